@@ -1,6 +1,7 @@
 """Registers the app."""
 
 from django.apps import AppConfig
+from django.db.models.signals import post_save
 
 from docsite.core.access import cors
 
@@ -11,11 +12,14 @@ class AnalyticsConfig(AppConfig):
     name = "analytics"
 
     def ready(self) -> None:
-        """Register the endpoints for browsers and the thumbs, and load the settings of a project together with it."""
+        """Register the endpoints for browsers and the thumbs, and receivers; load a project's settings with it."""
         from analytics.feedback import store
+        from analytics.reports import annotations
         from assistant.question_groups import thumbs
         from docsite.core.access import authentication
+        from search.models import Generation
 
         cors.allow_project_origins("view", "feedback")
         authentication.load_with_project("analytics_settings")
         thumbs.add_lookup(store.find_thumbs)
+        post_save.connect(annotations.record_replacement, sender=Generation)

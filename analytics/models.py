@@ -367,6 +367,46 @@ class Snapshot(models.Model):
         return self.dates
 
 
+class Annotation(models.Model):
+    """Something that happened and may explain a change of the numbers: a note, or a replaced index."""
+
+    class Kind(models.TextChoices):
+        """Who recorded it."""
+
+        NOTE = "note", "Note"
+        INDEX = "index", "Index replaced"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
+    kind = models.CharField(max_length=5, choices=Kind.choices, default=Kind.NOTE)
+    at = models.DateTimeField()
+    text = models.CharField(max_length=200, blank=True)
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["project", "at"], name="annotations_by_time")]
+
+    def __str__(self) -> str:
+        return self.text or self.get_kind_display()
+
+
+class ShareLink(models.Model):
+    """A link to the visitors report of a project that works without a log-in. Only its SHA-256 digest is stored."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE)
+    name = models.CharField(max_length=100, blank=True)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, editable=False, help_text="Exact to about ten minutes.")
+    revoked_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering: ClassVar = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.name or f"link {self.pk}"
+
+
 class Feedback(models.Model):
     """A reader's feedback on a page, on code of the page, or on an answer. It is deleted with the answer."""
 

@@ -14,7 +14,8 @@ from django.views.generic import RedirectView
 
 from analytics import agents
 from analytics.counting import pages, sweeper
-from analytics.dashboard import overview, visitors
+from analytics.dashboard import agent_page, annotation_form, live, overview, share_links, visitors
+from analytics.dashboard import agents as agents_report
 from analytics.models import EPOCH, AnalyticsSettings, PageView
 from analytics.reports import visitor_counts
 from docsite.core.http import dates
@@ -144,12 +145,16 @@ class PageViewAdmin(ScopedAdmin):
         """The report of each project, and its files."""
         page = self.admin_site.admin_view(self.visitors_report)
         rows = self.admin_site.admin_view(visitors.download)
+        share = self.admin_site.admin_view(share_links.show_links)
+        annotate = self.admin_site.admin_view(annotation_form.change_annotations)
         return [
             path("visitors/<slug:domain>", page, name="analytics_visitors"),
             path(
                 "visitors/<slug:domain>/",
                 RedirectView.as_view(pattern_name="admin:analytics_visitors", query_string=True),
             ),
+            path("visitors/<slug:domain>/annotations", annotate, name="analytics_annotations"),
+            path("visitors/<slug:domain>/share", share, name="analytics_share"),
             path("visitors/<slug:domain>/<str:name>", rows, name="analytics_export"),
             *super().get_urls(),
         ]
@@ -174,13 +179,30 @@ def _report(request: HttpRequest, project: Project | None) -> dict[str, str]:
     return {"name": project.name, "link": f"{link}?{urlencode(range_)}" if range_ else link}
 
 
-navigation.add_page(navigation.HOME, "Overview", group="", position=10, views=[("", overview.show_overview, "")])
+navigation.add_page(
+    navigation.HOME,
+    "Overview",
+    group="",
+    position=10,
+    views=[("", overview.show_overview, ""), ("live", live.show_live, "live")],
+)
 navigation.add_page(
     "visitors",
     "Visitors",
     group="Readers",
     position=20,
     url=lambda project: reverse("admin:analytics_visitors", args=[project.domain]),
+)
+navigation.add_page(
+    "agents",
+    "Agents",
+    group="Readers",
+    position=25,
+    views=[
+        ("", agents_report.show_agents, ""),
+        ("agent", agent_page.show_agent, "agent"),
+        ("files/<str:name>", agents_report.download, "file"),
+    ],
 )
 extensions.add_settings("Visitors", AnalyticsSettings, "ai_scope", "secret_rotation", "first_party_ids")
 extensions.add_settings(extensions.PRIVACY, AnalyticsSettings, "feedback_days", "view_days")

@@ -1,8 +1,8 @@
 """Classify a client by its user agent, and find the format that it requested.
 
-Others import only the names in `__all__`. The rules apply in this order: clients by
-name, families of AI names, HTTP libraries, marks of a bot, browsers. Names are compared as whole
-words: `bot` or `ai` inside a longer word means nothing.
+Others import only the names in `__all__`, and `assistants` (the hosts from which assistants send people). The rules
+apply in this order: clients by name, families of AI names, HTTP libraries, marks of a bot, browsers. Names are
+compared as whole words: `bot` or `ai` inside a longer word means nothing.
 
 To add a client, add its name to `ai_names` or `bot_names`, and a user agent to the tests.
 """

@@ -29,6 +29,7 @@ Hours are counted from 1970-01-01T00:00 UTC. Pages are numbers of a project; pag
 """
 
 import struct
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -193,6 +194,31 @@ def cover(lo: int, hi: int, closed: int, spans: Sequence[int] = SPANS) -> list[t
     if first >= end:
         return cover(lo, hi, closed, shorter)
     return [*cover(lo, first, closed, shorter), (span, first, end), *cover(end, hi, closed, shorter)]
+
+
+def cover_steps(
+    steps: Sequence[tuple[int, int]], closed: int, spans: Sequence[int] = SPANS
+) -> list[tuple[int, int, int]]:
+    """The buckets that make up each of some steps of whole hours, as few ranges. The steps follow each other.
+
+    No bucket lies across two steps, so a bucket belongs to the step in which it starts.
+    """
+    ranges: list[tuple[int, int, int]] = []
+    for span, first, end in sorted(part for lo, hi in steps for part in cover(lo, hi, closed, spans)):
+        if ranges and ranges[-1][0] == span and ranges[-1][2] == first:
+            ranges[-1] = (span, ranges[-1][1], end)
+        else:
+            ranges.append((span, first, end))
+    return ranges
+
+
+def split(buckets: Iterable[Bucket], steps: Sequence[tuple[int, int]]) -> list[list[Bucket]]:
+    """The buckets of each of some steps that follow each other, by the hours in which they start."""
+    starts = [first for first, _ in steps]
+    parts: list[list[Bucket]] = [[] for _ in steps]
+    for bucket in buckets:
+        parts[bisect_right(starts, bucket.start) - 1].append(bucket)
+    return parts
 
 
 def add_up(*keys: AnyInts, n: AnyInts) -> list[Any]:

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from analytics.counting import pages
-from analytics.dashboard import next_steps
+from analytics.dashboard import live, next_steps
 from analytics.models import Feedback
 from analytics.reports import visitor_counts
 from analytics.reports.visitor_counts import Counts
@@ -93,6 +93,8 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
         numbers = Numbers.load(project, start, end)
         before = Numbers.load(project, *earlier) if earlier else None
         context |= {
+            **live.describe_live(project),
+            "live_link": navigation.page_url(navigation.HOME, project, name="live"),
             "start": start,
             "end": end,
             "earlier": earlier,

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analytics.audience import DIMENSIONS
-from analytics.models import PageView
 from analytics.reports.audience_counts import PAGE
 from docsite.core.workspace.reports import report_state
 from docsite.core.workspace.reports.report_state import Column
@@ -17,26 +16,20 @@ _COLUMNS = {
         *(Column("total", "Total", "number"), Column("change", "Change", "number")),
         *(Column("other", "", "number"), Column("share", "AI share", "value")),
     ),
-    "agents": (
-        *(Column("name", "Agent", "text"), Column("views", "Views", "number"), Column("class", "Class", "text")),
-        *(Column("counted", "Counts as AI"), Column("forms", "Read as"), Column("address", "Address")),
-        *(Column("seen", "Last seen, UTC", "value"), Column("rules", "Decided by")),
-    ),
     "sources": (),
 }
-_DEFAULT_SORT = {"pages": "-total", "agents": "-views", "sources": ""}
+_DEFAULT_SORT = {"pages": "-total", "sources": ""}
 
 
 @dataclass(frozen=True)
 class ReportState(report_state.ReportState):
-    """The state of a report that has a metric, tables, filters, and a filter by class for the table of the agents.
+    """The state of a report that has a metric, tables and filters.
 
     Filters have the names of the dimensions, and `path` for a page. `all`: the dimension of which all values show.
     """
 
     metric: str = "visitors"
     tab: str = "pages"
-    kind: str = ""
     all: str = ""
     channel: str = ""
     source: str = ""
@@ -56,8 +49,8 @@ class ReportState(report_state.ReportState):
 
     @classmethod
     def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-        """Add the metrics, the tables, and the classes of clients."""
-        own = {"metric": METRICS, "tab": tuple(_COLUMNS), "kind": tuple(PageView.Class.values), "all": DIMENSIONS}
+        """Add the metrics, the tables and the dimensions."""
+        own = {"metric": METRICS, "tab": tuple(_COLUMNS), "all": DIMENSIONS}
         return {**super().list_choices(typed), **own}
 
     @property

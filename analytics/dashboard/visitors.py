@@ -6,35 +6,34 @@ Every report has these parts: `state`, numbers (`analytics.reports`, `counting.a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib.admin import AdminSite
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 
 from analytics.audience import DIMENSIONS
-from analytics.counting import agent_views, sweeper
-from analytics.counting.agent_views import Agent
-from analytics.dashboard import agent_exports, audience, coverage, tables, time_series
+from analytics.counting import agent_views
+from analytics.dashboard import agents, audience, coverage, live, tables, time_series
 from analytics.dashboard.report_state import METRICS, ReportState
-from analytics.models import EPOCH, AnalyticsSettings, PageView
-from analytics.reports import audience_report, exports, visitor_counts
+from analytics.models import PageView
+from analytics.reports import annotations, audience_report, exports, visitor_counts
 from analytics.reports.audience_counts import Metric
 from analytics.reports.audience_report import AudienceReport
 from analytics.reports.filtered_counts import kept_from
 from analytics.reports.visitor_counts import Counts, StepCounts
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import organizations_of, project_of
+from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import charts, links
 from docsite.core.workspace.reports.downloads import FORMATS, Format, send_file
 from docsite.core.workspace.reports.links import TABLES, Choice
-from docsite.core.workspace.reports.report_state import DAY, HOUR, previous_period
+from docsite.core.workspace.reports.report_state import DAY, previous_period
 from docsite.core.workspace.reports.tables import FEW, Change
 from docsite.core.workspace.reports.time_steps import LABELS
 
@@ -108,20 +107,29 @@ class ReportCounts:
 
 
 def render(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
-    """The report: unique visitors of a range (human, AI and both), over time, by page, and the agents."""
+    """The report: unique visitors of a range (human, AI and both), over time, and by page."""
     project = project_of(request, domain)
-    now = timezone.now()
-    state, errors = ReportState.parse(request.GET)
-    context: dict[str, Any] = {
+    if request.GET.get("tab") == "agents":  # they were a table of this report
+        query = request.GET.copy()
+        del query["tab"]
+        return HttpResponseRedirect(f"{navigation.page_url('agents', project)}?{query.urlencode()}")
+    context = describe_report(request, project)
+    context |= {
         **site.each_context(request),
         "title": f"Visitors: {project.name}",
         "opts": PageView._meta,
-        "project": project,
-        "state": state,
-        "wrong": errors,
         "base_url": f"{request.scheme}://{request.get_host()}",
-        **_choices(request, project, state),
+        "live_link": navigation.page_url(navigation.HOME, project, name="live"),
+        **_own_links(request, project, context["state"]),
     }
+    return TemplateResponse(request, "admin/reports/visitors.html", context, status=400 if context["wrong"] else 200)
+
+
+def describe_report(request: HttpRequest, project: Project) -> dict[str, Any]:
+    """The context of the report, without what only members of the organization may see or do."""
+    now = timezone.now()
+    state, errors = ReportState.parse(request.GET)
+    context: dict[str, Any] = {"project": project, "state": state, "wrong": errors, **_choices(state)}
     try:
         start, end = state.window(now)
     except ValueError as problem:
@@ -131,13 +139,15 @@ def render(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
         context["fields"] = links.range_fields(state, start, end, errors)
         context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
         context |= _report(project, state, ReportCounts.load(project, state, start, end), now)
-    return TemplateResponse(request, "admin/reports/visitors.html", context, status=400 if errors else 200)
+    return context
 
 
 def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
     """A report as a file: `visitors.csv`, `agents.jsonl` and so on, of the range in the address."""
     project = project_of(request, domain)
     what, _, form = name.partition(".")
+    if what == "agents":
+        return agents.download(request, project, name)
     if what not in (*FILES, *DIMENSIONS) or form not in FORMATS:
         raise Http404
     state, errors = ReportState.parse(request.GET)
@@ -149,10 +159,7 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
         return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
     kind: Format = "csv" if form == "csv" else "jsonl"
     visitor_counts.refresh(project)
-    if what == "agents":
-        found = agent_views.list_agents(project, start, end)
-        lines = agent_exports.format_agents(tables.build_agent_rows(project, found), kind)
-    elif what in DIMENSIONS:
+    if what in DIMENSIONS:
         metric: Metric = "visitors" if state.metric == "visitors" else "views"
         report = AudienceReport.load(project, start, end, metric, state.filters, fresh=False)
         lines = audience_report.format_rows(report.rows(what), kind)
@@ -165,6 +172,7 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
 def _report(project: Project, state: ReportState, numbers: ReportCounts, now: datetime) -> dict[str, Any]:
     """The context of the template for a range."""
     start, end, total = numbers.start, numbers.end, numbers.visitors.totals["total"]
+    marks = annotations.list_marks(project, start, end)
     points, step = time_series.build_points(
         partial(_count_steps, project, state, numbers),
         start,
@@ -172,31 +180,31 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
         numbers.earlier[0] if numbers.earlier else None,
         state.metric,
         now,
+        marks,
     )
-    agents = agent_views.list_agents(project, start, end) if state.tab == "agents" or not total else []
-    if state.tab == "agents":
-        shown = _agents(project, state, agents, numbers)
-    elif state.tab == "sources":
+    uncounted = [] if total else agent_views.list_agents(project, start, end)
+    if state.tab == "sources":
         shown = audience.build_panels(project, state, start, end, numbers.filtered)
     else:
         shown = _pages(project, state, numbers)
     kept = kept_from(project)
     return {
+        **live.describe_live(project),
         "numbers": numbers,
         "tiles": _tiles(numbers),
         "chart": charts.build_chart(points) if total else None,
         "step": LABELS[step],
+        "marks": marks,
         "now": now,
         "is_open": end > now,
         "few": 0 < total < FEW,
         "chips": audience.build_chips(state),
         "cut_at": kept if state.filters and start < kept else None,
         "rounded": start < kept and (start.minute, start.second, end.minute, end.second) != (0, 0, 0, 0),
-        "samples": _samples(project) if total or agents else "",
+        "samples": coverage.find_samples(project) if total or uncounted else "",
         **shown,
         "pager": links.page_choices(state, shown["table"]) if "table" in shown else [],
-        "agents_found": len(agents),
-        "agents_views": sum(agent.views for agent in agents),
+        "agents_views": sum(agent.views for agent in uncounted),
         **({} if total else _empty(project, state, start, now)),
     }
 
@@ -246,47 +254,28 @@ def _pages(project: Project, state: ReportState, numbers: ReportCounts) -> dict[
     return {"table": table, "filtered": filtered, "headings": links.table_headings(state, **labels)}
 
 
-def _agents(project: Project, state: ReportState, found: list[Agent], numbers: ReportCounts) -> dict[str, Any]:
-    table = tables.build_agent_table(state, project, found)
-    checked = any(agent.verified[mark] for agent in found for mark in (PageView.Verified.YES, PageView.Verified.NO))
-    kinds = {kind: sum(agent.client_class == kind for agent in found) for kind in PageView.Class.values}
-    kinds = {kind: count for kind, count in kinds.items() if count or kind == state.kind}
+def _choices(state: ReportState) -> dict[str, Any]:
+    """The context of the switches."""
     return {
-        "table": table,
-        "linked_rows": [(row, _single_views(project, row.agent, numbers)) for row in table.rows],
-        "checked": checked,
-        "headings": links.table_headings(state, **({} if checked else {"address": ""})),
-        "kinds": [
-            Choice(f"All {len(found):,}", state.link(kind="") + TABLES, not state.kind),
-            *(
-                Choice(f"{tables.CLASSES[kind]} {count:,}", state.link(kind=kind) + TABLES, kind == state.kind)
-                for kind, count in kinds.items()
-            ),
+        "ranges": links.range_choices(state),
+        "compare": links.compare_choice(state),
+        "metrics": [
+            Choice(key.capitalize(), f"{state.link(metric=key)}#over-time", key == state.metric) for key in METRICS
         ],
-        "kept_days": sweeper.kept_days(project),
-        "narrowed": AnalyticsSettings.for_project(project).ai_scope == AnalyticsSettings.AiScope.READERS,
+        "tabs": [
+            Choice(label, state.link(tab=key, sort="", q="", all="") + TABLES, key == state.tab)
+            for key, label in (("pages", "Pages"), ("sources", "Sources"))
+        ],
+        "range_fields": state.hidden("range", "from", "to"),
+        "filter_fields": state.hidden("q"),
+        "unfiltered": state.link(q="") + TABLES,
     }
 
 
-def _single_views(project: Project, agent: Agent, numbers: ReportCounts) -> str:
-    """The address of the list of an agent's single views in a range, widened to whole hours."""
-    start = numbers.start.replace(minute=0, second=0, microsecond=0)
-    end = numbers.end + min(-(numbers.end - EPOCH) % HOUR, datetime.max.replace(tzinfo=UTC) - numbers.end)
-    facts: dict[str, Any] = {
-        **{"project": project.domain, "client_class__exact": agent.client_class},
-        **{"from": links.api_time(start), "to": links.api_time(end)},
-    }
-    if agent.name != agent_views.OTHER:  # its clients have names of their own
-        facts["agent"] = agent.name
-    if agent.client_class == PageView.Class.HUMAN:  # only their Markdown views are in this table
-        facts["surface__exact"] = sorted(agent.surfaces)
-    return f"{reverse('admin:analytics_pageview_changelist')}?{urlencode(facts, doseq=True)}"
-
-
-def _choices(request: HttpRequest, project: Project, state: ReportState) -> dict[str, Any]:
-    """The context of the switches and downloads."""
+def _own_links(request: HttpRequest, project: Project, state: ReportState) -> dict[str, Any]:
+    """The context of the links for members: other projects and pages, downloads, and the forms."""
     others = Project.objects.filter(organization__in=organizations_of(request)).exclude(pk=project.pk)
-    other_site = state.link(q="", kind="")
+    other_site = state.link(q="")
     exported = {
         what.capitalize(): [
             Choice(label, reverse("admin:analytics_export", args=[project.domain, f"{what}.{form}"]) + state.dates_link)
@@ -295,23 +284,15 @@ def _choices(request: HttpRequest, project: Project, state: ReportState) -> dict
         for what in FILES
     }
     return {
-        "ranges": links.range_choices(state),
-        "compare": links.compare_choice(state),
-        "metrics": [
-            Choice(key.capitalize(), f"{state.link(metric=key)}#over-time", key == state.metric) for key in METRICS
-        ],
-        "tabs": [
-            Choice(label, state.link(tab=key, sort="", q="", kind="", all="") + TABLES, key == state.tab)
-            for key, label in (("pages", "Pages"), ("sources", "Sources"), ("agents", "Agents"))
-        ],
+        "annotations_link": reverse("admin:analytics_annotations", args=[project.domain]),
+        "share_link": reverse("admin:analytics_share", args=[project.domain]),
+        "back": state.link(),
+        "agents_link": navigation.page_url("agents", project) + state.dates_link,
         "projects": [
             Choice(other.name, reverse("admin:analytics_visitors", args=[other.domain]) + other_site)
             for other in others[:MAX_PROJECTS]
         ],
         "exports": exported,
-        "range_fields": state.hidden("range", "from", "to"),
-        "filter_fields": state.hidden("q"),
-        "unfiltered": state.link(q="") + TABLES,
     }
 
 
@@ -324,13 +305,3 @@ def _empty(project: Project, state: ReportState, start: datetime, now: datetime)
         "in_future": start > now,
         "latest": day and Choice(f"{day:%Y-%m-%d}", state.link(start=f"{day:%Y-%m-%d}", end=f"{day + DAY:%Y-%m-%d}")),
     }
-
-
-def _samples(project: Project) -> str:
-    """Whether a project has sample views of the demo: `only` those, `some`, or empty. Samples are the oldest."""
-    views = project.views.values_list("sample", flat=True)
-    if not views.order_by("at").first():
-        return ""
-    if not views.order_by("-at").first():  # the usual case, and the search below would take long
-        return "some"
-    return "some" if project.views.filter(sample=False).exists() else "only"

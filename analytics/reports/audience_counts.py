@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from analytics.audience import DIMENSIONS, ENTRY
-from analytics.counting import audiences, cells, pages, sealer, stored_cells, visit_history
+from analytics.counting import audiences, cells, pages, sealer, visit_history
 from analytics.counting.audiences import Audiences
 from analytics.counting.cells import FIRST_KEY, Ints
 from analytics.models import AudienceCells, Cells
@@ -117,26 +118,18 @@ def _count_edge(project_id: int, window: Window, known: Audiences, edge: Ints, m
 def count_steps(
     project: Project, steps: Sequence[tuple[datetime, datetime]], dimension: str, value: str, *, fresh: bool = True
 ) -> list[StepCounts]:
-    """The counts of one value, or of a page, in each of some half-open steps of time."""
+    """The counts of one value, or of a page, in each of some half-open steps of time, which follow each other."""
     if fresh:
         visitor_counts.refresh(project)
     key, table = find_key(project.pk, dimension, value), Cells if dimension == PAGE else AudienceCells
     if key is None:
         nothing = dict.fromkeys(NAMES, 0)
         return [StepCounts(start, end, nothing, nothing) for start, end in steps]
-    crawlers, closed = visitor_counts.counts_crawlers(project), visitor_counts.merged_until()
-    found = []
-    for start, end in steps:
-        window = Window.from_range(project, start, end)
-        if window.edges:
-            totals = [_count_one(project, start, end, dimension, value, metric) for metric in ("visitors", "views")]
-        else:
-            first, last = window.hours
-            buckets = list(stored_cells.load(project.pk, cells.cover(first, last, closed), table=table))
-            sums = cells.sum_layers(np.stack(cells.count_page(buckets, first, key)), crawlers=crawlers)
-            totals = [dict(zip(NAMES, row, strict=True)) for row in sums.tolist()]
-        found.append(StepCounts(start, end, *totals))
-    return found
+
+    def count_edges(start: datetime, end: datetime) -> list[dict[str, int]]:
+        return [_count_one(project, start, end, dimension, value, metric) for metric in ("visitors", "views")]
+
+    return visitor_counts.count_each_step(project, steps, partial(cells.count_page, page=key), count_edges, table)
 
 
 def _count_one(

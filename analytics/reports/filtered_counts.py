@@ -4,20 +4,24 @@ Cells know each value alone, so these counts come from raw views: they are exact
 where raw views do.
 """
 
-from collections.abc import Mapping, Sequence
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 import numpy as np
 from django.db import connection
+from django.db.models import Sum
 
 from analytics.audience import ENTRY, INTERNAL
 from analytics.counting import audiences, pages, sealer, sweeper
 from analytics.counting.cells import CRAWLER, FIRST_KEY, HUMAN, Ints
-from analytics.models import EPOCH, Audience, PageView
+from analytics.models import EPOCH, Audience, PageView, Seal
 from analytics.reports import visitor_counts
 from analytics.reports.audience_counts import PAGE, AudienceCounts, Metric, count_keys
 from analytics.reports.visitor_counts import NAMES, Counts, StepCounts
@@ -25,6 +29,8 @@ from docsite.core.tenants.models import Project
 
 _HUMAN, _AI = 1, 2  # flags
 _MICROSECOND = timedelta(microseconds=1)
+_MEMORY_SECONDS = 60
+_MAX_VIEWS_IN_MEMORY = 2_000_000  # of 40 bytes each
 
 
 def kept_from(project: Project) -> datetime:
@@ -112,28 +118,69 @@ def _merge_visitors(group: Ints, who: Ints, flag: Ints) -> tuple[Ints, Ints]:
     if not len(group):
         return group, flag
     width = int(who.max()) + 1
-    pair = group * width + who
-    order = np.argsort(pair, kind="stable")
-    pair = pair[order]
+    packed = np.sort((group * width + who) << 2 | flag)  # ten times as fast as an order of indexes
+    pair = packed >> 2
     starts = np.flatnonzero(np.concatenate([[True], pair[1:] != pair[:-1]]))
-    return pair[starts] // width, np.bitwise_or.reduceat(flag[order], starts)
+    return pair[starts] // width, np.bitwise_or.reduceat(packed & 3, starts)
 
 
 def _load_views(project: Project, filters: Mapping[str, str], start: datetime, end: datetime) -> _Views:
-    flag_of = _flags(project)
+    """The views from the database, or from the last minute's memory while no other views are sealed."""
+    first, last = ((instant - EPOCH) // _MICROSECOND for instant in (start, end))
+    flags = kinds_of_views(project)
+    sealed = Seal.objects.aggregate(sum=Sum("sealed_to"))["sum"]
+    key = (project.pk, first, last, sealed, tuple(sorted(filters.items())), tuple(flags.items()))
+    return _recent_views.load(key, lambda: _select_views(project, filters, first, last, flags))
+
+
+def _select_views(
+    project: Project, filters: Mapping[str, str], first: int, last: int, flags: Mapping[tuple[str, str], int]
+) -> _Views:
     conditions, values = _conditions(project, filters)
+    kinds = {pair: flag for pair, flag in flags.items() if flag}
+    cases = "WHEN client_class = %s AND surface = %s THEN %s " * len(kinds)
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT at, page, audience, visitor, client_class, surface FROM analytics_pageview "
+            f"SELECT at, page, audience, visitor, CASE {cases}ELSE 0 END FROM analytics_pageview "
             f"WHERE project_id = %s AND at >= %s AND at < %s{conditions}",
-            [project.pk, (start - EPOCH) // _MICROSECOND, (end - EPOCH) // _MICROSECOND, *values],
+            [value for pair, flag in kinds.items() for value in (*pair, flag)] + [project.pk, first, last, *values],
         )
         rows = cursor.fetchall()
-    flags = [flag_of[client_class, surface] for *_, client_class, surface in rows]
-    found = np.array([row[:4] for row, flag in zip(rows, flags, strict=True) if flag], np.int64).reshape(-1, 4)
-    at, page, audience, visitor = found.T
+    found = np.fromiter(chain.from_iterable(rows), np.int64, 5 * len(rows)).reshape(-1, 5)
+    at, page, audience, visitor, flag = found[found[:, 4] > 0].T
     _, who = np.unique(visitor, return_inverse=True)
-    return _Views(at, page, audience, who, np.array([flag for flag in flags if flag], np.int64))
+    return _Views(at, page, audience, who, flag)
+
+
+class _RecentViews:
+    """The views of the latest filters, so that another order, table or metric of a report reads them only once."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[Hashable, tuple[float, _Views]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def load(self, key: Hashable, select: Callable[[], _Views]) -> _Views:
+        now = time.monotonic()
+        with self._lock:
+            at, views = self._found.get(key, (0.0, None))
+        if views is None or now - at > _MEMORY_SECONDS:
+            views = select()
+            with self._lock:
+                self._found[key] = (now, views)
+                self._found.move_to_end(key)
+                self._forget(now)
+        return views
+
+    def _forget(self, now: float) -> None:
+        """Forget what is old, and the oldest while there is too much."""
+        size = sum(len(views.at) for _, views in self._found.values())
+        for key, (at, views) in list(self._found.items()):
+            if now - at > _MEMORY_SECONDS or size > _MAX_VIEWS_IN_MEMORY:
+                del self._found[key]
+                size -= len(views.at)
+
+
+_recent_views = _RecentViews()
 
 
 def _conditions(project: Project, filters: Mapping[str, str]) -> tuple[str, list[str | int]]:
@@ -158,7 +205,7 @@ def _conditions(project: Project, filters: Mapping[str, str]) -> tuple[str, list
     return condition, values
 
 
-def _flags(project: Project) -> dict[tuple[str, str], int]:
+def kinds_of_views(project: Project) -> dict[tuple[str, str], int]:
     """Whether views count as human or as AI, by class and format; 0 if they do not count."""
     crawlers = visitor_counts.counts_crawlers(project)
     flags = {}

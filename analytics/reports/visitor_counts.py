@@ -1,7 +1,7 @@
 """Count the visitors and views of a project in a half-open range of time."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -142,25 +142,46 @@ class StepCounts:
 def count_steps(
     project: Project, steps: Sequence[tuple[datetime, datetime]], *, fresh: bool = True
 ) -> list[StepCounts]:
-    """The counts of each of some half-open steps of time. `fresh` as in `count_visitors`.
+    """The counts of each of some half-open steps of time, which follow each other. `fresh` as in `count_visitors`.
 
     Visitors of the steps do not add up to those of the range: a visitor of two steps counts in both.
     """
     if fresh:
         refresh(project)
-    closed = merged_until()
-    return [_count_step(project, start, end, closed) for start, end in steps]
+
+    def count_edges(start: datetime, end: datetime) -> list[dict[str, int]]:
+        return [report(project, start, end, fresh=False).totals for report in (count_visitors, count_views)]
+
+    return count_each_step(project, steps, cells.count_site, count_edges)
 
 
-def _count_step(project: Project, start: datetime, end: datetime, closed: int) -> StepCounts:
-    window = Window.from_range(project, start, end)
-    if window.edges:  # an end within an hour takes single views
-        totals = (report(project, start, end, fresh=False).totals for report in (count_visitors, count_views))
-        return StepCounts(start, end, *totals)
-    first, last = window.hours
-    seen, viewed = cells.count_site(stored_cells.load(project.pk, cells.cover(first, last, closed)), first)
-    counts = cells.sum_layers(np.stack([seen, viewed]), crawlers=counts_crawlers(project))
-    return StepCounts(start, end, *(dict(zip(NAMES, row, strict=True)) for row in counts.tolist()))
+def count_each_step(
+    project: Project,
+    steps: Sequence[tuple[datetime, datetime]],
+    count: Callable[[Iterable[cells.Bucket], int], tuple[Ints, Ints]],
+    count_edges: Callable[[datetime, datetime], list[dict[str, int]]],
+    table: stored_cells.Table = Cells,
+) -> list[StepCounts]:
+    """Count the cells of steps that follow each other, which are loaded at once.
+
+    `count` returns visitors and views of a step's buckets by layer. `count_edges` counts the visitors and the views
+    of a step whose ends are not whole hours.
+    """
+    windows = [Window.from_range(project, start, end) for start, end in steps]
+    whole = [window.hours for window in windows if not window.edges and window.hours[0] < window.hours[1]]
+    loaded = stored_cells.load(project.pk, cells.cover_steps(whole, merged_until()), table=table)
+    parts = dict(zip(whole, cells.split(loaded, whole), strict=True))
+    crawlers = counts_crawlers(project)
+    found = []
+    for (start, end), window in zip(steps, windows, strict=True):
+        if window.edges:  # an end within an hour takes single views
+            totals = count_edges(start, end)
+        else:
+            sums = np.stack(count(parts.get(window.hours, []), window.hours[0]))
+            rows = cells.sum_layers(sums, crawlers=crawlers).tolist()
+            totals = [dict(zip(NAMES, row, strict=True)) for row in rows]
+        found.append(StepCounts(start, end, *totals))
+    return found
 
 
 def _count(project: Project, window: Window, count: Callable[..., Ints], *, fresh: bool) -> Counts:

@@ -66,7 +66,7 @@ def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:
         context |= {
             "table": table,
             "rows": [(gap, navigation.page_url("gaps", project, gap.group.pk, name="group")) for gap in table.rows],
-            "pager": links.page_choices(state, table),  # type: ignore[arg-type]  # of any rows
+            "pager": links.page_choices(state, table),
             "headings": links.table_headings(state),
             "gaps": sum(one.total for one in counts),
             "effect": report.measure_effect(project),

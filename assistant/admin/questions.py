@@ -122,7 +122,7 @@ def _report(
             for one in shown
         ],
         "headings": links.table_headings(state),
-        "pager": links.page_choices(state, table),  # type: ignore[arg-type]  # of any rows
+        "pager": links.page_choices(state, table),
         "chosen": _chosen(state, next((row.text for row in newest.values()), "")),
         "exports": {
             what.capitalize(): [

@@ -18,6 +18,7 @@ urlpatterns = [
     path("admin/login/", login),
     path("admin/r/<path:rest>", no_shortcut),  # Django would redirect to the address of any tenant's project
     path("admin/", admin.site.urls),
+    path("shared/", include("analytics.shared_urls")),
     path("", include("docsite.site.urls")),
 ]
 

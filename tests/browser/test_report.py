@@ -139,6 +139,8 @@ def test_a_teammate_looks_at_the_agents(walk: Callable[..., Page], teammate: str
     follow(page.get_by_role("link", name=re.compile("HTTP client 1")))
     assert [text.split("\n")[0] for text in cells(page, 1)] == ["curl"]
     follow(page.get_by_role("link", name="curl"))
+    expect(page.get_by_role("img", name="Views by day")).to_be_visible()
+    follow(page.get_by_role("link", name="Its single views"))
     expect(page.get_by_role("heading", name="Page views").first).to_be_visible()
     follow(page.get_by_role("link", name="Visitors: "))
     expect(page.get_by_text("2026-03-01 00:00 to 2026-04-01 00:00 UTC").first).to_be_visible()

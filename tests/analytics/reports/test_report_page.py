@@ -9,6 +9,7 @@ import re
 import uuid
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from urllib.parse import urlencode
 
 import pytest
 from django.http import QueryDict
@@ -45,7 +46,7 @@ def site(make_project):
     tenant = make_project()
     tenant.client = logged_in(f"member-{tenant.project.pk}", tenant.project.organization)
     tenant.view = lambda *views: recording.record(tenant.project, list(views))
-    tenant.get = lambda query="": tenant.client.get(address(tenant) + (f"?{query}" if query else ""))
+    tenant.get = lambda query="": tenant.client.get(address(tenant) + (f"?{query}" if query else ""), follow=True)
     tenant.read = lambda query="": tenant.get(query).content.decode()
     return tenant
 
@@ -69,7 +70,7 @@ def rows_of(page: str, caption: str) -> list[list[str]]:
     [
         "",
         "range=7d&compare=1&metric=views&sort=-change&q=a%26b&page=3",
-        "from=2026-03-01&to=2026-03-02T05%3A00%3A00%2B02%3A00&tab=agents&sort=name&class=ai_agent",
+        "from=2026-03-01&to=2026-03-02T05%3A00%3A00%2B02%3A00&tab=sources&all=device&channel=ai",
     ],
 )
 def test_a_link_holds_the_whole_state(query):
@@ -99,8 +100,7 @@ def test_a_column_sorts_the_other_way_when_it_is_chosen_again():
         ("sort=size", "sort: must be one of path, human, ai, total, other, share."),
         ("sort=change", "sort: must be one of path, human, ai, total, other, share."),
         ("metric=clicks", "metric: must be one of visitors, views."),
-        ("tab=x&sort=x", "tab: must be one of pages, agents, sources."),
-        ("class=robot&tab=agents", "class: must be one of human, ai_user,"),
+        ("tab=x&sort=x", "tab: must be one of pages, sources."),
         ("page=0", "page: must be a whole number from 1."),
         ("page=" + "9" * 5000, "page: must be a whole number from 1."),
         ("page=٣", "page: must be a whole number from 1."),
@@ -383,10 +383,10 @@ def test_the_chart_has_the_period_before_beside_it(busy):
 
 def test_agents_are_told_by_name_class_and_rule(busy):
     rows = {row[0]: row[1:] for row in rows_of(busy.read(f"{MARCH}&tab=agents"), "agents")}
-    assert rows["ChatGPT-User OpenAI"][:4] == ["2", "AI assistant for a person", "yes", "HTML 2"]
-    assert rows["ChatGPT-User OpenAI"][5:] == ["its name"], "no column of addresses, where none is known"
-    assert rows["(a browser reading Markdown)"][1:4] == ["Browser, as Markdown", "yes", "Markdown 1"]
-    assert rows["Googlebot Google"][2] == "no"
+    assert rows["ChatGPT-User OpenAI"][:5] == ["2", "new", "AI assistant for a person", "yes", "HTML 2"]
+    assert rows["ChatGPT-User OpenAI"][6:] == ["its name"], "no column of addresses, where none is known"
+    assert rows["(a browser reading Markdown)"][2:5] == ["Browser, as Markdown", "yes", "Markdown 1"]
+    assert rows["Googlebot Google"][3] == "no"
     only = rows_of(busy.read(f"{MARCH}&tab=agents&class=ai_training"), "agents")
     assert [row[0] for row in only] == ["GPTBot OpenAI"]
     found = rows_of(busy.read(f"{MARCH}&tab=agents&q=openai&sort=name"), "agents")
@@ -396,14 +396,20 @@ def test_agents_are_told_by_name_class_and_rule(busy):
     assert "dateFrom" not in page, "agents are in the downloads only"
 
 
+def agent_page(tenant, name, client_class):
+    query = urlencode({"class": client_class, "agent": name})
+    return f"/admin/project/{tenant.domain}/agents/agent?{MARCH}&{query}"
+
+
 def test_an_agent_leads_to_its_single_views(busy):
-    page = busy.read(f"{MARCH}&tab=agents")
+    page = busy.client.get(agent_page(busy, "GPTBot", "ai_training")).content.decode()
     link = re.search(r'href="(/admin/analytics/pageview/\?[^"]*GPTBot[^"]*)"', page)[1].replace("&amp;", "&")
     listed = busy.client.get(link).content.decode()
     assert "1 page view" in listed
     assert "GPTBot" in listed
     assert f'href="{address(busy)}?from=2026-03-01T00%3A00%3A00Z&amp;to=2026-04-01T00%3A00%3A00Z"' in listed
-    browser = re.search(r'href="([^"]*)"><bdi>\(a browser', page)[1].replace("&amp;", "&")
+    reader = busy.client.get(agent_page(busy, "", "human")).content.decode()
+    browser = re.search(r'href="(/admin/analytics/pageview/\?[^"]*)"', reader)[1].replace("&amp;", "&")
     assert "1 page view" in busy.client.get(browser).content.decode(), "not the HTML pages of all people"
     february = page.replace("2026-03-01", "2026-02-01").replace("2026-04-01", "2026-03-01")
     link = re.search(r'href="(/admin/analytics/pageview/\?[^"]*GPTBot[^"]*)"', february)[1].replace("&amp;", "&")

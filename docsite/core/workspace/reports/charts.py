@@ -25,6 +25,7 @@ class Point:
     total: int
     before: int | None = None
     is_open: bool = False  # not over yet
+    notes: tuple[str, ...] = ()  # what happened in it
 
     @property
     def both(self) -> int:

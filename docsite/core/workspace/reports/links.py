@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
 from docsite.core.workspace.reports.report_state import ENDS, ReportState
 from docsite.core.workspace.reports.tables import Table
@@ -91,7 +92,7 @@ def table_headings(state: ReportState, **labels_of: str) -> list[Heading]:
     ]
 
 
-def page_choices(state: ReportState, table: Table[object]) -> list[Choice]:
+def page_choices(state: ReportState, table: Table[Any]) -> list[Choice]:
     """Other pages of a table."""
     places = {
         "First": (1, table.page > 1),

@@ -1,0 +1,173 @@
+"""The page of one agent in the admin: its course, the pages that it read, and the people who came."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+
+from analytics.counting import agent_views
+from analytics.counting.agent_views import Agent
+from analytics.dashboard import agent_table
+from analytics.dashboard.agent_range import (
+    KEY,
+    REFRESH_SECONDS,
+    AgentRange,
+    begin_context,
+    describe_range,
+    list_files,
+    range_of,
+)
+from analytics.dashboard.agent_table import CLASSES, AgentState
+from analytics.models import EPOCH, PageView
+from analytics.reports import agent_report, visitor_counts
+from analytics.reports.agent_report import AgentKey
+from analytics.reports.filtered_counts import kept_from
+from docsite.core.tenants.models import Project
+from docsite.core.workspace import navigation
+from docsite.core.workspace.reports import charts, links
+from docsite.core.workspace.reports.formatting import visible
+from docsite.core.workspace.reports.report_state import DAY, HOUR, Column
+from docsite.core.workspace.reports.tables import Change, Table, page_slice
+from docsite.core.workspace.reports.time_steps import LABELS, choose_step, midnight, name_step, name_step_briefly, split
+
+
+@dataclass(frozen=True)
+class AgentPagesState(AgentState):
+    """The state of the page of one agent: its class and its name, and the table of the pages that it read."""
+
+    agent: str = ""
+
+    @classmethod
+    def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
+        """The columns of the table of pages."""
+        return (Column("path", "Path", "text"), Column("views", "Views", "number"))
+
+    @property
+    def key(self) -> AgentKey:
+        """The agent."""
+        return AgentKey(self.kind, self.agent)
+
+
+def show_agent(request: HttpRequest, project: Project) -> HttpResponse:
+    """Show one agent: its course, the pages that it read, and the people who came from its assistant."""
+    state, errors = AgentPagesState.parse(request.GET)
+    if not state.kind:
+        raise Http404
+    context = {
+        **begin_context(state, errors),
+        "back": navigation.page_url(KEY, project) + range_of(state).link(),
+    }
+    label = visible(state.agent) or CLASSES[state.kind]
+    try:
+        start, end = state.window(timezone.now())
+    except ValueError as problem:
+        errors += problem.args
+        context["fields"] = links.range_fields(state, None, None, errors)
+    else:
+        context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
+        context |= describe_range(project, state, start, end, errors)
+        context |= _build_agent(project, state, context["numbers"])
+    title = f"{label}: {project.name}"
+    return navigation.render(
+        request, "admin/reports/agent.html", project, title, context, status=400 if errors else 200
+    )
+
+
+def agent_url(project: Project, state: AgentState, agent: Agent) -> str:
+    """The address of the page of an agent, for the same range."""
+    chosen = AgentPagesState(
+        range=state.range, start=state.start, end=state.end, kind=agent.client_class, agent=agent.name
+    )
+    return navigation.page_url(KEY, project, name="agent") + chosen.link()
+
+
+def _build_agent(project: Project, state: AgentPagesState, numbers: AgentRange) -> dict[str, Any]:
+    start, end = numbers.start, numbers.end
+    found = agent_report.find_agents(project, start, end, state.key)
+    earlier = numbers.count_earlier(project)
+    rows = agent_table.build_rows(project, found, earlier)
+    points, step = _build_points(project, state.key, start, min(end, midnight(timezone.now()) + DAY))
+    read = agent_report.count_pages(project, state.key, start, end)
+    by, descending = state.sorted_by
+    read.sort(key=lambda row: row.path)
+    if (by, descending) != ("path", False):
+        read.sort(key=lambda row: row.path if by == "path" else row.views, reverse=descending)
+    needle = state.q.casefold()
+    matching = [row for row in read if needle in row.path.casefold()]
+    page, part = page_slice(state, len(matching))
+    table = Table(
+        [(visible(row.path), row.views, _report_url(project, state, row.path)) for row in matching[part]],
+        len(matching),
+        len(read),
+        page,
+    )
+    views = sum(agent.views for agent in found)
+    before = None if earlier is None else sum(views for key, views in earlier.items() if key[:2] == state.key)
+    kept = kept_from(project)
+    people = agent_report.count_people(project, start, end)
+    return {
+        "rows": rows,
+        "views": views,
+        "change": None if before is None else Change(views, before),
+        "pages_read": len(read),
+        "people": [
+            (assistant.name, sum(number for _, number in hosts), hosts)
+            for assistant, hosts in people.items()
+            if assistant.operator in {agent.operator for agent in found}
+        ],
+        "chart": charts.build_chart(points) if views else None,
+        "step": LABELS[step],
+        "table": table,
+        "headings": links.table_headings(state),
+        "pager": links.page_choices(state, table),
+        "pages_since": kept if start < kept else None,
+        "single_views": _single_views(project, state.key, found, numbers),
+        "is_shared": state.agent == agent_views.OTHER,
+        "exports": list_files(project, "pages", state.link()),
+    }
+
+
+def _build_points(project: Project, key: AgentKey, start: datetime, end: datetime) -> tuple[list[charts.Point], Any]:
+    start = max(start, EPOCH)
+    if start >= end:
+        return [], HOUR
+    step = choose_step(start, end)
+    steps = list(split(start, end, step))
+    counts = agent_report.count_steps(project, key, steps)
+    years = end - start > 300 * DAY
+    now = timezone.now()
+    return [
+        charts.Point(
+            name_step(first, last) + (" (not over yet)" if first <= now < last else ""),
+            name_step_briefly(first, step, years=years),
+            *(count, 0, count),
+            is_open=first <= now < last,
+        )
+        for (first, last), count in zip(steps, counts, strict=True)
+    ], step
+
+
+def _report_url(project: Project, state: AgentState, path: str) -> str:
+    """The address of the visitors report of a page."""
+    dates = range_of(state).dates_link
+    return f"{reverse('admin:analytics_visitors', args=[project.domain])}{dates}&{urlencode({'path': path})}"
+
+
+def _single_views(project: Project, key: AgentKey, found: list[Agent], numbers: AgentRange) -> str:
+    """The address of the list of an agent's single views in a range, widened to whole hours."""
+    start = numbers.start.replace(minute=0, second=0, microsecond=0)
+    end = numbers.end + min(-(numbers.end - EPOCH) % HOUR, datetime.max.replace(tzinfo=UTC) - numbers.end)
+    facts: dict[str, Any] = {
+        **{"project": project.domain, "client_class__exact": key.client_class},
+        **{"from": links.api_time(start), "to": links.api_time(end)},
+    }
+    if key.name != agent_views.OTHER:  # its clients have names of their own
+        facts["agent"] = key.name
+    if key.client_class == PageView.Class.HUMAN:  # only their Markdown views are of this agent
+        facts["surface__exact"] = sorted({form for agent in found for form in agent.surfaces})
+    return f"{reverse('admin:analytics_pageview_changelist')}?{urlencode(facts, doseq=True)}"

@@ -1,0 +1,90 @@
+"""What the pages of agents share: the range with the period before, its links, and the files."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Min
+from django.utils import timezone
+
+from analytics.counting import agent_views, sweeper
+from analytics.dashboard import coverage
+from analytics.dashboard.agent_table import AgentState, Earlier
+from analytics.models import EPOCH, AgentViews
+from docsite.core.tenants.models import Project
+from docsite.core.workspace import navigation
+from docsite.core.workspace.reports import links
+from docsite.core.workspace.reports.downloads import FORMATS
+from docsite.core.workspace.reports.links import TABLES, Choice
+from docsite.core.workspace.reports.report_state import HOUR, previous_period
+
+KEY = "agents"  # of the page in the navigation
+REFRESH_SECONDS = 0.3  # a page waits so long for views to be counted
+
+
+@dataclass(frozen=True)
+class AgentRange:
+    """A range, and the period before if views were recorded then. `since`: the first hour, if after that start."""
+
+    start: datetime
+    end: datetime
+    earlier: tuple[datetime, datetime] | None
+    since: datetime | None
+
+    @classmethod
+    def load(cls, project: Project, start: datetime, end: datetime) -> "AgentRange":
+        """Look up when recording began."""
+        earlier = previous_period(start, end)
+        hour = AgentViews.objects.filter(project=project, span=1).aggregate(first=Min("start"))["first"]
+        first = min(
+            filter(None, [coverage.first_hour(project), None if hour is None else EPOCH + HOUR * hour]), default=None
+        )
+        since = first if earlier and first and first > earlier[0] else None
+        if first is None or (since and since >= start):
+            earlier = None
+        return cls(start, end, earlier, since)
+
+    def count_earlier(self, project: Project) -> Earlier:
+        """The views of each agent in the period before."""
+        if not self.earlier:
+            return None
+        found = agent_views.list_agents(project, *self.earlier)
+        return {(agent.client_class, agent.name, agent.operator): agent.views for agent in found}
+
+
+def begin_context(state: AgentState, errors: list[str]) -> dict[str, Any]:
+    """The context of the range picker and the filter."""
+    return {
+        "state": state,
+        "wrong": errors,
+        "ranges": links.range_choices(state),
+        "range_fields": state.hidden("range", "from", "to"),
+        "filter_fields": state.hidden("q"),
+        "unfiltered": state.link(q="") + TABLES,
+    }
+
+
+def range_of(state: AgentState) -> AgentState:
+    """The state of the report for the same range, without its other choices."""
+    return AgentState(range=state.range, start=state.start, end=state.end)
+
+
+def describe_range(
+    project: Project, state: AgentState, start: datetime, end: datetime, errors: list[str]
+) -> dict[str, Any]:
+    """The context of the range."""
+    return {
+        "fields": links.range_fields(state, start, end, errors),
+        "numbers": AgentRange.load(project, start, end),
+        "is_open": end > timezone.now(),
+        "samples": coverage.find_samples(project),
+        "kept_days": sweeper.kept_days(project),
+    }
+
+
+def list_files(project: Project, what: str, query: str) -> list[Choice]:
+    """The links to a table as files."""
+    return [
+        Choice(label, navigation.page_url(KEY, project, f"{what}.{form}", name="file") + query)
+        for form, (label, _) in FORMATS.items()
+    ]

@@ -1,0 +1,159 @@
+"""The table of agents: its state, its rows, and both as files."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analytics.counting.agent_views import Agent
+from analytics.models import PageView
+from analytics.reports import visitor_counts
+from docsite.core.tenants.models import Project
+from docsite.core.workspace.reports import report_state
+from docsite.core.workspace.reports.downloads import CHUNK_ROWS, Format, format_rows
+from docsite.core.workspace.reports.formatting import visible
+from docsite.core.workspace.reports.report_state import Column
+from docsite.core.workspace.reports.tables import Change, Table, page_slice
+
+CLASSES = {**dict(PageView.Class.choices), "human": "Browser, as Markdown"}  # as agents are listed
+Earlier = Mapping[tuple[str, str, str], int] | None  # views before by class, name and operator, if they were recorded
+
+_COLUMNS = (
+    *(Column("name", "Agent", "text"), Column("views", "Views", "number"), Column("change", "Change", "number")),
+    *(Column("class", "Class", "text"), Column("counted", "Counts as AI"), Column("forms", "Read as")),
+    *(Column("address", "Address"), Column("seen", "Last seen, UTC", "value"), Column("rules", "Decided by")),
+)
+_NAMES = (
+    *("name", "operator", "class", "views", "previousViews", "countedAsAi", "html", "md", "llms"),
+    *("verified", "claimed", "rules", "lastSeen"),
+)
+
+
+@dataclass(frozen=True)
+class AgentState(report_state.ReportState):
+    """The state of the report of agents, with a filter by class."""
+
+    kind: str = ""
+
+    default_sort = "-views"
+
+    @classmethod
+    def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
+        """The columns of the table."""
+        return _COLUMNS
+
+    @classmethod
+    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """Add the classes. The change is always shown."""
+        return {**super().list_choices({**typed, "compare": "1"}), "kind": tuple(PageView.Class.values)}
+
+
+@dataclass(frozen=True)
+class AgentRow:
+    """An agent, or a browser that reads Markdown, as a row of the table."""
+
+    agent: Agent
+    label: str  # of its class
+    counted: int  # views that count as AI
+    forms: list[tuple[str, int]]  # formats of its views, and the number of views of each
+    change: Change | None  # None if the period before was not recorded
+
+    @property
+    def name(self) -> str:
+        """Its name, or a description, without invisible characters."""
+        if self.agent.name:
+            return visible(self.agent.name)
+        return "(a browser reading Markdown)" if self.agent.client_class == PageView.Class.HUMAN else "(no name)"
+
+    @property
+    def operator(self) -> str:
+        """Its operator; empty if unknown."""
+        return visible(self.agent.operator)
+
+    @property
+    def rules(self) -> list[str]:
+        """The rules that decided its class."""
+        return ["its name" if rule == f"name: {self.agent.name}" else visible(rule) for rule in self.agent.rules]
+
+    @property
+    def verified(self) -> int:
+        """Views from an address that its operator publishes."""
+        return self.agent.verified[PageView.Verified.YES]
+
+    @property
+    def claimed(self) -> int:
+        """Views from other addresses, though its operator publishes some."""
+        return self.agent.verified[PageView.Verified.NO]
+
+
+def build_table(state: AgentState, project: Project, found: Sequence[Agent], earlier: Earlier) -> Table[AgentRow]:
+    """The table of agents that pass the filters, in the chosen order."""
+    needle = state.q.casefold()
+    rows = build_rows(
+        project,
+        [
+            agent
+            for agent in found
+            if state.kind in ("", agent.client_class)
+            and (needle in agent.name.casefold() or needle in agent.operator.casefold())
+        ],
+        earlier,
+    )
+    keys: dict[str, Callable[[AgentRow], Any]] = {
+        "name": lambda row: (row.agent.name.casefold(), row.agent.name),
+        "class": lambda row: row.label,
+        "views": lambda row: row.agent.views,
+        "change": lambda row: row.change.now - row.change.before if row.change else row.agent.views,
+        "seen": lambda row: row.agent.last_seen,
+    }
+    by, descending = state.sorted_by
+    rows.sort(key=keys["name"])
+    rows.sort(key=keys[by], reverse=descending)
+    page, part = page_slice(state, len(rows))
+    return Table(rows[part], len(rows), len(found), page)
+
+
+def build_rows(project: Project, found: Sequence[Agent], earlier: Earlier) -> list[AgentRow]:
+    """Agents as rows, with the views that count as AI in the project."""
+    classes = visitor_counts.ai_classes(project)
+    forms = dict(PageView.Surface.choices)
+    return [
+        AgentRow(
+            agent,
+            CLASSES[agent.client_class],
+            agent.views if agent.client_class in classes else agent.markdown_views,
+            [(label, agent.surfaces[form]) for form, label in forms.items() if agent.surfaces[form]],
+            None
+            if earlier is None
+            else Change(agent.views, earlier.get((agent.client_class, agent.name, agent.operator), 0)),
+        )
+        for agent in found
+    ]
+
+
+def format_agents(rows: Sequence[AgentRow], form: Format) -> Iterator[str]:
+    """All agents in chunks of text, as CSV (RFC 4180) with a header or as JSON lines with the same names.
+
+    Agents make up their names: a CSV cell that a spreadsheet would take for a formula
+    is written after an apostrophe.
+    """
+    if form == "csv":
+        yield ",".join(_NAMES) + "\r\n"
+    for start in range(0, len(rows), CHUNK_ROWS):
+        yield format_rows([_build_row(row) for row in rows[start : start + CHUNK_ROWS]], form)
+
+
+def _build_row(row: AgentRow) -> dict[str, Any]:
+    agent = row.agent
+    return {
+        "name": agent.name,
+        "operator": agent.operator,
+        "class": agent.client_class,
+        "views": agent.views,
+        "previousViews": row.change.before if row.change else None,
+        "countedAsAi": row.counted,
+        **{form: agent.surfaces[form] for form in PageView.Surface.values},
+        "verified": row.verified,
+        "claimed": row.claimed,
+        "rules": agent.rules,
+        "lastSeen": f"{agent.last_seen:%Y-%m-%dT%H:%M:%SZ}",
+    }

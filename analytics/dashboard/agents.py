@@ -1,0 +1,112 @@
+"""The report of agents in the admin: all of them beside the period before, and the people who came from assistants."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+
+from analytics.counting import agent_views
+from analytics.counting.agent_views import Agent
+from analytics.dashboard import agent_table, coverage
+from analytics.dashboard.agent_page import AgentPagesState, agent_url
+from analytics.dashboard.agent_range import REFRESH_SECONDS, AgentRange, begin_context, describe_range, list_files
+from analytics.dashboard.agent_table import CLASSES, AgentState
+from analytics.models import AnalyticsSettings, PageView
+from analytics.reports import agent_report, visitor_counts
+from analytics.reports.filtered_counts import kept_from
+from docsite.core.tenants.models import Project
+from docsite.core.workspace import navigation
+from docsite.core.workspace.reports import links
+from docsite.core.workspace.reports.downloads import FORMATS, Format, format_table, send_file
+from docsite.core.workspace.reports.links import TABLES, Choice
+
+_ASSISTANT_NAMES = ("assistant", "operator", "views", "pages", "people", "hosts")
+
+
+def show_agents(request: HttpRequest, project: Project) -> HttpResponse:
+    """Show the agents of a range, and the assistants from which people came."""
+    state, errors = AgentState.parse(request.GET)
+    context = begin_context(state, errors)
+    try:
+        start, end = state.window(timezone.now())
+    except ValueError as problem:
+        errors += problem.args
+        context["fields"] = links.range_fields(state, None, None, errors)
+    else:
+        context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
+        context |= describe_range(project, state, start, end, errors)
+        found = agent_views.list_agents(project, start, end)
+        context |= _build_agents(project, state, found, context["numbers"])
+        kept = kept_from(project)
+        context |= {
+            "assistants": agent_report.count_assistants(project, found, start, end, kept),
+            "pages_since": kept if start < kept else None,
+            "never": not found and coverage.latest_hour(project) is None,
+            "now": timezone.now(),
+            "base_url": f"{request.scheme}://{request.get_host()}",
+        }
+    return navigation.render(
+        request,
+        "admin/reports/agents.html",
+        project,
+        f"Agents: {project.name}",
+        context,
+        status=400 if errors else 200,
+    )
+
+
+def download(request: HttpRequest, project: Project, name: str) -> HttpResponseBase:
+    """A table as a file: agents, assistants, or the pages of one agent."""
+    what, _, form = name.partition(".")
+    if what not in ("agents", "assistants", "pages") or form not in FORMATS:
+        raise Http404
+    state, errors = AgentPagesState.parse(request.GET) if what == "pages" else AgentState.parse(request.GET)
+    try:
+        start, end = state.window(timezone.now())
+    except ValueError as problem:
+        errors += problem.args
+    if errors:
+        return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
+    kind: Format = "csv" if form == "csv" else "jsonl"
+    visitor_counts.refresh(project)
+    if isinstance(state, AgentPagesState):
+        rows = agent_report.count_pages(project, state.key, start, end)
+        lines = format_table(("path", "views"), rows, kind)
+    else:
+        found = agent_views.list_agents(project, start, end)
+        if what == "agents":
+            earlier = AgentRange.load(project, start, end).count_earlier(project)
+            lines = agent_table.format_agents(agent_table.build_rows(project, found, earlier), kind)
+        else:
+            counted = agent_report.count_assistants(project, found, start, end, kept_from(project))
+            values = [tuple(agent_report.build_assistant_row(row).values()) for row in counted]
+            lines = format_table(_ASSISTANT_NAMES, values, kind)
+    return send_file(lines, kind, f"{project.domain}-{name}")
+
+
+def _build_agents(project: Project, state: AgentState, found: list[Agent], numbers: AgentRange) -> dict[str, Any]:
+    table = agent_table.build_table(state, project, found, numbers.count_earlier(project))
+    checked = any(agent.verified[mark] for agent in found for mark in (PageView.Verified.YES, PageView.Verified.NO))
+    kinds = {kind: sum(agent.client_class == kind for agent in found) for kind in PageView.Class.values}
+    kinds = {kind: count for kind, count in kinds.items() if count or kind == state.kind}
+    hidden = {**({} if checked else {"address": ""}), **({} if numbers.earlier else {"change": ""})}
+    return {
+        "table": table,
+        "linked_rows": [(row, agent_url(project, state, row.agent)) for row in table.rows],
+        "checked": checked,
+        "headings": links.table_headings(state, **hidden),
+        "kinds": [
+            Choice(f"All {len(found):,}", state.link(kind="") + TABLES, not state.kind),
+            *(
+                Choice(f"{CLASSES[kind]} {count:,}", state.link(kind=kind) + TABLES, kind == state.kind)
+                for kind, count in kinds.items()
+            ),
+        ],
+        "agents_found": len(found),
+        "everything": state.link(kind="", q="") + TABLES,
+        "narrowed": AnalyticsSettings.for_project(project).ai_scope == AnalyticsSettings.AiScope.READERS,
+        "pager": links.page_choices(state, table),
+        "exports": list_files(project, "agents", state.dates_link),
+        "assistant_exports": list_files(project, "assistants", state.dates_link),
+    }

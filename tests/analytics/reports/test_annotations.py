@@ -1,0 +1,66 @@
+"""Annotations of the visitors report: notes of the owner, and replacements of the index."""
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from analytics.collecting import recording
+from analytics.models import Annotation
+from analytics.reports import annotations
+from docsite.core.workspace.reports.formatting import visible
+from search.indexing.ingest import ingest
+from search.sources.markdown.folder import read_folder
+from tests.analytics.conftest import NOON
+from tests.analytics.reports.test_report_page import MARCH, rows_of, seen
+
+
+@pytest.fixture
+def report(project):
+    """The report of a project with a view in March."""
+    recording.record(project.project, [seen("/a")])
+    return f"/admin/analytics/pageview/visitors/{project.domain}"
+
+
+def marks(page):
+    return [row[-1] for row in rows_of(page, "series") if row[-1]]
+
+
+def test_a_note_stands_at_its_day_until_it_is_deleted(people, project, report):
+    note = {"at": "2026-03-10T09:30Z", "text": "Release  2.0 <b>\u202e", "back": f"?{MARCH}"}
+    answer = people.owner.post(f"{report}/annotations", note)
+    assert answer["Location"] == f"{report}?{MARCH}#over-time"
+    page = people.teammate.get(f"{report}?{MARCH}").content.decode()
+    told = "Release 2.0 &lt;b&gt;[U+202E]"
+    assert marks(page) == [told]
+    assert f"1 unique. {told} </span>" in re.sub(r"\s+", " ", page), "where the keyboard reads a bar"
+    assert page.count('class="mark" x1') == 2, "the legend and the day"
+    number = Annotation.objects.get(project=project.project, kind="note").pk
+    assert people.stranger.post(f"{report}/annotations", {"delete": number}).status_code == 404
+    assert people.stranger.post(f"{report}/annotations", note).status_code == 404
+    people.teammate.post(f"{report}/annotations", {"delete": number, "back": "https://evil.example/"})
+    assert 'class="mark"' not in people.owner.get(f"{report}?{MARCH}").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("at", "text", "says"),
+    [("tomorrow", "x", "Write a day such as"), ("2026-03-10", "  ", "1 to 200"), ("2026-03-10", "x" * 201, "1 to 200")],
+)
+def test_a_bad_note_is_refused_with_a_sentence(people, report, at, text, says):
+    answer = people.owner.post(f"{report}/annotations", {"at": at, "text": text}, follow=True)
+    assert says in answer.content.decode()
+    assert people.owner.get(f"{report}/annotations").status_code == 405
+
+
+def test_a_replaced_index_marks_its_day_once(people, project, report, tmp_path):
+    (tmp_path / "docs" / "new.md").write_text("# New\n\nA new page.\n")
+    ingest(project.project, read_folder(tmp_path / "docs"))
+    found = list(Annotation.objects.filter(project=project.project, kind="index"))
+    assert len(found) == 2
+    for row in found:
+        row.at = NOON
+        row.save()
+    (mark,) = annotations.list_marks(project.project, NOON - timedelta(days=1), NOON + timedelta(days=1))
+    assert (mark.text, mark.note) == ("Index replaced 2 times", None)
+    assert marks(people.owner.get(f"{report}?{MARCH}").content.decode()) == ["Index replaced 2 times"]
+    assert visible(str(found[0])) == "Index replaced"
