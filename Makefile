@@ -113,7 +113,7 @@ types: $(VENV)/.installed-dev $(TOOLS)
 
 widget: $(WIDGET)/dist/widget.js  ## build the widget
 
-$(WIDGET)/dist/widget.js: $(wildcard $(WIDGET)/src/*/*) static/page-views/views.js $(WIDGET)/build.mjs $(WIDGET)/marked-lexer.mjs $(TOOLS)
+$(WIDGET)/dist/widget.js: $(wildcard $(WIDGET)/src/*/* static/site/js/base/*.js static/site/js/search/*.js) static/page-views/views.js $(WIDGET)/build.mjs $(WIDGET)/marked-lexer.mjs $(TOOLS)
 	@echo "Building the widget …"
 	@cd $(WIDGET) && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm run --silent build
 

@@ -80,7 +80,7 @@ def test_keys_open_it_and_nothing_is_loaded_before(host: SearchHost) -> None:
     expect(host.field).to_be_focused()
     host.page.keyboard.press("Control+k")
     expect(host.dialog).to_be_hidden()
-    assert host.page.locator("docs-search").count() == 0
+    expect(host.page.locator("docs-search")).to_have_count(0)
     assert host.errors == []
 
 

@@ -15,6 +15,8 @@ from search.sources.request import SourceRequest
 # Questions in the words of newcomers, owners, developers and operators, each with the pages or sections that answer it.
 QUESTIONS = {
     "How do I put the widget on my site?": "/embed#how-do-i-put-the-widget-on-my-site",
+    "How do I add search to my site?": "/site-search#how-do-i-add-search-to-my-site",
+    "Does it work with Starlight?": "/your-tools#does-it-work-with-starlight-and-astro",
     "Who counts as AI?": "/who-is-ai#who-counts-as-ai",
     "How are unique visitors counted?": "/how-visitors-are-counted#how-are-unique-visitors-counted",
     "Rotate an API key": "/keys-and-data#rotate-an-api-key",

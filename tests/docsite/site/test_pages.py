@@ -169,7 +169,7 @@ def test_all_languages_have_all_texts() -> None:
     }
     languages = navigation.LANGUAGES
     assert {code: set(texts) for code, texts in interface_texts.PAGE.items()} == dict.fromkeys(languages, in_pages)
-    in_scripts = set(re.findall(r"\blabels\.(\w+)", scripts)) - {"py", "js", "widget"}
+    in_scripts = set(re.findall(r"\b(?:labels|words)\.(\w+)", scripts)) - {"py", "js", "widget"}
     assert {code: set(texts) for code, texts in interface_texts.SCRIPT.items()} == dict.fromkeys(languages, in_scripts)
     blanks = re.compile(r"{\w*}")
     for of in (interface_texts.PAGE, interface_texts.SCRIPT):

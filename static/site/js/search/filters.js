@@ -60,8 +60,8 @@ export class Filters {
     const chips = [...this.#values[kind]].sort().map((value) => this.#buildChip(kind, value));
     return h(
       "div",
-      { role: "group", ariaLabel: words[kind] },
-      h("span", { ariaHidden: "true" }, words[kind]),
+      { role: "group", ariaLabel: nameOf(kind) },
+      h("span", { ariaHidden: "true" }, nameOf(kind)),
       ...chips,
     );
   }
@@ -78,6 +78,9 @@ export class Filters {
     return this.chosen[kind] === value;
   }
 }
+
+/** @param {Kind} kind */
+const nameOf = (kind) => ({ version: words.version, language: words.language, tag: words.tag })[kind];
 
 /** @param {HTMLButtonElement} chip */
 const dataOf = ({ dataset }) => ({ kind: /** @type {Kind} */ (dataset.kind), value: dataset.value ?? "" });

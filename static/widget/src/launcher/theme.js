@@ -10,7 +10,7 @@ export function pageTheme() {
   return /** @type {string} */ (
     [...documentElement.attributes, ...body.attributes]
       // `data-dark-theme` names the theme of the dark mode only.
-      .flatMap(({ name, value }) => (/dark|light/.test(name) ? [] : value.split(" ")))
+      .flatMap(({ name, value }) => (/dark|light|style/.test(name) ? [] : value.split(" ")))
       .concat(getComputedStyle(body).colorScheme, dark.matches ? "dark" : "light")
       .map((mark) => THEME.exec(mark)?.[3])
       .find(Boolean)

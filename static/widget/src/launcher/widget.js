@@ -172,7 +172,7 @@ export class Widget extends HTMLElement {
     const { theme, accent, radius, font, side, align, logo, zIndex } = options;
     this.#labels = { ...launcherLabels, ...options.labels };
     const launcher = this.#launcher;
-    launcher.hidden = this.hidden = !this.#enabled;
+    launcher.hidden = !this.#enabled;
     launcher.ariaLabel = this.#labels.name;
     if (launcher.dataset.logo !== logo) launcher.replaceChildren(logoImage(logo), h("span"));
     /** @type {HTMLElement} */ (launcher.lastChild).textContent = this.#labels.launcher;

@@ -20,7 +20,6 @@ function buildButton({ nonce, labels, onopen, onpoint }) {
     "button",
     {
       type: "button",
-      "aria-label": `${name} ${isApple ? "⌘K" : "Ctrl K"}`,
       "aria-haspopup": "dialog",
       "aria-keyshortcuts": isApple ? "Meta+K" : "Control+K",
       onclick: onopen,
@@ -29,7 +28,7 @@ function buildButton({ nonce, labels, onopen, onpoint }) {
     },
     drawIcon("search", LENS_SHAPES),
     h("span", {}, name),
-    h("kbd", {}, isApple ? "⌘K" : "Ctrl K"),
+    h("kbd", { "aria-hidden": "true" }, isApple ? "⌘K" : "Ctrl K"),
   );
   root.append(button);
   applyStyles(root, [css], nonce);

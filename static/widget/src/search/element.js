@@ -15,9 +15,6 @@ import { WORDS } from "./words.js";
 
 /** @typedef {{ accent?: string, font?: string, theme?: string }} Look */
 
-/** The widget on this page, if it may be used here. */
-const hasWidget = () => Boolean(document.querySelector("docs-assistant:not([hidden])"));
-
 /** Opens a page as a link of the page itself would, so that sites with their own navigation need not load it anew. @param {string} href */
 function followLink(href) {
   const link = document.createElement("a");
@@ -46,13 +43,14 @@ export function create(script) {
     key,
     preferred: { language: language || pageLanguage(), version: version || undefined },
     linkTo: (_, url) => url,
-    askAddress: () => (hasWidget() ? `${origin}/ask` : ""),
+    askAddress: () => (enabled && document.querySelector("docs-assistant") ? `${origin}/ask` : ""),
     ask(query) {
       window.DocsAssistant.ask(query);
       return true;
     },
     follow(link) {
       followLink(link.href);
+      field.value = ""; // on the next page, recent pages are offered
       return true;
     },
     pages: () => [],
@@ -60,7 +58,9 @@ export function create(script) {
   });
 
   /** @type {Look} */
-  let owner = tabState(domain).settings?.appearance ?? {};
+  let owner = {};
+  /** Whether the widget may be used on this page. */
+  let enabled = true;
   let unwatch = () => {};
 
   function applyLook() {
@@ -78,15 +78,18 @@ export function create(script) {
       set(`--chosen-${use}`, rgb ? `light-dark(${colors})` : "initial");
   }
 
-  async function loadLook() {
-    const settings = await fetchSettings(script.src, domain, AbortSignal.timeout(5000));
-    if (settings?.appearance) owner = settings.appearance;
+  /** @param {import("../launcher/settings.js").Settings | null | undefined} settings of the owner */
+  function applySettings(settings) {
+    if (!settings) return;
+    owner = settings.appearance ?? {};
+    enabled = settings.enabled;
     if (host.isConnected) applyLook();
   }
 
   for (const type of ["keydown", "keyup", "keypress"]) host.addEventListener(type, (event) => event.stopPropagation());
   dialog.addEventListener("submit", (event) => event.preventDefault());
   dialog.addEventListener("close", () => {
+    if (dialog.open) return; // it was opened again meanwhile
     page.apply({});
     unwatch();
     host.remove();
@@ -106,7 +109,8 @@ export function create(script) {
     search.update(false);
   }
 
-  loadLook();
+  applySettings(tabState(domain).settings);
+  fetchSettings(script.src, domain, AbortSignal.timeout(5000)).then(applySettings);
   return {
     open,
     toggle: () => (dialog.open ? dialog.close() : open("")),
