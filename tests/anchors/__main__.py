@@ -32,7 +32,8 @@ def main() -> None:
             built = build(site, folder)
             found = compare(site, folder / "source", built)
         except (BuildFailed, ValueError) as wrong:
-            rows.append((site.name, site.generator, "", "", "", "", str(wrong)))
+            rows.append((site.name, site.generator, *[""] * (len(HEAD) - 2)))
+            notes += [f"{site.name}, not compared: {wrong}", *([f"    {site.reasons}"] if site.reasons else [])]
             continue
         rows.append(
             (

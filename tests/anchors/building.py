@@ -23,13 +23,13 @@ def build(site: RealSite, folder: Path) -> Path:
     built = source / site.built
     if not (source / site.docs).is_dir():
         _fetch(site, source, folder)
-    if not built.is_dir():
+    if not any(built.rglob("*.html")):
         if site.requirements and not (folder / "venv").exists():
             _run(folder, folder, f"{sys.executable} -m venv venv && venv/bin/pip install -q {site.requirements}")
         for command in site.commands:
             _run(folder, source, command)
-    if not built.is_dir():
-        raise BuildFailed(f"{site.built} was not built")
+    if not any(built.rglob("*.html")):
+        raise BuildFailed(f"no page was built, see {folder / 'build.log'}")
     return built
 
 

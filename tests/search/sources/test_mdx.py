@@ -345,7 +345,7 @@ def test_a_manifest_says_the_format_or_the_ending_does(tmp_path):
         {"path": "3", "file": "a.mdx", "format": "md"},
         {"path": "4", "file": "a.md", "format": "mdx"},
         {"path": "5", "file": "a.md"},
-        {"path": "6", "file": "a.md", "format": "rst"},
+        {"path": "6", "file": "a.md", "format": "docx"},
         {"path": "7", "file": "a.md", "format": None},
         {"path": "8", "file": "a.md", "format": ["md"]},
     ]
@@ -353,5 +353,5 @@ def test_a_manifest_says_the_format_or_the_ending_does(tmp_path):
     manifest.write_text("\n".join(map(json.dumps, lines)))
     pages = list(build_drafts(read_manifest(tmp_path, manifest)))
     assert [getattr(page, "markdown", getattr(page, "reason", "")) for page in pages] == [
-        *("A .", "A .", "A {x}.", "A .", "A {x}.", "format rst is not known", "A {x}.", "format ['md'] is not known"),
+        *("A .", "A .", "A {x}.", "A .", "A {x}.", "format docx is not known", "A {x}.", "format ['md'] is not known"),
     ]
