@@ -87,7 +87,9 @@ def teammate(site: Tenant) -> str:
 
 def cells(page: Page, column: int) -> list[str]:
     """A column of the table of pages or agents."""
-    return page.locator(f".scrolls table:not(.numbers table, .assistants table) tbody tr > :nth-child({column})").all_inner_texts()
+    return page.locator(
+        f".scrolls table:not(.numbers table, .assistants table) tbody tr > :nth-child({column})"
+    ).all_inner_texts()
 
 
 def test_an_owner_walks_the_report(walk: Callable[..., Page], site: Tenant) -> None:
