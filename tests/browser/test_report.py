@@ -15,7 +15,7 @@ from analytics.collecting import recording
 from analytics.collecting.recording import Observation
 from analytics.reports import visitor_counts
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GPTBOT
-from tests.browser.conftest import follow
+from tests.browser.conftest import follow, violations
 from tests.conftest import Service, Tenant
 
 pytestmark = pytest.mark.browser
@@ -87,7 +87,9 @@ def teammate(site: Tenant) -> str:
 
 def cells(page: Page, column: int) -> list[str]:
     """A column of the table of pages or agents."""
-    return page.locator(f".scrolls table:not(.numbers table) tbody tr > :nth-child({column})").all_inner_texts()
+    return page.locator(
+        f".scrolls table:not(.numbers table, .assistants table) tbody tr > :nth-child({column})"
+    ).all_inner_texts()
 
 
 def test_an_owner_walks_the_report(walk: Callable[..., Page], site: Tenant) -> None:
@@ -134,7 +136,7 @@ def test_an_owner_walks_the_report(walk: Callable[..., Page], site: Tenant) -> N
 
 def test_a_teammate_looks_at_the_agents(walk: Callable[..., Page], teammate: str) -> None:
     page = walk(teammate, MARCH)
-    follow(page.get_by_role("link", name="Agents", exact=True))
+    follow(page.get_by_label("Tables").get_by_role("link", name="Agents"))
     assert {"ChatGPT-User", "GPTBot", "curl"} <= {text.split("\n")[0] for text in cells(page, 1)}
     follow(page.get_by_role("link", name=re.compile("HTTP client 1")))
     assert [text.split("\n")[0] for text in cells(page, 1)] == ["curl"]
@@ -187,6 +189,36 @@ def test_a_bad_date_stays_in_its_field(walk: Callable[..., Page], teammate: str)
     expect(page.get_by_role("heading", name="Visitors by day")).to_be_visible()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(walk: Callable[..., Page], teammate: str, site: Tenant, scheme: Any) -> None:
+    page = walk(teammate, f"{MARCH}&compare=1", color_scheme=scheme)
+    bare = page.url.partition("?")[0]
+    assert violations(page, ".report") == []
+    page.get_by_text("Annotations", exact=True).click()
+    page.get_by_label("What happened").fill("Release 2")
+    page.get_by_label("Day, or time in UTC").fill("2026-03-05")
+    follow(page.get_by_role("button", name="Add"))
+    expect(page.get_by_role("button", name="Delete “Release 2”")).to_be_visible()
+    assert violations(page, ".report") == []
+    agents = f"/admin/project/{site.domain}/agents"
+    for path in (f"{agents}{MARCH}", f"{agents}/agent{MARCH}&class=ai_training&agent=GPTBot", f"{bare}/share"):
+        page.goto(path)
+        assert violations(page, ".report") == [], path
+    follow(page.get_by_role("button", name="Create a link"))
+    page.goto(page.get_by_label("Link", exact=True).inner_text() + MARCH)
+    expect(page.get_by_role("heading", name="Visitors by day")).to_be_visible()
+    assert violations(page, "body") == []
+
+
+def test_the_visitors_of_now_are_renewed(walk: Callable[..., Page], teammate: str, site: Tenant) -> None:
+    page = walk(teammate, MARCH)
+    expect(page.get_by_text("0 visitors in the last five minutes")).to_be_visible()
+    reader = Observation(uuid.uuid4().hex, "/now", datetime.now(UTC), ipaddress.ip_address("198.51.100.99"), CHROME)
+    recording.record(site.project, [reader])
+    expect(page.get_by_text("1 visitor in the last five minutes")).to_be_visible()
+    expect(page.get_by_label("Now").get_by_text("/now")).to_be_visible()
+
+
 def test_a_narrow_page_does_not_scroll_sideways(walk: Callable[..., Page], teammate: str) -> None:
     page = walk(teammate, viewport={"width": 320, "height": 640})
     bare = page.url.partition("?")[0]
@@ -216,5 +248,5 @@ def test_a_call_is_copied(walk: Callable[..., Page], teammate: str) -> None:
 def test_it_needs_no_script(walk: Callable[..., Page], teammate: str) -> None:
     page = walk(teammate, MARCH, java_script_enabled=False)
     expect(page.locator("svg[role=img]")).to_be_visible()
-    follow(page.get_by_role("link", name="Agents", exact=True))
+    follow(page.get_by_label("Tables").get_by_role("link", name="Agents"))
     expect(page.get_by_role("link", name="GPTBot")).to_be_visible()
