@@ -1,7 +1,9 @@
 """Finds the pages nearest to groups with a gap, in the background: a search for each row would take too long."""
 
+import logging
 from collections.abc import Callable
 
+from django.db import DatabaseError
 from django.db.models import F
 
 from assistant.models import GroupedQuestion, QuestionGroup
@@ -9,6 +11,8 @@ from assistant.passage_search import find
 from assistant.question import Question
 from docsite.core.tenants.models import Project
 from search.models import Generation
+
+logger = logging.getLogger(__name__)
 
 MAX_PAGES = 3
 BATCH = 100
@@ -23,8 +27,17 @@ def find_due(should_stop: Callable[[], bool] = lambda: False) -> None:
             if should_stop():
                 return
             if text := latest_wording(group):
-                refresh(group.project, group, text)
+                _try_refresh(group, text)
         last = batch[-1].pk
+
+
+def _try_refresh(group: QuestionGroup, text: str) -> None:
+    """Refresh a group. A project whose index cannot be read, since it is being deleted, must not hold up the others."""
+    try:
+        refresh(group.project, group, text)
+    except DatabaseError as failure:
+        logger.warning("The nearest pages of a gap of %s could not be found: %s", group.project, failure)
+        QuestionGroup.objects.filter(pk=group.pk).update(nearest_generation=0)  # the next gap tries again
 
 
 def refresh(project: Project, group: QuestionGroup, text: str) -> None:

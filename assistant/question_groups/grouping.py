@@ -61,6 +61,8 @@ def _group_answers() -> bool:
         new.append(_New(_row_of(answer, question), None if is_greeting else wording.terms_of(question.content)))
     reached = min(running) - 1 if running else messages[-1].pk if messages else progress.answer
     stored = _store(progress, new, answer=reached)
+    if stored is None:
+        return True
     thumbs.apply([row.answer_id for row in stored if row.answer_id])
     return len(messages) == BATCH and reached > progress.answer
 
@@ -86,8 +88,8 @@ def _group_searches() -> bool:
     searches = list(SearchQuery.objects.filter(pk__gt=progress.search).order_by("pk")[:BATCH])
     due = list(_take_due(searches, timezone.now() - CLICKABLE))
     new = [_New(row, wording.terms_of(search.text)) for search in due if (row := _row_of_search(search))]
-    _store(progress, new, search=due[-1].pk if due else progress.search)
-    return len(due) == BATCH
+    stored = _store(progress, new, search=due[-1].pk if due else progress.search)
+    return stored is None or len(due) == BATCH
 
 
 def _take_due(searches: Iterable[SearchQuery], until: datetime) -> Iterable[SearchQuery]:
@@ -107,14 +109,14 @@ def _row_of_search(search: SearchQuery) -> GroupedQuestion | None:
     return GroupedQuestion(project_id=search.project_id, at=search.at, problem=problem, search=search)
 
 
-def _store(progress: GroupingProgress, new: Sequence[_New], **reached: int) -> list[GroupedQuestion]:
-    """Store rows and how far they reach, unless another process has done so. Returns the rows that are stored."""
+def _store(progress: GroupingProgress, new: Sequence[_New], **reached: int) -> list[GroupedQuestion] | None:
+    """Store rows and how far they reach. Returns the rows that are stored; None if another process was faster."""
     if not new and all(getattr(progress, name) == value for name, value in reached.items()):
         return []
     with transaction.atomic():
         before = {name: getattr(progress, name) for name in reached}
         if not GroupingProgress.objects.select_for_update().filter(pk=progress.pk, **before).exists():
-            return []
+            return None
         known = GroupedQuestion.objects.filter(answer__in=[one.row.answer_id for one in new if one.row.answer_id])
         done = set(known.values_list("answer", flat=True))  # an answer that still runs was left behind between them
         missing = [one for one in new if one.row.answer_id not in done or one.row.answer_id is None]

@@ -18,8 +18,9 @@ def terms_of(text: str) -> frozenset[str]:
     """
     text = text[:MAX_CHARACTERS]
     language = detect_language(text) or "en"
+    text = text.casefold()  # “WordPress” would have the terms of “word press”
     function_words = analysis.FUNCTION_WORDS.get(language, frozenset())
-    words = [word for word in analysis.without_stop_words(text) if word.lower() not in function_words]
+    words = [word for word in analysis.without_stop_words(text) if word not in function_words]
     terms = analysis.terms(" ".join(words), language) or analysis.terms(text, language)
     return frozenset(dict.fromkeys(terms[:MAX_TERMS])) or frozenset(("".join(text.split())[:MAX_TERMS] or "-",))
 

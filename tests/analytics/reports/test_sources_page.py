@@ -14,7 +14,7 @@ from analytics.audience import DIMENSIONS
 from analytics.collecting import recording
 from analytics.collecting.sample import make_sample_views
 from tests.analytics.reports.test_report_page import seen
-from tests.analytics.reports.test_sources import IPHONE
+from tests.analytics.reports.test_visitor_sources import IPHONE
 from tests.conftest import logged_in
 
 NOW = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=2)

@@ -7,7 +7,7 @@ from search.sources.markdown.folder import read_folder
 from search.sources.markdown.front_matter import split_front_matter
 from search.sources.request import SourceRequest
 from tests.drafts import build_drafts
-from tests.search.sources.test_site_headings import list_anchors, read_pages
+from tests.search.sources.generators.test_site_headings import list_anchors, read_pages
 
 CONFIG = "baseURL = 'https://acme.example/'\n"
 

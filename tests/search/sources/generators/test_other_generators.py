@@ -8,7 +8,7 @@ from search.sources import PageRedirect
 from search.sources.markdown.folder import read_folder
 from search.sources.markdown.generators import hugo_shortcodes, liquid, material
 from search.sources.request import SourceRequest
-from tests.search.sources.test_site_headings import list_anchors, read_pages
+from tests.search.sources.generators.test_site_headings import list_anchors, read_pages
 
 JEKYLL = """\
 theme: minima
