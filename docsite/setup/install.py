@@ -36,7 +36,7 @@ def list_arrivals(project: Project) -> list[Arrival]:
         Arrival(
             "question", questions.order_by("pk").values_list("created_at", flat=True).first(), "Ask the assistant."
         ),
-        Arrival("search", searches.order_by("at").values_list("at", flat=True).first(), "Search in the widget."),
+        Arrival("search", searches.order_by("at").values_list("at", flat=True).first(), "Search on a page with the tag."),
         Arrival("view", view.seen_at if view else None, "Open a page with the second tag."),
     ]
 
