@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 
 from analytics.feedback import triage
 from analytics.feedback.triage import NOBODY
@@ -36,7 +35,8 @@ def show_detail(request: HttpRequest, project: Project, feedback_id: str) -> Htt
         "page_title": visible(document.title) if document else "",
         "page_url": project.url_of(row.path),
         "turns": _list_turns(row),
-        "conversation": row.message and reverse("admin:assistant_thread_change", args=[row.message.thread_id]),
+        "conversation": row.message
+        and navigation.page_url("conversations", project, row.message.thread.thread_id, name="read"),
         "notes": list(row.notes.select_related("author")[:MAX_NOTES]),
         "is_full": row.notes.count() >= MAX_NOTES,
         "max_note_length": MAX_NOTE_LENGTH,

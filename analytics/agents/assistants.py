@@ -36,4 +36,3 @@ ASSISTANTS = tuple(
         ("Cursor", "Cursor", "cursor.com"),
     )
 )  # fmt: skip
-BY_OPERATOR = {assistant.operator: assistant for assistant in ASSISTANTS}

@@ -42,9 +42,9 @@ def _walk(project: Project, start: datetime, end: datetime, now: datetime) -> It
         yield NextStep(f"The source {failed} could not be read.", "See why", urls["sources"])
     for limit in budget.list_limits(project):
         if limit.percent >= budget.NOTICE_PERCENT:
-            yield NextStep(f"{limit.percent} % of the {limit.name} are used.", "Limits", urls["assistant"])
+            yield NextStep(f"{limit.percent} % of the {limit.name} are used.", "See the limits", urls["limits"])
     if not answer_statistics.find_first_time(project) and not Message.objects.filter(thread__project=project).exists():
-        yield NextStep("Nobody has asked a question yet.", "Put the tag on your pages", urls["keys"])
+        yield NextStep("Nobody has asked a question yet.", "Put the tag on your pages", urls["install"])
     if coverage.latest_hour(project) is None:
         yield NextStep("No page views are counted yet.", "Three ways to collect them", urls["visitors"])
     expiring = ApiKey.objects.filter(
@@ -61,9 +61,7 @@ def _walk(project: Project, start: datetime, end: datetime, now: datetime) -> It
     refused = outcomes.get("refused", 0) + outcomes.get("closest_passages", 0)
     if refused:
         reason = "1 question has" if refused == 1 else f"{refused:,} questions have"
-        yield NextStep(
-            f"{reason} no answer in your pages.", "See what is missing", urls.get("gaps", urls["conversations"])
-        )
+        yield NextStep(f"{reason} no answer in your pages.", "See what is missing", urls["gaps"])
     pending = Feedback.objects.filter(project=project, status=Feedback.Status.PENDING).count()
     if pending:
         reason = "1 piece of feedback waits" if pending == 1 else f"{pending:,} pieces of feedback wait"
@@ -77,4 +75,4 @@ def _walk(project: Project, start: datetime, end: datetime, now: datetime) -> It
         yield NextStep(f"The pages are from {indexed:%Y-%m-%d}.", "Read them again", urls["sources"])
     if not project.golden_questions.exists():
         url = reverse("admin:assistant_goldenquestion_add")
-        yield NextStep("No golden question watches over the answers.", "Add the first", url)
+        yield NextStep("There are no golden questions yet.", "Add the first", url)

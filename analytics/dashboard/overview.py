@@ -120,7 +120,7 @@ def _build_tiles(
     past_whole = before.answers.whole if before else None
     days = numbers.answers.steps
     searches, thumbs = numbers.searches, numbers.thumbs
-    found = sum(thumbs_of for thumbs_of in (thumbs.up, thumbs.down))
+    rated = thumbs.up + thumbs.down
 
     def change(now: int, then: int | None) -> Change | None:
         return Change(now, then) if then else None
@@ -139,15 +139,15 @@ def _build_tiles(
             "AI share",
             percent(seen["ai"], seen["total"]) if seen["total"] else "",
             urls["visitors"],
-            f"{seen['ai']:,} AI, {seen['human']:,} human",
-            change(seen["ai"], past["ai"] if past else None),
+            f"{seen['ai']:,} AI, {seen['human']:,} human" + _note_on_share(past),
+            None,
             "",
             [one.visitors["ai"] / one.visitors["total"] if one.visitors["total"] else None for one in steps],
         ),
         Tile(
             "Questions",
             f"{whole.questions:,}",
-            urls.get("questions", urls["conversations"]),
+            urls["questions"],
             "",
             change(whole.questions, past_whole.questions if past_whole else None),
             "good",
@@ -156,7 +156,7 @@ def _build_tiles(
         Tile(
             "Answered",
             _rate(whole.answered_rate),
-            urls.get("gaps", urls["conversations"]),
+            urls["gaps"],
             _note_on_answers(whole.outcomes, past_whole.answered_rate if past_whole else None),
             None,
             "good",
@@ -164,15 +164,15 @@ def _build_tiles(
         ),
         Tile(
             "Found helpful",
-            percent(thumbs.up, found) if found else "",
+            percent(thumbs.up, rated) if rated else "",
             urls["feedback"],
-            f"{thumbs.up:,} thumbs up, {thumbs.down:,} down" if found else "no thumbs in this range",
+            f"{thumbs.up:,} thumbs up, {thumbs.down:,} down" if rated else "no thumbs in this range",
         ),
         Tile(
             "Searches without result",
-            percent(searches.empty, searches.total) if searches.total else "",
+            f"{searches.empty:,}",
             urls["searches"],
-            f"{searches.empty:,} of {searches.total:,} searches" if searches.total else "no searches in this range",
+            _note_on_searches(searches),
             change(searches.empty, before.searches.empty if before else None),
             "bad",
             [searches.days[day.start.date()] for day in days] if step == DAY else (),
@@ -180,7 +180,7 @@ def _build_tiles(
         Tile(
             "Tokens",
             f"{whole.prompt_tokens + whole.completion_tokens:,}",
-            urls.get("limits", urls["assistant"]),
+            urls["limits"],
             _note_on_cost(project, whole.cost),
             change(
                 whole.prompt_tokens + whole.completion_tokens,
@@ -192,7 +192,7 @@ def _build_tiles(
         Tile(
             "First words after",
             format_milliseconds(whole.first_token.p50 if whole.first_token else None),
-            urls.get("questions", urls["conversations"]),
+            urls["questions"],
             _note_on_times(whole.first_token),
             change(
                 whole.first_token.p50 if whole.first_token else 0,
@@ -206,6 +206,16 @@ def _build_tiles(
 
 def _rate(share: float | None) -> str:
     return "" if share is None else percent(round(share * 1_000_000), 1_000_000)
+
+
+def _note_on_share(past: dict[str, int] | None) -> str:
+    return f"; {percent(past['ai'], past['total'])} before" if past and past["total"] else ""
+
+
+def _note_on_searches(searches: Searches) -> str:
+    if not searches.total:
+        return "no searches in this range"
+    return f"{percent(searches.empty, searches.total)} of {searches.total:,} searches"
 
 
 def _note_on_answers(outcomes: Counter[str], before: float | None) -> str:

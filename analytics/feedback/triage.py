@@ -79,7 +79,7 @@ def count(project: Project, start: datetime, end: datetime) -> Totals:
 def count_pages(
     project: Project, start: datetime, end: datetime, selection: Selection, earlier: datetime | None = None
 ) -> QuerySet[Any]:
-    """One row for each page, as a dictionary: `path`, `up`, `down`, `code`, `total`, and `rating` (up by up and down).
+    """One row for each page, as a dictionary: `path`, `up`, `down`, `code` and `total`.
 
     With `earlier`, where the period before begins, also `before` and `change` of `down`.
     """

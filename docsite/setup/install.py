@@ -36,7 +36,9 @@ def list_arrivals(project: Project) -> list[Arrival]:
         Arrival(
             "question", questions.order_by("pk").values_list("created_at", flat=True).first(), "Ask the assistant."
         ),
-        Arrival("search", searches.order_by("at").values_list("at", flat=True).first(), "Search on a page with the tag."),
+        Arrival(
+            "search", searches.order_by("at").values_list("at", flat=True).first(), "Search on such a page."
+        ),
         Arrival("view", view.seen_at if view else None, "Open a page with the second tag."),
     ]
 
@@ -57,7 +59,7 @@ def show_tag(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def tag_state(request: HttpRequest, project: Project) -> HttpResponse:
-    """As JSON: `isActive` while the first question is awaited, the `state` in words, and `html` for the page."""
+    """As JSON: `isActive` until a question, a search and a view have arrived, the `state` in words, and the `html`."""
     context = _arrivals_context(project)
     html = render_to_string("admin/setup/_arrivals.html", context, request)
     return _uncached(JsonResponse({"isActive": context["is_waiting"], "state": context["line"], "html": html}))
@@ -74,7 +76,7 @@ def show_pages(request: HttpRequest, project: Project) -> HttpResponse:
 def _arrivals_context(project: Project) -> dict[str, Any]:
     arrivals = list_arrivals(project)
     received = [arrival.label for arrival in arrivals if arrival.at]
-    line = f"Received: {', '.join(received)}." if received else "Waiting for the first question."
+    line = f"Received: {', '.join(received)}." if received else "Waiting for the first question, search and view."
     return {"arrivals": arrivals, "is_waiting": len(received) < len(arrivals), "line": line}
 
 

@@ -51,7 +51,7 @@ def add_page(
     `url` is the address of a page that exists. A page without it has `views`: a route, a view and a name for each of
     its addresses. The route and the name of the first are empty. Routes are below `project/<domain>/<key>/`. A view
     is called with the request, the project and the arguments of its route, for staff of the project's organization
-    only. The view named `row` of the page `gaps` is reversed as `admin:workspace_gaps_row`.
+    only. The view named `group` of the page `gaps` is reversed as `admin:workspace_gaps_group`.
     """
     base = "project/<slug:domain>" if key == HOME else f"project/<slug:domain>/{key}"
     for route, view, name in views:

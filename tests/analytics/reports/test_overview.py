@@ -59,7 +59,7 @@ def test_the_tiles_show_the_numbers_of_the_range_and_the_change(people, busy):
     assert shown["Questions"] == "4 ▲ up 3 from 1"
     assert shown["Answered"] == "67% 1 without an answer; 100% before"
     assert shown["Found helpful"] == "67% 2 thumbs up, 1 down"
-    assert shown["Searches without result"] == "67% 2 of 3 searches"
+    assert shown["Searches without result"] == "2 67% of 3 searches"
     assert shown["Tokens"].startswith("480 ▲ up 360")
     assert "cost 0.12" in shown["Tokens"]
     assert shown["First words after"].startswith("300 ms ▼ down 1,100")
@@ -80,7 +80,7 @@ def test_a_project_without_readers_says_what_to_do(people, project):
     html = people.owner.get(f"/admin/project/{project.domain}").content.decode()
     steps = html.split('id="next-steps"')[1].split("</ol>")[0]
     assert steps.index("Nobody has asked a question yet.") < steps.index("No page views are counted yet.")
-    assert f"/admin/projects/project/of/{project.domain}" in steps
+    assert f"/admin/project/{project.domain}/install" in steps
     assert tiles(html)["Answered"] == "– no questions in this range"
 
 

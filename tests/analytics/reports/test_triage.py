@@ -138,7 +138,7 @@ def test_a_page_shows_the_answer_with_its_conversation(people, project):
     assert "How do I &lt;install&gt; it?" in content
     assert "With pip." in content
     assert "A later question." not in content
-    assert f"/admin/assistant/thread/{thread.pk}/change/" in content
+    assert f"/admin/project/{project.domain}/conversations/{thread.thread_id}" in content
 
 
 def test_a_page_shows_the_code(people, project):

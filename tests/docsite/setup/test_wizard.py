@@ -210,9 +210,9 @@ def test_the_tag_has_the_real_key_and_says_what_has_arrived(people, project):
     assert project.assistant_key in shown
     assert shown.count('class="badge queued">waiting') == 3
     state = people.owner.get(f"{page}/state").json()
-    assert (state["isActive"], state["state"]) == (True, "Waiting for the first question.")
+    assert (state["isActive"], state["state"]) == (True, "Waiting for the first question, search and view.")
     SearchQuery.objects.create(project=project.project, text="sample", at=timezone.now(), sample=True)
-    assert people.owner.get(f"{page}/state").json()["state"] == "Waiting for the first question."
+    assert people.owner.get(f"{page}/state").json()["state"] == "Waiting for the first question, search and view."
     SearchQuery.objects.create(project=project.project, text="heron", at=timezone.now())
     state = people.teammate.get(f"{page}/state").json()
     assert state["state"] == "Received: search."
