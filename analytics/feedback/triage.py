@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractUser
 from django.db.models import Count, F, Q, QuerySet
 
 from analytics.models import Feedback
 from docsite.core.tenants.models import Project
+from docsite.core.tenants.staff import find_assignees
 
 THUMBS = {"up": True, "down": False, "none": None}
 NOBODY = "nobody"  # as assignee
@@ -98,9 +98,8 @@ def count_pages(
 
 
 def staff_of(project: Project) -> list[AbstractUser]:
-    """The users who may work on the project's feedback: active staff users of its organization, by name."""
-    users = get_user_model().objects.filter(is_active=True, is_staff=True)
-    return list(users.filter(memberships__organization=project.organization_id).distinct().order_by("username"))
+    """The users who can be assigned feedback, as a list."""
+    return list(find_assignees(project))
 
 
 def change(
@@ -114,7 +113,7 @@ def change(
     if status is not None:
         values["status"] = Feedback.Status(status)
     if assignee is not None:
-        own = {str(user.pk): user for user in staff_of(project)}
+        own = {str(user.pk): user for user in find_assignees(project)}
         if assignee not in (NOBODY, *own):
             raise ValueError("Only staff users of the organization can be assigned.")
         values["assignee"] = own.get(assignee)

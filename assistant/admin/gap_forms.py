@@ -3,13 +3,13 @@
 from typing import Any
 
 from django import forms
-from django.contrib.auth import get_user_model
 
 from assistant.admin.golden_questions import LinesField
 from assistant.admin.preview import MultilineField
 from assistant.models.question_groups import MAX_QUESTION
 from assistant.schemas import MAX_TEXT
 from docsite.core.tenants.models import Project
+from docsite.core.tenants.staff import find_assignees
 
 MAX_PIN, MAX_NOTE, MAX_WORDS = 10_000, 5_000, 2_000  # characters
 
@@ -36,7 +36,9 @@ class PinForm(forms.Form):
         help_text="Markdown. Readers get it as it is, with its citation, to questions of this group from now on.",
     )
     page = forms.CharField(
-        max_length=400, label="Page to cite", help_text="A path or address, perhaps with the #anchor of a section."
+        max_length=400,
+        label="Page to cite",
+        help_text="A path or address. It may end with the #anchor of a section.",
     )
 
 
@@ -47,7 +49,7 @@ class WordsForm(forms.Form):
     words = LinesField(
         required=False,
         help_text="What readers call it, one name a line. They replace the words that were added before. They stay "
-        "when the page is read again. Empty: remove them.",
+        "when the page is read again. Leave it empty to remove them.",
     )
 
     def clean_words(self) -> list[str]:
@@ -65,7 +67,8 @@ class GoldenForm(forms.Form):
     paths = LinesField(
         label="Pages",
         required=False,
-        help_text="The pages that the answer must cite, one a line. None: it must refuse.",
+        help_text="The pages that the answer must cite, one a line. "
+        "Leave it empty if the assistant must refuse to answer.",
     )
 
 
@@ -76,8 +79,7 @@ class AssignForm(forms.Form):
 
     def __init__(self, data: Any = None, *, project: Project, **more: Any) -> None:
         super().__init__(data, **more)
-        people = get_user_model().objects.filter(memberships__organization=project.organization_id, is_staff=True)
-        self.fields["assignee"].queryset = people.order_by("username")  # type: ignore[attr-defined]
+        self.fields["assignee"].queryset = find_assignees(project)  # type: ignore[attr-defined]
 
 
 class NoteForm(forms.Form):

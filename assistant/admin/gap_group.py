@@ -15,9 +15,9 @@ from assistant.admin.gap_forms import AskForm, AssignForm, GoldenForm, NoteForm,
 from assistant.admin.preview import Preview, run_preview
 from assistant.admin.report_page import GROUPING_SECONDS, build_range
 from assistant.gaps import repetition
-from assistant.gaps.actions import Actor, Refused
+from assistant.gaps.actions import ActionError, Actor
 from assistant.gaps.group_report import GroupReport, load_group
-from assistant.models import AssistantSettings, QuestionGroup
+from assistant.models import AssistantSettings, Message, QuestionGroup
 from assistant.models.question_groups import MAX_QUESTION
 from assistant.question import Question
 from assistant.question_groups import grouping
@@ -117,8 +117,8 @@ def act(request: HttpRequest, project: Project, pk: int, action: str) -> HttpRes
         return _render(request, project, group, {action: form})
     try:
         sentence = chosen.run(Actor(request.user, group), form.cleaned_data)  # type: ignore[arg-type]  # staff only
-    except Refused as refused:
-        form.add_error(None, str(refused))
+    except ActionError as error:
+        form.add_error(None, str(error))
         return _render(request, project, group, {action: form})
     messages.success(request, sentence)
     return HttpResponseRedirect(navigation.page_url("gaps", project, pk, name="group"))
@@ -157,6 +157,7 @@ def _render(
         "shown": shown,
         "group": group,
         "preview": preview,
+        "new_outcome": Message.Outcome(preview.outcome.kind).label if preview else "",
         "forms": {**_forms(project, shown), **bound},
         "max_questions": repetition.MAX_QUESTIONS,
         "back": navigation.page_url("gaps", project),

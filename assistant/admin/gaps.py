@@ -22,7 +22,7 @@ from docsite.core.workspace.reports.report_state import Column
 from docsite.core.workspace.reports.tables import Table, page_slice
 
 COLUMNS = (
-    *(Column("question", "Question"), Column("count", "Gaps", "number"), Column("trend", "Than before")),
+    *(Column("question", "Question"), Column("count", "Gaps", "number"), Column("trend", "Change")),
     *(Column("latest", "Latest, UTC", "value"), Column("cause", "Likely cause"), Column("pages", "Nearest pages")),
     Column("work", "State"),
 )
@@ -65,7 +65,10 @@ def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:
         table = Table(report.describe(project, counts[rows], start, end), len(counts), len(counts), page)
         context |= {
             "table": table,
-            "rows": [(gap, navigation.page_url("gaps", project, gap.group.pk, name="group")) for gap in table.rows],
+            "rows": [
+                (gap, navigation.page_url("gaps", project, gap.group.pk, name="group") + state.dates_link)
+                for gap in table.rows
+            ],
             "pager": links.page_choices(state, table),
             "headings": links.table_headings(state),
             "gaps": sum(one.total for one in counts),

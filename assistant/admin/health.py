@@ -67,10 +67,10 @@ def list_model_servers(project: Project) -> list[Fact]:
         breaker = breaker_of(model)
         wait = breaker.open_until - time.monotonic()
         if breaker.failures < bounds.breaker_failures:
-            facts.append(Fact(model.name, "asked", f"{breaker.failures} failures in a row", state="good"))
+            facts.append(Fact(model.name, "in use", f"{breaker.failures} failures in a row", state="good"))
         else:
             rest = f"for {format_duration(int(wait) + 1)} more" if wait > 0 else "until the next question tries it"
-            facts.append(Fact(model.name, "resting after failures", f"{rest}, in this process", state="bad"))
+            facts.append(Fact(model.name, "paused after failures", f"{rest}, in this process", state="bad"))
     if not models:
         facts.append(Fact("Model", "none", "answers are quotes from the documentation"))
     day = timezone.now() - timedelta(days=1)

@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadReque
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
+from assistant.admin.conversations.list_state import CALLERS, RUNGS
 from assistant.admin.question_state import QuestionState
 from assistant.admin.report_page import GROUPING_SECONDS, build_range
 from assistant.gaps import questions, report
@@ -31,17 +32,8 @@ GROUP_COLUMNS = ("group", "question", "asked", "answered", "latest")
 DAY_COLUMNS = ("day", "questions", *(value for value in Message.Outcome.values if value != Message.Outcome.RUNNING))
 _NAMES = {
     "outcome": ("Outcome", dict(Message.Outcome.choices)),
-    "rung": (
-        "Answered by",
-        {
-            "model": "The model",
-            "second_model": "The second model",
-            "extractive": "Quotes",
-            "closest_passages": "Closest passages",
-            "nearest_pages": "Nearest pages",
-        },
-    ),
-    "caller": ("Asked in", {"web": "The widget or site", "api": "The API", "other": "Elsewhere"}),
+    "rung": ("Answered by", RUNGS),
+    "caller": ("Asked in", CALLERS),
     "language": ("Language", {"": "Unknown"}),
 }
 
@@ -117,7 +109,7 @@ def _report(
                 newest.get(one.newest),
                 percent(one.answered, one.total),
                 state.link(group=str(one.group)),
-                navigation.page_url("gaps", project, one.group, name="group"),
+                navigation.page_url("gaps", project, one.group, name="group") + state.dates_link,
             )
             for one in shown
         ],

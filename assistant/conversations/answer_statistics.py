@@ -7,7 +7,7 @@ outcome is not certain, do not count.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
@@ -38,7 +38,7 @@ _STEPS: dict[Step, tuple[timedelta, int, str]] = {  # length, characters of an I
 
 
 class Times(NamedTuple):
-    """The median and the 95th percentile, in milliseconds: the smallest value that so many do not exceed."""
+    """The median and the 95th percentile, in milliseconds."""
 
     p50: int
     p95: int
@@ -90,8 +90,8 @@ def summarize(project: Project, start: datetime, end: datetime, step: Step) -> A
         sum_of_prompt_tokens=Sum("prompt_tokens"),
         sum_of_completion_tokens=Sum("completion_tokens"),
         sum_of_cost=Sum("cost"),
-        first_token=_Joined("first_token_ms"),
-        total=_Joined("total_ms"),
+        first_token=_NumberList("first_token_ms"),
+        total=_NumberList("total_ms"),
     )
     for text, outcome, questions, prompt_tokens, completion_tokens, cost, first_token, total in rows:
         at = _parse(text)
@@ -116,17 +116,6 @@ def count_by(
     answers = _answers(project, start, end).order_by().values_list(dimension)
     counted = answers.annotate(questions=Count("*")).order_by("-questions", F(dimension).asc(nulls_last=True))
     return list(counted[:limit])
-
-
-def count_steps_by(
-    project: Project, start: datetime, end: datetime, dimensions: Sequence[Dimension], step: Step
-) -> dict[datetime, Counter[tuple[str | None, ...]]]:
-    """Count the questions of each step by the values of some columns together. None is not known."""
-    steps = {at: Counter[tuple[str | None, ...]]() for at in _list_steps(start, end, step)}
-    answers = _answers(project, start, end).annotate(step=StepStart("created_at", step=step)).order_by()
-    for at, *values, questions in answers.values_list("step", *dimensions).annotate(questions=Count("*")):
-        steps[_parse(at)][tuple(values)] += questions
-    return steps
 
 
 def find_first_time(project: Project) -> datetime | None:
@@ -176,7 +165,7 @@ class StepStart(Func):
         return self.as_sql(compiler, connection, template=template, **more)
 
 
-class _Joined(Aggregate):
+class _NumberList(Aggregate):
     """All numbers of a group as one text, with commas: a row for each number would take twice as long."""
 
     function = "GROUP_CONCAT"

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import transaction
 from django.utils import timezone
 
 from assistant import golden_questions
@@ -16,7 +15,7 @@ from search.indexing import ingest
 State = QuestionGroup.State
 
 
-class Refused(ValueError):
+class ActionError(ValueError):
     """The action is not possible. The message is a sentence."""
 
 
@@ -67,11 +66,11 @@ class Actor:
         self._record("marked it as fixed")
 
     def pin(self, text: str, page: str) -> None:
-        """Give this answer to the questions of the group. Raises `Refused` if the index has no such page."""
+        """Give this answer to the questions of the group. Raises `ActionError` if the index has no such page."""
         address, _, anchor = page.strip().partition("#")
         path = self.project.path_of(address)
         if find_passage(self.project, path, anchor) is None:
-            raise Refused(f"{page}: there is no such page in the index, or the page has no such section.")
+            raise ActionError(f"{page}: there is no such page in the index, or the page has no such section.")
         values = {"text": text.strip(), "path": path, "anchor": anchor, "project": self.project}
         PinnedAnswer.objects.update_or_create(group=self.group, defaults=values)
         self._ask_again()
@@ -87,7 +86,7 @@ class Actor:
     def add_words(self, path: str, words: Sequence[str]) -> bool:
         """Replace the words that are added to a page for search. Returns whether they apply already."""
         if not self.project.documents.filter(path=path).exists():
-            raise Refused(f"{path}: there is no such page in the index.")
+            raise ActionError(f"{path}: there is no such page in the index.")
         applied = ingest.set_words(self.project, path, "\n".join(words))
         self._record(f"added words to {path}" if words else f"removed the words of {path}", "\n".join(words))
         return applied
@@ -109,8 +108,7 @@ class Actor:
         QuestionGroup.objects.filter(pk=self.group.pk).update(asked_generation=None)
 
     def _record(self, action: str, note: str = "") -> None:
-        with transaction.atomic():
-            username = self.user.get_username()[:150]
-            GroupAction.objects.create(
-                project=self.project, group=self.group, actor=username, action=action[:200], note=note
-            )
+        username = self.user.get_username()[:150]
+        GroupAction.objects.create(
+            project=self.project, group=self.group, actor=username, action=action[:200], note=note
+        )

@@ -48,7 +48,7 @@ _lock = threading.Lock()
 
 
 def find_group(project_id: int, terms: frozenset[str]) -> int | None:
-    """The id of the group that a question with these terms belongs to; None where it would found one."""
+    """The id of the group that a question with these terms belongs to; None if no group is near enough."""
     with _lock:
         return _load(project_id).find(terms)
 

@@ -21,7 +21,7 @@ ABANDONED = timedelta(hours=1)  # an answer that runs for so long belongs to a p
 
 
 @dataclass(frozen=True)
-class _New:
+class _NewRow:
     """A row that is not stored yet, and the words of its question; None for a greeting, which belongs to no group."""
 
     row: GroupedQuestion
@@ -29,7 +29,7 @@ class _New:
 
 
 def catch_up(seconds: float | None = None) -> bool:
-    """Group what is new in all projects. Returns whether nothing is left after that many seconds, if they are given."""
+    """Group what is new in all projects. Returns False if `seconds` passed before all was grouped."""
     until = None if seconds is None else time.monotonic() + seconds
     while _group_answers() | _group_searches():
         if until is not None and time.monotonic() > until:
@@ -58,7 +58,7 @@ def _group_answers() -> bool:
         if answer.pk in running or answer.project_id is None or question is None:
             continue
         is_greeting = answer.outcome == Message.Outcome.GREETING
-        new.append(_New(_row_of(answer, question), None if is_greeting else wording.terms_of(question.content)))
+        new.append(_NewRow(_row_of(answer, question), None if is_greeting else wording.terms_of(question.content)))
     reached = min(running) - 1 if running else messages[-1].pk if messages else progress.answer
     stored = _store(progress, new, answer=reached)
     if stored is None:
@@ -87,7 +87,7 @@ def _group_searches() -> bool:
     progress, _ = GroupingProgress.objects.get_or_create(pk=1)
     searches = list(SearchQuery.objects.filter(pk__gt=progress.search).order_by("pk")[:BATCH])
     due = list(_take_due(searches, timezone.now() - CLICKABLE))
-    new = [_New(row, wording.terms_of(search.text)) for search in due if (row := _row_of_search(search))]
+    new = [_NewRow(row, wording.terms_of(search.text)) for search in due if (row := _row_of_search(search))]
     stored = _store(progress, new, search=due[-1].pk if due else progress.search)
     return stored is None or len(due) == BATCH
 
@@ -109,7 +109,7 @@ def _row_of_search(search: SearchQuery) -> GroupedQuestion | None:
     return GroupedQuestion(project_id=search.project_id, at=search.at, problem=problem, search=search)
 
 
-def _store(progress: GroupingProgress, new: Sequence[_New], **reached: int) -> list[GroupedQuestion] | None:
+def _store(progress: GroupingProgress, new: Sequence[_NewRow], **reached: int) -> list[GroupedQuestion] | None:
     """Store rows and how far they reach. Returns the rows that are stored; None if another process was faster."""
     if not new and all(getattr(progress, name) == value for name, value in reached.items()):
         return []
@@ -118,7 +118,7 @@ def _store(progress: GroupingProgress, new: Sequence[_New], **reached: int) -> l
         if not GroupingProgress.objects.select_for_update().filter(pk=progress.pk, **before).exists():
             return None
         known = GroupedQuestion.objects.filter(answer__in=[one.row.answer_id for one in new if one.row.answer_id])
-        done = set(known.values_list("answer", flat=True))  # an answer that still runs was left behind between them
+        done = set(known.values_list("answer", flat=True))  # answers that were skipped while they ran come again
         missing = [one for one in new if one.row.answer_id not in done or one.row.answer_id is None]
         _choose_groups(missing)
         rows = GroupedQuestion.objects.bulk_create(_without_deleted([one.row for one in missing]))
@@ -141,9 +141,9 @@ def _without_deleted(rows: list[GroupedQuestion]) -> list[GroupedQuestion]:
     ]
 
 
-def _choose_groups(new: Sequence[_New]) -> None:
+def _choose_groups(new: Sequence[_NewRow]) -> None:
     """Set the group of each row: the nearest one, else a new one."""
-    by_project: dict[int, list[_New]] = defaultdict(list)
+    by_project: dict[int, list[_NewRow]] = defaultdict(list)
     for one in new:
         if one.terms is not None:
             by_project[one.row.project_id].append(one)
@@ -154,10 +154,10 @@ def _choose_groups(new: Sequence[_New]) -> None:
         for one in rows:
             assert one.terms is not None
             group = group_index.find_group(project_id, one.terms)
-            one.row.group_id = group or _found_group(project_id, one.terms)
+            one.row.group_id = group or _create_group(project_id, one.terms)
 
 
-def _found_group(project_id: int, terms: frozenset[str]) -> int:
+def _create_group(project_id: int, terms: frozenset[str]) -> int:
     group = QuestionGroup.objects.create(project_id=project_id, terms=wording.join(terms), key=wording.digest(terms))
     group_index.add_group(project_id, group.pk, terms)
     return group.pk

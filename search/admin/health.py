@@ -37,7 +37,7 @@ def list_index(project: Project) -> list[Fact]:
     if vectors and vectors.model:
         is_current = vectors.generation == generation.number
         note = "complete" if is_current else "being made for the newest pages"
-        facts.append(Fact("Vectors of meaning", vectors.model, note, state="good" if is_current else ""))
+        facts.append(Fact("Sentence vectors", vectors.model, note, state="good" if is_current else ""))
     return facts
 
 

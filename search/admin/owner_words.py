@@ -21,12 +21,14 @@ MAX_ERRORS = 20  # shown at once
 
 @dataclass(frozen=True)
 class Rules:
-    """One of the two kinds of rules. `key` is that of the page; `field` is the column with the lines."""
+    """One of the two kinds of rules. `key` is that of the page, `field` the column with the lines, `saved` what the
+    page says after saving."""
 
     key: str
     field: str
     title: str
     example: str
+    saved: str
     check: Callable[[Project, str], list[str]]
 
 
@@ -40,9 +42,17 @@ SYNONYMS = Rules(
     "synonyms",
     "Synonyms",
     "k8s, kubernetes\nsso => single sign-on",
+    "Saved. Searches and answers use it within two seconds.",
     lambda project, text: synonyms.check_synonyms(text),
 )
-PROMOTIONS = Rules("promotions", "promotions", "Promoted pages", "install, setup => /install", check_promotions)
+PROMOTIONS = Rules(
+    "promotions",
+    "promotions",
+    "Promoted pages",
+    "install, setup => /install",
+    "Saved. Searches use it within two seconds.",
+    check_promotions,
+)
 
 
 def show_synonyms(request: HttpRequest, project: Project) -> HttpResponseBase:
@@ -73,7 +83,7 @@ def _show_rules(request: HttpRequest, project: Project, rules: Rules) -> HttpRes
         typed = f"{stored}\n{added}".strip() if added else _clean(request.POST.get("lines", ""))
         errors = _save(project, rules, typed, None if added else request.POST.get("revision", ""))
         if not errors:
-            messages.success(request, "Saved. Searches and answers use it within two seconds.")
+            messages.success(request, rules.saved)
             return HttpResponseRedirect(navigation.page_url(rules.key, project))
         text, line = (stored, added) if added else (typed, line)
     context: dict[str, Any] = {
@@ -114,11 +124,11 @@ def _suggest_line(request: HttpRequest) -> str:
 def _list_missing(project: Project, text: str) -> list[str]:
     """A sentence for each promoted page that the project does not have."""
     targets = synonyms.list_targets(text)
-    known = Document.objects.filter(project=project, path__in=targets).values_list("path", flat=True)
+    known = set(Document.objects.filter(project=project, path__in=targets).values_list("path", flat=True))
     return [
         f"Line {number}: the project has no page {path}."
         for path, number in targets.items()
-        if path.startswith("/") and path not in set(known)
+        if path.startswith("/") and path not in known
     ]
 
 

@@ -41,7 +41,7 @@ class Row:
     @property
     def clicked(self) -> str:
         """The share of its searches with a click."""
-        return percent(self.numbers["clicks"], self.numbers["hits"])
+        return percent(self.numbers["clicks"], self.numbers["searches"])
 
 
 def show_searches(request: HttpRequest, project: Project) -> HttpResponse:
@@ -120,7 +120,7 @@ def _list_queries(project: Project, state: SearchesState, start: datetime, end: 
 def _build_row(project: Project, state: SearchesState, row: dict[str, Any], spellings: dict[str, str]) -> Row:
     text = spellings.get(row["folded"], row["folded"])
     page = QueryState(state.range, state.start, state.end, state.compare, text=text).link()
-    change = Change(row["hits"], row["before"]) if "before" in row else None
+    change = Change(row["searches"], row["before"]) if "before" in row else None
     return Row(visible(text), navigation.page_url("searches", project, name="query") + page, row, change)
 
 
@@ -133,7 +133,7 @@ def _select_queries(
         project, start, end, earlier=period and period[0], kind=state.tab, containing=state.q
     )
     by, descending = state.sorted_by
-    column = F(ORDERS[by] if by != "change" or period else "hits")
+    column = F(ORDERS[by] if by != "change" or period else "searches")
     order = column.desc(nulls_last=True) if descending else column.asc(nulls_last=True)
     return grouped, [order, "folded"]
 
@@ -145,10 +145,10 @@ def _file_rows(project: Project, state: SearchesState, start: datetime, end: dat
     while chunk := list(islice(rows, CHUNK_ROWS)):
         spellings = totals.find_spellings(project, start, end, [row["folded"] for row in chunk])
         for row in chunk:
-            place, results = row["place"], row["results"]
+            position, results = row["mean_position"], row["results"]
             yield [
-                *(spellings.get(row["folded"], row["folded"]), row["hits"], row.get("before")),
+                *(spellings.get(row["folded"], row["folded"]), row["searches"], row.get("before")),
                 *(None if results is None else round(results, 2), row["clicks"], round(row["ctr"], 4)),
-                *(None if place is None else round(place, 2), row["none"], row["ignored"]),
+                *(None if position is None else round(position, 2), row["without_result"], row["without_click"]),
                 links.api_time(row["latest"]),
             ]

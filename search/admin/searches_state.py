@@ -5,19 +5,19 @@ from dataclasses import dataclass
 
 from docsite.core.workspace.reports.report_state import Column, ReportState
 
-TABS = {"top": "Top", "empty": "Without result", "ignored": "Few clicks"}
+TABS = {"top": "Top", "empty": "Without result", "few_clicks": "Few clicks"}
 ORDERS = {  # the column of the database that each column of the table is sorted by
-    "query": "folded", "hits": "hits", "change": "change", "results": "results", "ctr": "ctr", "place": "place",
-    "none": "none", "ignored": "ignored",
+    "query": "folded", "searches": "searches", "change": "change", "results": "results", "ctr": "ctr",
+    "mean_position": "mean_position", "without_result": "without_result", "without_click": "without_click",
 }  # fmt: skip
 
 _COLUMNS = (
-    *(Column("query", "Query", "text"), Column("hits", "Searches", "number"), Column("change", "Change", "number")),
+    *(Column("query", "Query", "text"), Column("searches", "Searches", "number"), Column("change", "Change", "number")),
     *(Column("results", "Results", "number"), Column("ctr", "Clicked", "number")),
-    *(Column("place", "Position", "number"), Column("none", "Without result", "number")),
-    Column("ignored", "Without click", "number"),
+    *(Column("mean_position", "Position", "number"), Column("without_result", "Without result", "number")),
+    Column("without_click", "Without click", "number"),
 )
-_DEFAULT_SORT = {"top": "-hits", "empty": "-none", "ignored": "-ignored"}
+_DEFAULT_SORT = {"top": "-searches", "empty": "-without_result", "few_clicks": "-without_click"}
 
 
 @dataclass(frozen=True)

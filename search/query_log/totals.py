@@ -88,8 +88,8 @@ def count_hours(
         .annotate(
             searches=Count("pk"),
             clicks=Count("position"),
-            none=Count("pk", filter=_EMPTY),
-            ignored=Count("pk", filter=_IGNORED),
+            without_result=Count("pk", filter=_EMPTY),
+            without_click=Count("pk", filter=_IGNORED),
             positions=Coalesce(Sum("position"), 0),
         )
     )
@@ -107,31 +107,32 @@ def group_queries(
 ) -> QuerySet[Any]:
     """One row for each query of the range, as a dictionary with these numbers.
 
-    `hits`, `clicks`, `none` (without result), `ignored` (with results, without click), `results` (mean number),
-    `place` (mean position of the clicked result), `ctr` (clicks by hits) and `latest`. With `earlier`, where the
-    period before begins, also `before` and `change`. `kind` is `top` (all), `empty` (some without result) or `ignored`
-    (clicks after fewer than one in `FEW_CLICKS` searches with results).
+    `searches`, `clicks`, `without_result`, `without_click` (with results), `results` (mean number), `mean_position`
+    (of the clicked result), `ctr` (clicks by searches) and `latest`. With `earlier`, where the period before begins,
+    also `before` and `change`. `kind` is `top` (all), `empty` (some without result) or `few_clicks` (clicks after
+    fewer than one in `FEW_CLICKS` searches with results).
     """
     now = Q(at__gte=start)
     rows = select_searches(project, earlier or start, end)
     if containing:
         rows = rows.filter(folded__contains=fold_for_storage(containing))
     grouped: QuerySet[Any, Any] = rows.values("folded").annotate(
-        hits=Count("pk", filter=now),
+        searches=Count("pk", filter=now),
         clicks=Count("position", filter=now),
-        none=Count("pk", filter=now & _EMPTY),
-        ignored=Count("pk", filter=now & _IGNORED),
+        without_result=Count("pk", filter=now & _EMPTY),
+        without_click=Count("pk", filter=now & _IGNORED),
         found=Count("pk", filter=now & _FOUND),
         results=Avg("result_count", filter=now),
-        place=Avg("position", filter=now),
+        mean_position=Avg("position", filter=now),
         latest=Max("at", filter=now),
     )
-    grouped = grouped.filter(hits__gt=0).annotate(ctr=Cast("clicks", FloatField()) / F("hits"))
+    grouped = grouped.filter(searches__gt=0).annotate(ctr=Cast("clicks", FloatField()) / F("searches"))
     if earlier:
-        grouped = grouped.annotate(before=Count("pk", filter=Q(at__lt=start))).annotate(change=F("hits") - F("before"))
+        grouped = grouped.annotate(before=Count("pk", filter=Q(at__lt=start)))
+        grouped = grouped.annotate(change=F("searches") - F("before"))
     if kind == "empty":
-        return grouped.filter(none__gt=0)
-    if kind == "ignored":
+        return grouped.filter(without_result__gt=0)
+    if kind == "few_clicks":
         return grouped.filter(found__gte=MIN_SHOWN, clicks__lt=Cast(F("found"), FloatField()) / FEW_CLICKS)
     return grouped
 
@@ -139,14 +140,15 @@ def group_queries(
 def find_spellings(project: Project, start: datetime, end: datetime, folded: Sequence[str]) -> dict[str, str]:
     """The most frequent spelling of each of these queries; of equal ones the latest."""
     rows = select_searches(project, start, end).filter(folded__in=folded).values_list("folded", "text")
-    counted = rows.annotate(hits=Count("pk"), latest=Max("at"), newest=Max("pk")).order_by("hits", "latest", "newest")
+    counted = rows.annotate(searches=Count("pk"), latest=Max("at"), newest=Max("pk"))
+    counted = counted.order_by("searches", "latest", "newest")
     return {key: text for key, text, *_ in counted}
 
 
 def list_spellings(project: Project, start: datetime, end: datetime, query: str) -> list[tuple[str, int]]:
     """The spellings of one query, the most frequent first, with their numbers of searches."""
-    rows = select_searches(project, start, end, query).values_list("text").annotate(hits=Count("pk"))
-    return list(rows.order_by("-hits", "text")[:MAX_DETAILS])
+    rows = select_searches(project, start, end, query).values_list("text").annotate(searches=Count("pk"))
+    return list(rows.order_by("-searches", "text")[:MAX_DETAILS])
 
 
 def list_clicks(project: Project, start: datetime, end: datetime, query: str) -> list[tuple[str, int, float]]:
@@ -163,8 +165,8 @@ def list_similar(project: Project, start: datetime, end: datetime, query: str) -
     rows = select_searches(project, start, end).exclude(folded=fold_for_storage(query))
     for word in words:
         rows = rows.filter(folded__contains=word[: max(3, len(word) - 1)])  # a stem may end in another letter
-    counted = rows.values_list("folded").annotate(hits=Count("pk")).order_by("-hits", "folded")[:MAX_SIMILAR]
-    return [(folded, hits) for folded, hits in counted if _stems(folded) == words][:MAX_DETAILS]
+    counted = rows.values_list("folded").annotate(searches=Count("pk")).order_by("-searches", "folded")[:MAX_SIMILAR]
+    return [(folded, searches) for folded, searches in counted if _stems(folded) == words][:MAX_DETAILS]
 
 
 def _stems(text: str) -> set[str]:

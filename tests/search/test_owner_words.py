@@ -193,6 +193,15 @@ def test_lines_are_added_saved_and_downloaded(people, project):
     assert SearchSettings.objects.get(project=project.project).synonyms == "a, b"
 
 
+def test_the_page_says_what_uses_the_saved_lines(people, project):
+    for key, line, told in (
+        ("synonyms", "k8s, kubernetes", "Saved. Searches and answers use it"),
+        ("promotions", "install => /install", "Saved. Searches use it"),
+    ):
+        answer = people.owner.post(f"/admin/project/{project.domain}/{key}", {"line": line}, follow=True)
+        assert told in answer.content.decode()
+
+
 def test_an_owner_sees_that_a_promoted_page_is_gone(people, project):
     set_words(project, promotions="old => /gone")
     content = people.owner.get(f"/admin/project/{project.domain}/promotions").content.decode()

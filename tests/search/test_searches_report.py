@@ -91,7 +91,7 @@ def test_a_comparison_shows_the_change_of_each_query(people, searched):
     ("query", "listed"),
     [
         ("?tab=empty", {"ZÜRICH"}),
-        ("?tab=ignored", {"labels"}),
+        ("?tab=few_clicks", {"labels"}),
         ("?q=INST", {"Install", "installing acme"}),
         ("?q=nothing-like-it", set()),
         ("?from=2020-01-01&to=2020-02-01", set()),
@@ -105,7 +105,9 @@ def test_tabs_filter_and_range_choose_the_queries(people, searched, query, liste
         assert (f"<bdi>{name}</bdi>" in content) == (name in listed)
 
 
-@pytest.mark.parametrize("sort", ["query", "-hits", "results", "ctr", "-place", "none", "ignored"])
+@pytest.mark.parametrize(
+    "sort", ["query", "-searches", "results", "ctr", "-mean_position", "without_result", "without_click"]
+)
 def test_each_column_sorts(people, searched, sort):
     assert page(people.owner, searched, f"?sort={sort}").status_code == 200
 

@@ -42,7 +42,7 @@ def _format_entries(entries: Sequence[Entry]) -> str:
 
 def format_thread(thread: Thread, messages: Sequence[Message]) -> str:
     """One conversation as a line of JSON."""
-    rated = ratings.registered().load(message.pk for message in messages)
+    rated = ratings.get_ratings().load(message.pk for message in messages)
     record = {
         "threadId": thread.thread_id,
         "title": thread.title,

@@ -113,7 +113,7 @@ def build_thread_url(project: Project, state: ListState, thread_id: str) -> str:
 def _build_rows(project: Project, state: ListState, entries: Sequence[Entry]) -> list[Row]:
     threads = Thread.objects.in_bulk([entry.thread for entry in entries])
     turns = load_turns(entries)
-    rated = ratings.registered().load(entry.answer for entry in entries)
+    rated = ratings.get_ratings().load(entry.answer for entry in entries)
     rows = []
     for entry in entries:
         asked = [turn for turn in turns[entry.thread] if turn.role == Message.Role.USER]

@@ -16,7 +16,7 @@ RUNGS = {
     "closest_passages": "Closest passages",
     "nearest_pages": "Nearest pages",
 }
-CALLERS = {"web": "Web", "api": "API", "other": "Other"}
+CALLERS = {"web": "Widget or site", "api": "API", "other": "Other"}
 THUMBS = {"up": "Thumb up", "down": "Thumb down"}
 
 
@@ -34,7 +34,7 @@ FILTERS = (
     Filter("thumb", "Rating", THUMBS),
     Filter("q", "Text"),
     Filter("path", "Page"),
-    Filter("caller", "Caller", CALLERS),
+    Filter("caller", "Asked in", CALLERS),
     Filter("rung", "Answered by", RUNGS),
     Filter("language", "Language"),
     Filter("version", "Version"),

@@ -122,7 +122,7 @@ class Listing:
             if name != without and (value := getattr(self.state, name)):
                 chosen &= Q(**{lookup: value})
         if self.state.thumb:
-            chosen &= Q(pk__in=ratings.registered().rated(self.project, helpful=self.state.thumb == "up"))
+            chosen &= Q(pk__in=ratings.get_ratings().rated(self.project, helpful=self.state.thumb == "up"))
         return chosen
 
     def _load(self, answers: "QuerySet[Message]", floor: datetime | None, *order: str, limit: int) -> list[Entry]:

@@ -36,14 +36,16 @@ class Ratings(Protocol):
         """Replace personal data in the comments on some answers. Returns how many changed."""
 
 
-_registered: list[Ratings] = []
+_ratings: Ratings | None = None
 
 
 def register(ratings: Ratings) -> None:
     """Use these ratings."""
-    _registered.append(ratings)
+    global _ratings
+    _ratings = ratings
 
 
-def registered() -> Ratings:
-    """The ratings of the app above."""
-    return _registered[0]
+def get_ratings() -> Ratings:
+    """The ratings, as the analytics app registered them."""
+    assert _ratings is not None
+    return _ratings

@@ -121,7 +121,7 @@ class Turn:
             if answer.prompt_tokens or answer.completion_tokens
             else "",
             "Cost": f"{answer.cost / _MILLION:.4f}" if answer.cost else "",
-            "Asked by": CALLERS.get(answer.caller, ""),
+            "Asked in": CALLERS.get(answer.caller, ""),
             "Page": visible(answer.page_path),
             "Language of the question": answer.language or "",
             "Searched only": ", ".join(visible(one) for one in filters),
@@ -134,7 +134,7 @@ def load_turns(project: Project, messages: Sequence[Message]) -> list[Turn]:
     """The turns of a conversation, with the sections and ratings of its answers. Three queries."""
     answers = [message for message in messages if message.role == Message.Role.ASSISTANT]
     sections = _load_sections(project, {hit.get("path", "") for answer in answers for hit in answer.hits})
-    rated = ratings.registered().load(answer.pk for answer in answers)
+    rated = ratings.get_ratings().load(answer.pk for answer in answers)
     return [Turn(message, rated.get(message.pk), _list_passages(project, message, sections)) for message in messages]
 
 

@@ -20,7 +20,7 @@ def redact_thread(thread: Thread) -> int:
         is_title_changed = title != thread.title
         if is_title_changed:
             Thread.objects.filter(pk=thread.pk).update(title=title)
-        comments = ratings.registered().redact(message.pk for message in messages)
+        comments = ratings.get_ratings().redact(message.pk for message in messages)
     return len(changed) + comments + is_title_changed
 
 

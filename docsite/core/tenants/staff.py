@@ -1,5 +1,7 @@
 """What a staff user may see in the admin: the organizations that they belong to, and their projects."""
 
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
@@ -31,3 +33,9 @@ def project_of(request: HttpRequest, domain: str) -> Project:
     if project is None:
         raise Http404
     return project
+
+
+def find_assignees(project: Project) -> "QuerySet[AbstractUser]":
+    """The users who can be assigned work: active staff of the project's organization, by name."""
+    users = get_user_model().objects.filter(is_active=True, is_staff=True)
+    return users.filter(memberships__organization=project.organization_id).distinct().order_by("username")

@@ -98,11 +98,6 @@ def compare_with_rows() -> None:
             assert starts[0] == begin(start)
             assert starts == sorted(set(starts))
             assert begin(end - timedelta(microseconds=1)) == starts[-1]
-            counted = answer_statistics.count_steps_by(project, start, end, ("caller", "model", "language"), step)
-            assert list(counted) == starts
-            for at, counts in counted.items():
-                mine = (row for row in inside if begin(row.created_at) == at)
-                assert counts == Counter((row.caller, row.model, row.language) for row in mine)
         for column in COLUMNS:
             expected = Counter(getattr(row, column) for row in inside)
             assert dict(answer_statistics.count_by(project, start, end, column)) == expected

@@ -95,7 +95,8 @@ def test_a_conversation_stands_where_its_latest_matching_answer_stands(people, p
     assert shown(people.owner, project, "?outcome=answered") == ids
     html = people.owner.get(address(project)).content.decode()
     assert "And then?" in html
-    assert "3 answers pass" in html
+    assert "<p>3 answers.</p>" in html
+    assert "<td>Widget or site</td>" in html
 
 
 def test_pages_follow_each_other_without_gap_or_repetition(people, project, monkeypatch):

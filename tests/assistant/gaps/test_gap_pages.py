@@ -52,6 +52,17 @@ def test_the_list_counts_groups(gaps: str, people: People) -> None:
     assert people.owner.get(gaps + "?state=nonsense").status_code == 400
 
 
+def test_a_group_is_opened_with_the_range_of_its_list(gaps: str, people: People) -> None:
+    """From the gaps and from the questions."""
+    (gap, link), *_ = people.owner.get(gaps + "?range=90d").context["rows"]
+    page = people.owner.get(link)
+    assert page.context["shown"].gap.count.now == gap.count.now == 4
+    questions = people.owner.get(gaps.removesuffix("gaps") + "questions?from=2020-01-01&q=keys")
+    *_, link = questions.context["rows"][0]
+    assert link.endswith("?from=2020-01-01")
+    assert people.owner.get(link).context["shown"].gap.count.now == 4
+
+
 def test_files_hold_the_rows_of_the_page(gaps: str, people: People) -> None:
     """With the filters of the address."""
     rows = list(csv.DictReader(io.StringIO(read(people.owner.get(f"{gaps}/file.csv?q=keys")))))
@@ -76,6 +87,8 @@ def test_the_page_of_a_group(gaps: str, project: Tenant, people: People) -> None
     assert [wording.text for wording in shown.wordings] == ["Rotate my keys!", "rotating keys", "How do I rotate keys?"]
     assert shown.gap.cause == "no_page"
     assert shown.answer.outcome == "refused"
+    thread = shown.wordings[0].thread
+    assert f'href="/admin/project/{project.domain}/conversations/{thread.thread_id}"' in response.content.decode()
 
 
 ACTIONS: list[tuple[str, dict[str, str]]] = [
@@ -133,6 +146,9 @@ def test_actions_have_their_effect(gaps: str, project: Tenant, people: People) -
     assert post("assign", assignee=teammate.pk) == 302
     assert (group.state, group.assignee) == ("assigned", teammate)
     assert post("assign", assignee=stranger.pk) == 400
+    teammate.is_active = False
+    teammate.save()
+    assert post("assign", assignee=teammate.pk) == 400
     assert post("dismiss") == 302
     assert group.state == "dismissed"
     assert "Rotate my keys" not in people.owner.get(gaps).content.decode()
@@ -161,6 +177,9 @@ def test_asking_again_shows_both_answers(gaps: str, project: Tenant, people: Peo
     before = Message.objects.filter(project=project.project).count()
     response = people.owner.post(f"{gaps}/{group.pk}/ask", {"question": "How do I install acme?"})
     assert "pip install acme" in response.content.decode()
+    assert "Asked again: answered" in response.content.decode()
+    response = people.owner.post(f"{gaps}/{group.pk}/ask", {"question": "Anything about acme?"})
+    assert "Asked again: closest passages" in response.content.decode()
     assert Message.objects.filter(project=project.project).count() == before
 
 
