@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
 from django.utils import timezone
 
 from assistant import golden_questions
@@ -109,6 +110,6 @@ class Actor:
 
     def _record(self, action: str, note: str = "") -> None:
         username = self.user.get_username()[:150]
-        GroupAction.objects.create(
-            project=self.project, group=self.group, actor=username, action=action[:200], note=note
-        )
+        facts = {"actor": username, "action": action[:200], "note": note}
+        with transaction.atomic():  # with the audit's entry, or not at all
+            GroupAction.objects.create(project=self.project, group=self.group, **facts)

@@ -36,9 +36,7 @@ def list_arrivals(project: Project) -> list[Arrival]:
         Arrival(
             "question", questions.order_by("pk").values_list("created_at", flat=True).first(), "Ask the assistant."
         ),
-        Arrival(
-            "search", searches.order_by("at").values_list("at", flat=True).first(), "Search on such a page."
-        ),
+        Arrival("search", searches.order_by("at").values_list("at", flat=True).first(), "Search on such a page."),
         Arrival("view", view.seen_at if view else None, "Open a page with the second tag."),
     ]
 

@@ -60,13 +60,16 @@ def find_reader(request: SourceRequest) -> Reader:
 
 
 def detect_generator(request: SourceRequest) -> str:
-    """The name of what renders the source: the request's generator, or what the files show. Empty for a crawled site.
+    """The name of what renders the source: the request's generator, or what the files show.
 
-    Raises ValueError as `read` does.
+    Empty for a crawled site, and for what no reader recognizes: `read` says why.
     """
     if request.generator:
         return request.generator
-    name = find_reader(request).__name__
+    try:
+        name = find_reader(request).__name__
+    except ValueError:
+        return ""
     if name == "search.sources.markdown.folder":
         return detect_site(Path(request.location), request).generator
     return _KINDS.get(name, "")

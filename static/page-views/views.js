@@ -87,7 +87,7 @@ function start() {
       JSON.stringify({
         id: randomId(),
         // Of the query, only what names a campaign leaves the page.
-        path: (location.pathname + location.search.replace(/([?&])(?!utm_)[^&]*/g, "$1")).slice(0, 2000),
+        path: (location.pathname + location.search.replace(/[?&](?!utm_)[^&]*/g, "").replace(/^&/, "?")).slice(0, 2000),
         referrer: referrer.split("/", 3).join("/"), // its origin
         visitor: visitor(),
       }),

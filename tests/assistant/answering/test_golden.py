@@ -161,7 +161,7 @@ def test_questions_are_added_changed_and_removed(project):
     assert "1 changed\n" in run(domain, "--add", INSTALL, "/install")[0]
     row.refresh_from_db()
     assert (row.paths, row.passed, row.cited, row.ran_at) == (["/install"], None, [], None)
-    assert run(domain, "--remove", INSTALL)[0] == "Removed.\n"
+    assert run(domain, "--remove", INSTALL)[0] == f"Removed. See the others: manage.py golden {domain} --list\n"
     assert run(domain, "--remove", INSTALL)[2].endswith(f"has no such question. See: manage.py golden {domain} --list")
     assert "at most 500" in run(domain, "--add", "x" * 501)[2]
 

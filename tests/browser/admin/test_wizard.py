@@ -7,34 +7,39 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests import scenarios
 from tests.browser.conftest import COUNT_VIOLATIONS, OPEN_ROOTS, VIEWPORT, follow, violations
 from tests.docsite.setup.small_site import serve_site
 
 pytestmark = pytest.mark.browser
 
 
-def log_in(page: Page, url: str) -> None:
-    from django.contrib.auth import get_user_model
-
-    name = f"wizard-{os.getpid()}"
-    get_user_model().objects.create_superuser(name, password="correct-horse")
+def log_in(page: Page, url: str, database: dict[str, str]) -> None:
+    password = {"DJANGO_SUPERUSER_PASSWORD": "correct-horse"}
+    made = scenarios.complete(
+        *("createsuperuser", "--noinput", "--username", "wizard", "--email", "w@acme.example"), **database, **password
+    )
+    assert made.returncode == 0, made.stderr
     page.goto(f"{url}/admin/")
-    page.fill("#id_username", name)
+    page.fill("#id_username", "wizard")
     page.fill("#id_password", "correct-horse")
     follow(page.locator("input[type=submit]"))
 
 
-def test_an_owner_adds_a_project_and_sees_the_first_question_arrive(browser: Browser, start: Any) -> None:
+def test_an_owner_adds_a_project_and_sees_the_first_question_arrive(
+    browser: Browser, start: Any, own_database: dict[str, str]
+) -> None:
+    """In a database of its own: a service that may not read the site's private address must not take the source."""
     tags: list[str] = []
     with serve_site(tags=tags) as address:
-        service = start.fresh(CRAWL_PRIVATE_HOSTS=address.removeprefix("http://"))
+        service = start.fresh(**own_database, CRAWL_PRIVATE_HOSTS=address.removeprefix("http://"))
         context = browser.new_context(viewport=VIEWPORT, permissions=["local-network-access"])
         context.add_init_script(OPEN_ROOTS)
         context.add_init_script(COUNT_VIOLATIONS)
         page = context.new_page()
         problems: list[str] = []
         page.on("pageerror", lambda error: problems.append(str(error)))
-        log_in(page, service.url)
+        log_in(page, service.url, own_database)
         follow(page.get_by_role("link", name="Add a project", exact=True))
 
         page.get_by_label("Address").fill(address)
