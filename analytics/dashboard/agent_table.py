@@ -35,6 +35,7 @@ class AgentState(report_state.ReportState):
     kind: str = ""
 
     default_sort = "-views"
+    max_days = 0
 
     @classmethod
     def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:

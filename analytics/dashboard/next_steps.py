@@ -9,6 +9,7 @@ from django.urls import reverse
 from analytics.dashboard import coverage
 from analytics.models import Feedback
 from assistant.conversations import answer_statistics, budget
+from assistant.gaps.report import WITHOUT_ANSWER
 from assistant.models import Message
 from docsite.core.tenants.models import ApiKey, Project
 from docsite.core.workspace import navigation
@@ -28,13 +29,13 @@ class NextStep:
     url: str
 
 
-def find_next_steps(project: Project, start: datetime, end: datetime, now: datetime) -> list[NextStep]:
-    """Find what needs the owner's hand. `start` and `end` are the range of the page's numbers."""
-    steps = _walk(project, start, end, now)
+def find_next_steps(project: Project, start: datetime, end: datetime, now: datetime, dates: str) -> list[NextStep]:
+    """Find what needs the owner's hand in the range of the page's numbers. `dates`: the range as a query string."""
+    steps = _walk(project, start, end, now, dates)
     return [step for _, step in zip(range(MAX_STEPS), steps, strict=False)]
 
 
-def _walk(project: Project, start: datetime, end: datetime, now: datetime) -> Iterator[NextStep]:
+def _walk(project: Project, start: datetime, end: datetime, now: datetime, dates: str) -> Iterator[NextStep]:
     urls = {page.key: page.url(project) for page in navigation.all_pages()}
     if not Document.objects.filter(project=project).exists():
         yield NextStep("There are no pages to answer from.", "Add a source", urls["sources"])
@@ -61,15 +62,20 @@ def _walk(project: Project, start: datetime, end: datetime, now: datetime) -> It
     refused = outcomes.get("refused", 0) + outcomes.get("closest_passages", 0)
     if refused:
         reason = "1 question has" if refused == 1 else f"{refused:,} questions have"
-        yield NextStep(f"{reason} no answer in your pages.", "See what is missing", urls["gaps"])
-    pending = Feedback.objects.filter(project=project, status=Feedback.Status.PENDING).count()
+        yield NextStep(
+            f"{reason} no answer in your pages.",
+            "See what is missing",
+            f"{urls['gaps']}{dates}&problem={WITHOUT_ANSWER}",
+        )
+    given = Feedback.objects.filter(project=project, created_at__gte=start, created_at__lt=end)
+    pending = given.filter(status=Feedback.Status.PENDING).count()
     if pending:
         reason = "1 piece of feedback waits" if pending == 1 else f"{pending:,} pieces of feedback wait"
-        yield NextStep(f"{reason} for you.", "Read it", urls["feedback"])
+        yield NextStep(f"{reason} for you.", "Read it", f"{urls['feedback']}{dates}&status={Feedback.Status.PENDING}")
     empty = SearchQuery.objects.filter(project=project, at__gte=start, at__lt=end, result_count=0).count()
     if empty:
         reason = "1 search" if empty == 1 else f"{empty:,} searches"
-        yield NextStep(f"{reason} found nothing.", "See the words", urls["searches"])
+        yield NextStep(f"{reason} found nothing.", "See the words", f"{urls['searches']}{dates}&tab=empty")
     indexed = getattr(getattr(project, "generation", None), "indexed_at", None)
     if indexed and now - indexed > STALE:
         yield NextStep(f"The pages are from {indexed:%Y-%m-%d}.", "Read them again", urls["sources"])

@@ -17,6 +17,7 @@ from analytics.reports import visitor_counts
 from analytics.reports.visitor_counts import Counts
 from assistant.conversations import answer_statistics, budget
 from assistant.conversations.answer_statistics import AnswerStatistics, Times
+from assistant.gaps.report import WITHOUT_ANSWER
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links, time_steps
@@ -100,7 +101,7 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
             "earlier": earlier,
             "tiles": _build_tiles(project, state, numbers, before, start, min(end, now)),
             "changes": _find_changes(project, state, numbers, before),
-            "steps": next_steps.find_next_steps(project, start, end, now),
+            "steps": next_steps.find_next_steps(project, start, end, now, state.dates_link),
         }
     return navigation.render(
         request, "admin/workspace/overview.html", project, project.name, context, status=400 if errors else 200
@@ -156,7 +157,7 @@ def _build_tiles(
         Tile(
             "Answered",
             _rate(whole.answered_rate),
-            urls["gaps"],
+            f"{urls['gaps']}&problem={WITHOUT_ANSWER}",
             _note_on_answers(whole.outcomes, past_whole.answered_rate if past_whole else None),
             None,
             "good",

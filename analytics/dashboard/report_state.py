@@ -42,6 +42,8 @@ class ReportState(report_state.ReportState):
     entry: str = ""
     path: str = ""
 
+    max_days = 0
+
     @classmethod
     def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
         """The columns of the chosen table."""

@@ -29,6 +29,8 @@ from docsite.core.workspace import navigation
 from docsite.core.workspace.reports.report_state import ReportState
 from search.hits import Filters
 
+MIN_LIKELY_CHANCE = 0.5  # that the nearest page answers the question
+
 
 @dataclass(frozen=True)
 class _Action:
@@ -163,7 +165,7 @@ def _render(
         "back": navigation.page_url("gaps", project),
         "address": navigation.page_url("gaps", project, group.pk, name="group"),
     }
-    title = f"Gap: {shown.gap.text[:80]}"
+    title = f"{'Gap' if group.has_problem else 'Question'}: {shown.gap.text[:80]}"
     response = navigation.render(
         request, "admin/assistant/gaps/group.html", project, title, context, status=400 if wrong else 200
     )
@@ -174,7 +176,8 @@ def _render(
 def _forms(project: Project, shown: GroupReport) -> dict[str, forms.Form]:
     """The forms, filled with what is known."""
     group, text = shown.gap.group, (shown.gap.group.question or shown.gap.text)[:MAX_QUESTION]
-    path, words = (shown.pages[0][0].path, shown.pages[0][1]) if shown.pages else ("", "")
+    is_likely = bool(shown.pages) and (shown.chance or 0) >= MIN_LIKELY_CHANCE  # another page is for the owner to name
+    path, words = (shown.pages[0][0].path, shown.pages[0][1]) if is_likely else ("", "")
     pin = shown.pin
     page = f"{pin.path}#{pin.anchor}".rstrip("#") if pin else path
     initial: dict[str, dict[str, Any]] = {

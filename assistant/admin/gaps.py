@@ -12,7 +12,7 @@ from django.utils import timezone
 from assistant.admin import gap_group
 from assistant.admin.report_page import GROUPING_SECONDS, build_range
 from assistant.gaps import report
-from assistant.gaps.report import ALL, Problem, State
+from assistant.gaps.report import ALL, WITHOUT_ANSWER, Problem, State
 from assistant.question_groups import grouping
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
@@ -49,7 +49,11 @@ class GapState(report_state.ReportState):
     @classmethod
     def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
         """Add the states of groups and the kinds of gaps."""
-        return {**super().list_choices(typed), "state": (*State.values, ALL), "problem": tuple(Problem.values)}
+        return {
+            **super().list_choices(typed),
+            "state": (*State.values, ALL),
+            "problem": (WITHOUT_ANSWER, *Problem.values),
+        }
 
 
 def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:
@@ -127,6 +131,7 @@ def _choices(state: GapState) -> dict[str, Any]:
         "states": [Choice(label, state.link(state=key) + TABLES, key == state.state) for key, label in labels.items()],
         "problems": [
             Choice("Every kind", state.link(problem="") + TABLES, not state.problem),
+            Choice("Without an answer", state.link(problem=WITHOUT_ANSWER) + TABLES, state.problem == WITHOUT_ANSWER),
             *(Choice(label, state.link(problem=key) + TABLES, key == state.problem) for key, label in Problem.choices),
         ],
         "filter_fields": state.hidden("q"),

@@ -62,6 +62,10 @@ class Effect:
     since: int = 0
 
 
+WITHOUT_ANSWER = "without_answer"  # these kinds together:
+UNANSWERED = (Problem.REFUSED, Problem.CLOSEST_PASSAGES)
+
+
 def count_gaps(
     project: Project,
     start: datetime,
@@ -80,7 +84,7 @@ def count_gaps(
     rows = GroupedQuestion.objects.filter(project=project, problem__isnull=False, at__gte=start, at__lt=end)
     rows = rows.filter(group__isnull=False)
     if problem:
-        rows = rows.filter(problem=problem)
+        rows = rows.filter(problem__in=UNANSWERED if problem == WITHOUT_ANSWER else [problem])
     if newest_row:
         rows = rows.filter(pk__lte=newest_row)
     wanted = _groups_with(project, words) if words else None

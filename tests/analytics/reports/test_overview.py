@@ -89,14 +89,17 @@ def test_the_most_urgent_steps_come_first(busy):
     Source.objects.create(project=tenant, name="docs", location="https://docs.acme.example", state="failed")
     ApiKey.issue(ApiKey.Kind.ADMIN, tenant.organization, name="Nightly", expires_at=timezone.now() + timedelta(days=3))
     now = timezone.now()
-    steps = next_steps.find_next_steps(tenant, now - timedelta(days=7), now, now)
+    steps = next_steps.find_next_steps(tenant, now - timedelta(days=7), now, now, "?range=7d")
     assert [step.reason.partition(" ")[0] for step in steps] == ["The", "No", "The"]
     assert "could not be read" in steps[0].reason
     assert "Nightly" in steps[2].reason
     Source.objects.filter(project=tenant).delete()
     ApiKey.objects.filter(name="Nightly").delete()
     GoldenQuestion.objects.create(project=tenant, text="How?")
-    reasons = [step.reason for step in next_steps.find_next_steps(tenant, now - timedelta(days=7), now, now)]
+    steps = next_steps.find_next_steps(tenant, now - timedelta(days=7), now + timedelta(hours=1), now, "?range=7d")
+    assert steps[1].url == f"/admin/project/{busy.domain}/gaps?range=7d&problem=without_answer"
+    assert steps[2].url == f"/admin/project/{busy.domain}/feedback?range=7d&status=pending"
+    reasons = [step.reason for step in steps]
     assert reasons == [
         "No page views are counted yet.",
         "1 question has no answer in your pages.",
@@ -110,6 +113,13 @@ def test_a_wrong_range_is_named_and_shows_no_numbers(people, project):
     html = answer.content.decode()
     assert "From: this is not a date" in html
     assert tiles(html) == {}
+
+
+@pytest.mark.parametrize("page", ["", "/questions", "/gaps", "/searches", "/feedback"])
+def test_a_range_of_ten_thousand_years_is_refused(people, project, page):
+    answer = people.owner.get(f"/admin/project/{project.domain}{page}?from=0001-01-01&to=9999-12-31")
+    assert answer.status_code == 400
+    assert "From: this report covers at most 3,660 days." in answer.content.decode()
 
 
 def test_the_page_asks_the_database_as_often_for_many_rows_as_for_few(people, busy):

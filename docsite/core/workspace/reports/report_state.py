@@ -44,6 +44,7 @@ class ReportState:
     page: int = 1
 
     default_sort: ClassVar[str] = ""  # with a minus: the largest first
+    max_days: ClassVar[int] = 3660  # of a custom range, whose days are counted one by one; 0: no limit
 
     @classmethod
     def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
@@ -105,9 +106,12 @@ class ReportState:
         if errors:
             raise ValueError(*errors)
         try:
-            return dates.window(ends.get("from"), ends.get("to"), now)
+            start, end = dates.window(ends.get("from"), ends.get("to"), now)
         except ValueError:
             raise ValueError(f"{ENDS['from']}: must be before “{ENDS['to']}”.") from None
+        if self.max_days and end - start > self.max_days * DAY:
+            raise ValueError(f"{ENDS['from']}: this report covers at most {self.max_days:,} days.")
+        return start, end
 
     @property
     def custom(self) -> bool:
