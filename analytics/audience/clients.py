@@ -3,6 +3,8 @@
 import functools
 import re
 
+MAX_LENGTH = 512  # characters of a user agent that are read
+
 # The first one that matches decides: most browsers name the ones that they descend from, too.
 _BROWSERS = tuple(
     (name, re.compile(pattern))
@@ -33,6 +35,7 @@ _DESKTOP = re.compile(r"\b(?:Windows NT|Macintosh|X11|CrOS|Linux)\b")
 @functools.lru_cache(10_000)
 def describe_client(user_agent: str) -> tuple[str, str]:
     """Device class and browser of a browser's user agent: `phone`, `tablet`, `desktop`, or empty."""
+    user_agent = user_agent[:MAX_LENGTH]
     browser = next((name for name, pattern in _BROWSERS if pattern.search(user_agent)), OTHER_BROWSER)
     return _device_of(user_agent), browser
 

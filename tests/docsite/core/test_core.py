@@ -2,6 +2,7 @@
 
 import ipaddress
 import itertools
+import secrets
 
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -190,7 +191,7 @@ def test_each_process_counts_for_itself_while_the_store_is_down(settings, monkey
 
     settings.ENV = settings.ENV.model_copy(update={"limit_search_org": "3/d", "limit_assistant_org": "3/d"})
     monkeypatch.setattr(ratelimit, "get_usage", away)
-    key = ids.project_id()
+    key = str(secrets.randbits(48))
     for _ in range(3):
         ratelimit.spend((SEARCH_ORG, key))
     with pytest.raises(TooMany):

@@ -97,7 +97,7 @@ QUESTIONS = {
     "/how-answers-work#how-do-i-check-that-answers-are-still-right",
     "How do I report a vulnerability?": "/security#reporting",
     "Is there a health check?": "/deployment#health-check-and-monitoring",
-    "What is fp?": "/privacy#questions /assistant-api#request",
+    "What is fp?": "/privacy#questions /assistant-api#request /assistant-api#threads",
     "How do I resume an answer after a reload?": "/use-chat#go-on-after-a-reload /streaming#resuming",
     "How do I stop a running answer?": "/assistant-api#stop-a-running-answer /streaming#stopping",
     "How do I add golden questions?": "/commands#golden",
