@@ -5,7 +5,7 @@ import re
 MAX_OBJECT = 20_000  # characters
 _LINE_COMMENT = re.compile(r"(?m)^[^\S\n]*+//.*$")
 _PAIR = re.compile(r"([\"'`])([^\"'`\n]+)\1\s*:\s*([\"'`])([^\"'`\n]*)\3")
-_LOCALE = re.compile(r"[\"'`]?([\w-]+)[\"'`]?\s*:\s*\{")
+_LOCALE = re.compile(r"(?<![\w-])[\"'`]?(?<![\w-])([\w-]++)[\"'`]?\s*+:\s*\{")
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\.)*`?|[{}]")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from search.text.markdown.attributes import split_attributes
 
 _VERBATIM = re.compile(r"\{%-?[ \t]{0,9}(raw|endraw|comment|endcomment)[ \t]{0,9}-?%\}")
-_TAG = re.compile(r"\{%-?\s{0,9}(\w+)([^%{}]{0,1000})%\}|\{\{((?:(?!\{\{|\}\}).){0,1000})\}\}", re.DOTALL)
+_TAG = re.compile(r"\{%-?\s{0,9}(\w{1,50}+)([^%{}]{0,1000}+)%\}|\{\{((?:(?!\{\{|\}\}).){0,1000})\}\}", re.DOTALL)
 _ANY_TAG = re.compile(r"\{%[^%]{0,1000}%\}")  # may hold a value in braces
 _ADDRESS = re.compile(r"\s*[\"']([^\"'\n]*)[\"']\s*\|\s*(?:relative_url|absolute_url|prepend:.*)\s*")
 _HEADING = re.compile(r"(?m)^#{1,6}[ \t].*$")

@@ -15,7 +15,7 @@ from search.sources.markdown.slugs import Slugs
 from search.sources.request import SourceRequest
 
 _FOLDERS = ("", "docs", "book", "guide", "doc")
-_ENTRY = re.compile(r"\[((?:[^\[\]\\]|\\.)*)\]\(\s*<?([^()<>\s]+)>?\s*\)")
+_ENTRY = re.compile(r"\[((?:[^\[\]\\]|\\.){0,300}+)\]\(\s{0,9}<?([^()<>\s]{1,500}+)>?\s{0,9}\)")
 _TAG = re.compile(r"(?<!\\)\{\{#\w[^{}\n]{0,500}\}\}")
 MAX_REDIRECTS = 5_000
 

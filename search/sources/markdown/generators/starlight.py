@@ -15,7 +15,7 @@ from search.text.markdown.plain_text import slug
 _CONFIGS = tuple(f"astro.config{ending}" for ending in (".mjs", ".ts", ".js", ".mts", ".cjs"))
 _FOLDERS = ("", "docs", "website", "site", "www")
 _COLLECTION = "src/content/docs"
-_MARKDOC_ID = re.compile(r"(?m)^(#{1,6}[ \t].*?)[ \t]*\{%[ \t]*#([\w-]+)[ \t]*%\}[ \t]*$")
+_MARKDOC_ID = re.compile(r"(?m)^(#{1,6}[ \t](?:[^{\n]|\{(?!%))*+)\{%[ \t]{0,9}#([\w-]{1,200}+)[ \t]{0,9}%\}[ \t]*+$")
 
 
 def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
