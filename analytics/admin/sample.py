@@ -22,7 +22,7 @@ def find_notice(project: Project) -> str:
 
 
 def show_sample(request: HttpRequest, domain: str) -> HttpResponse:
-    """Say what the sample consists of, and remove it on request."""
+    """Show how many sample rows the project has. A POST removes them."""
     project = project_of(request, domain)
     if request.method == "POST":
         removed = removal.remove(project)

@@ -38,7 +38,7 @@ _build = functools.lru_cache(10_000)(Dimensions)  # equal audiences are one obje
 
 
 def _origin_of(referrer: str, docs_url: str, origins: tuple[str, ...]) -> tuple[str, str]:
-    """Channel and host of a referrer; both empty without one."""
+    """The channel and the host that a referrer stands for. Both are empty if there is no referrer."""
     if not referrer:
         return "", ""
     find = _find_origin if len(referrer) <= _MAX_CACHED else _find_origin.__wrapped__

@@ -70,7 +70,7 @@ def load_if_stale() -> None:
 
 
 def is_fresh() -> bool:
-    """Whether the addresses for `verify` were loaded within the last minute."""
+    """Whether the address ranges that `verify` compares with were read from the database in the last minute."""
     return _cache.is_fresh()
 
 

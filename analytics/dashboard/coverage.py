@@ -36,7 +36,7 @@ def _find_hour(project: Project, order: str) -> datetime | None:
 
 
 def find_samples(project: Project) -> str:
-    """Whether a project has sample views of the demo: `only` those, `some`, or empty. Samples are the oldest."""
+    """How many of a project's views are samples of the demo: `only` (all), `some`, or empty (none)."""
     views = project.views.values_list("sample", flat=True)
     if not views.order_by("at").first():
         return ""

@@ -2,9 +2,11 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
+from typing import Any
 
 from django.db import transaction
 from django.db.models import OuterRef, Subquery
@@ -31,23 +33,43 @@ class _NewRow:
 def catch_up(seconds: float | None = None) -> bool:
     """Group what is new in all projects. Returns False if `seconds` passed before all was grouped."""
     until = None if seconds is None else time.monotonic() + seconds
-    while _group_answers() | _group_searches():
+    for _ in chain(_group_answers(), _group_searches()):
         if until is not None and time.monotonic() > until:
-            return False
-    return True
+            break
+    else:
+        return True
+    return False
 
 
-def _group_answers() -> bool:
-    """Group a batch of answers. Returns whether more may follow."""
-    progress, _ = GroupingProgress.objects.get_or_create(pk=1)
+def _group_answers() -> Iterator[None]:
+    """Group answers, a batch at each step. One that runs stays for later, and those after it do not wait for it."""
     asked = Message.objects.filter(thread=OuterRef("thread"), role=Message.Role.USER, pk__lt=OuterRef("pk"))
-    found = Message.objects.filter(pk__gt=progress.answer).order_by("pk")  # by their ids alone: an index is no faster
-    messages = list(
-        found.annotate(question_id=Subquery(asked.order_by("-pk").values("pk")[:1])).only(
-            *("role", "project", "state", "outcome", "cut_by", "sources", "rung", "caller", "language", "page_path"),
-            *("created_at", "updated_at"),
-        )[:BATCH]
+    found = Message.objects.order_by("pk").annotate(question_id=Subquery(asked.order_by("-pk").values("pk")[:1]))
+    found = found.only(
+        *("role", "project", "state", "outcome", "cut_by", "sources", "rung", "caller", "language", "page_path"),
+        *("created_at", "updated_at"),
     )
+    last = 0  # id of the last message of the batches so far
+    first_running: int | None = None
+    while True:
+        progress, _ = GroupingProgress.objects.get_or_create(pk=1)
+        if first_running and first_running <= progress.answer:  # it has ended, and another process grouped it
+            first_running = None
+        messages = list(found.filter(pk__gt=max(last, progress.answer))[:BATCH])  # by ids: an index is no faster
+        running, new = _take_ended(messages)
+        first_running = min(filter(None, [first_running, *running]), default=None)
+        reached = first_running - 1 if first_running else messages[-1].pk if messages else progress.answer
+        stored = _store(progress, new, answer=reached)
+        if stored is not None:
+            thumbs.apply([row.answer_id for row in stored if row.answer_id])
+            if len(messages) < BATCH:
+                return
+            last = messages[-1].pk
+        yield
+
+
+def _take_ended(messages: Sequence[Any]) -> tuple[list[int], list[_NewRow]]:
+    """The ids of the answers that run, and the rows of those that have ended. Each message has its `question_id`."""
     answers = [message for message in messages if message.role == Message.Role.ASSISTANT]
     questions = Message.objects.in_bulk([answer.question_id for answer in answers if answer.question_id])
     oldest = timezone.now() - ABANDONED
@@ -59,12 +81,7 @@ def _group_answers() -> bool:
             continue
         is_greeting = answer.outcome == Message.Outcome.GREETING
         new.append(_NewRow(_row_of(answer, question), None if is_greeting else wording.terms_of(question.content)))
-    reached = min(running) - 1 if running else messages[-1].pk if messages else progress.answer
-    stored = _store(progress, new, answer=reached)
-    if stored is None:
-        return True
-    thumbs.apply([row.answer_id for row in stored if row.answer_id])
-    return len(messages) == BATCH and reached > progress.answer
+    return running, new
 
 
 def _row_of(answer: Message, question: Message) -> GroupedQuestion:
@@ -82,14 +99,17 @@ def _row_of(answer: Message, question: Message) -> GroupedQuestion:
     )
 
 
-def _group_searches() -> bool:
-    """Group a batch of searches, an hour after them: until then a click may follow. Returns whether more may follow."""
-    progress, _ = GroupingProgress.objects.get_or_create(pk=1)
-    searches = list(SearchQuery.objects.filter(pk__gt=progress.search).order_by("pk")[:BATCH])
-    due = list(_take_due(searches, timezone.now() - CLICKABLE))
-    new = [_NewRow(row, wording.terms_of(search.text)) for search in due if (row := _row_of_search(search))]
-    stored = _store(progress, new, search=due[-1].pk if due else progress.search)
-    return stored is None or len(due) == BATCH
+def _group_searches() -> Iterator[None]:
+    """Group searches, a batch at each step, an hour after them: until then a click may follow."""
+    while True:
+        progress, _ = GroupingProgress.objects.get_or_create(pk=1)
+        searches = list(SearchQuery.objects.filter(pk__gt=progress.search).order_by("pk")[:BATCH])
+        due = list(_take_due(searches, timezone.now() - CLICKABLE))
+        new = [_NewRow(row, wording.terms_of(search.text)) for search in due if (row := _row_of_search(search))]
+        stored = _store(progress, new, search=due[-1].pk if due else progress.search)
+        if stored is not None and len(due) < BATCH:
+            return
+        yield
 
 
 def _take_due(searches: Iterable[SearchQuery], until: datetime) -> Iterable[SearchQuery]:
@@ -113,18 +133,27 @@ def _store(progress: GroupingProgress, new: Sequence[_NewRow], **reached: int) -
     """Store rows and how far they reach. Returns the rows that are stored; None if another process was faster."""
     if not new and all(getattr(progress, name) == value for name, value in reached.items()):
         return []
-    with transaction.atomic():
-        before = {name: getattr(progress, name) for name in reached}
-        if not GroupingProgress.objects.select_for_update().filter(pk=progress.pk, **before).exists():
-            return None
-        known = GroupedQuestion.objects.filter(answer__in=[one.row.answer_id for one in new if one.row.answer_id])
-        done = set(known.values_list("answer", flat=True))  # answers that were skipped while they ran come again
-        missing = [one for one in new if one.row.answer_id not in done or one.row.answer_id is None]
-        _choose_groups(missing)
-        rows = GroupedQuestion.objects.bulk_create(_without_deleted([one.row for one in missing]))
-        with_problem = {row.group_id for row in rows if row.problem}
-        QuestionGroup.objects.filter(pk__in=with_problem).update(has_problem=True, nearest_generation=None)
-        GroupingProgress.objects.filter(pk=progress.pk).update(**reached)
+    try:
+        return _store_at_once(progress, new, **reached)
+    except BaseException:
+        for project_id in {one.row.project_id for one in new}:
+            group_index.forget(project_id)  # it may know groups that were not stored
+        raise
+
+
+@transaction.atomic
+def _store_at_once(progress: GroupingProgress, new: Sequence[_NewRow], **reached: int) -> list[GroupedQuestion] | None:
+    before = {name: getattr(progress, name) for name in reached}
+    if not GroupingProgress.objects.select_for_update().filter(pk=progress.pk, **before).exists():
+        return None
+    known = GroupedQuestion.objects.filter(answer__in=[one.row.answer_id for one in new if one.row.answer_id])
+    done = set(known.values_list("answer", flat=True))  # answers that were skipped while they ran come again
+    missing = [one for one in new if one.row.answer_id not in done or one.row.answer_id is None]
+    _choose_groups(missing)
+    rows = GroupedQuestion.objects.bulk_create(_without_deleted([one.row for one in missing]))
+    with_problem = {row.group_id for row in rows if row.problem}
+    QuestionGroup.objects.filter(pk__in=with_problem).update(has_problem=True, nearest_generation=None)
+    GroupingProgress.objects.filter(pk=progress.pk).update(**reached)
     return rows
 
 

@@ -5,7 +5,7 @@ import re
 MAX_OBJECT = 20_000  # characters
 _LINE_COMMENT = re.compile(r"(?m)^[^\S\n]*+//.*$")
 _PAIR = re.compile(r"([\"'`])([^\"'`\n]+)\1\s*:\s*([\"'`])([^\"'`\n]*)\3")
-_LOCALE = re.compile(r"(?<![\w-])[\"'`]?(?<![\w-])([\w-]++)[\"'`]?\s*+:\s*\{")
+_LOCALE = re.compile(r"(?<![\w-])[\"'`]?([\w-]++)[\"'`]?\s*+:\s*\{")
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\.)*`?|[{}]")
 
 
@@ -19,7 +19,7 @@ def remove_comments(text: str) -> str:
 
 
 def find_text(text: str, name: str) -> str:
-    """The first setting of that name that is a plain text; empty without one."""
+    """The value of the first setting with this name whose value is a quoted text. Empty if there is none."""
     found = re.search(rf"\b{name}\s*:\s*([\"'`])([^\"'`\n$]*)\1", text)
     return found[2] if found else ""
 

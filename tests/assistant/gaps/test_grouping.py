@@ -38,9 +38,15 @@ def test_words_decide_about_groups(first: str, second: str, same: bool) -> None:
     assert (likeness(terms_of(first), terms_of(second)) >= MIN_LIKENESS) is same
 
 
-def test_each_answer_is_grouped_once(project: Tenant, add_answer: AddAnswer) -> None:
-    """An answer that still runs is grouped when it has ended, and answers after it do not wait."""
+@pytest.mark.parametrize("batch", [3, 200])
+def test_each_answer_is_grouped_once(
+    project: Tenant, add_answer: AddAnswer, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    """One that still runs is grouped when it has ended. Those after it do not wait, in any number of steps."""
     from assistant.models import Message
+    from assistant.question_groups import grouping
+
+    monkeypatch.setattr(grouping, "BATCH", batch)
 
     running = add_answer("How do I print labels in colour?", "running")
     add_answer("How can I rotate keys?")

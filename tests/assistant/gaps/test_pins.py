@@ -1,4 +1,4 @@
-"""A pinned answer is the answer to the questions of its group, and what is fixed is asked again."""
+"""Readers get a pinned answer to every question of its group. The service asks fixed questions again."""
 
 from typing import Any
 

@@ -93,6 +93,8 @@ export function create(script) {
     page.apply({});
     unwatch();
     host.remove();
+    // Some browsers give the focus back without a caret.
+    if (document.activeElement instanceof HTMLInputElement) document.activeElement.select();
   });
 
   function open(/** @type {string} */ text) {

@@ -50,12 +50,14 @@ async function open(text = "") {
   typed = null;
 }
 
-/** Whether a key belongs to an element that readers type into. Elements of other sites may hide a field. @param {Event} event */
+/**
+ * Whether a key belongs to an element that readers type into. Elements of other sites may hide a field. Our dialog has the
+ * focus for a moment after it has closed.
+ * @param {Event} event
+ */
 function isTyping({ target }) {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || target.matches("input, textarea, select") || target.localName.includes("-"))
-  );
+  if (!(target instanceof HTMLElement) || target.localName === "docs-search") return false;
+  return target.isContentEditable || target.matches("input, textarea, select") || target.localName.includes("-");
 }
 
 /** Stops the page's own search from opening, too. @param {Event} event */
@@ -73,8 +75,8 @@ function pressed(event) {
   // A keyboard for another script has the same key with another letter.
   const letter = (event.key > "z" ? event.code.slice(3) : event.key).toLowerCase();
   const isCommandK = hasCommand && !shiftKey && letter === "k";
-  const isText = isTyping(event);
   const { target } = event;
+  const isText = isTyping(event);
   const isOwn = target instanceof Element && (triggerOf(target) || /^docs-/.test(target.localName));
   if (dialog?.isOpen) {
     if (!isCommandK) return;
