@@ -1,0 +1,75 @@
+"""Counts of views and visitors that sealing makes from raw views."""
+
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar
+
+from django.db import models
+
+from docsite.core.tenants.models import Project
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Seal(models.Model):
+    """How far the views of one shard of visitors are counted, and the lease of the process that counts."""
+
+    shard = models.PositiveSmallIntegerField(primary_key=True)
+    sealed_to = models.BigIntegerField(default=0, help_text="Views up to this id are counted in the cells.")
+    closed = models.BigIntegerField(default=0, help_text="Buckets that end by this hour are merged into longer ones.")
+    swept_at = models.DateTimeField(null=True, help_text="When old views were last removed.")
+    token = models.BigIntegerField(
+        default=0, help_text="Rises with each lease. The holder of an older lease cannot write."
+    )
+    leased_until = models.FloatField(default=0, help_text="Unix time.")
+
+    def __str__(self) -> str:
+        return f"shard {self.shard}"
+
+
+class Cells(models.Model):
+    """The packed cells of one bucket of time. See `analytics.counting.cells`."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
+    span = models.PositiveSmallIntegerField(help_text="Hours.")
+    start = models.PositiveIntegerField(help_text="Hours since 1970, UTC.")
+    shard = models.PositiveSmallIntegerField()
+    blob = models.BinaryField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["project", "span", "start", "shard"], name="one_bucket_of_cells")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.span} hours from {EPOCH + timedelta(hours=self.start):%Y-%m-%d %H:%M}"
+
+
+class AudienceCells(models.Model):
+    """The packed cells of one bucket of time whose pages are keys of audiences, not pages."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
+    span = models.PositiveSmallIntegerField(help_text="Hours.")
+    start = models.PositiveIntegerField(help_text="Hours since 1970, UTC.")
+    shard = models.PositiveSmallIntegerField()
+    blob = models.BinaryField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["project", "span", "start", "shard"], name="one_bucket_of_audience_cells")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.span} hours from {EPOCH + timedelta(hours=self.start):%Y-%m-%d %H:%M}"
+
+
+class Trail(models.Model):
+    """The visits of one visitor: pages and hours, packed. See `analytics.counting.visit_history`."""
+
+    pk = models.CompositePrimaryKey("project", "visitor")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
+    visitor = models.BigIntegerField()
+    trimmed = models.PositiveIntegerField(help_text="Hour before which only the latest visits are kept.")
+    sightings = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"{len(self.sightings) // 8} sightings"
