@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import F, QuerySet
-from django.http import Http404, HttpRequest, HttpResponseBadRequest, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
@@ -16,7 +16,7 @@ from analytics.models import Feedback
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
-from docsite.core.workspace.reports.downloads import CHUNK_ROWS, FORMATS, Format, format_table, send_file
+from docsite.core.workspace.reports.downloads import CHUNK_ROWS, FORMATS, Format, format_table, refuse, send_file
 from docsite.core.workspace.reports.formatting import percent, visible
 from docsite.core.workspace.reports.links import TABLES, Choice
 from docsite.core.workspace.reports.report_state import previous_period
@@ -37,15 +37,10 @@ def show_feedback(request: HttpRequest, project: Project) -> HttpResponseBase:
     if request.method == "POST":
         _change_selected(request, project)
         return HttpResponseRedirect(navigation.page_url("feedback", project) + state.link(page=state.page) + TABLES)
-    context: dict[str, Any] = {"state": state, "wrong": errors, "window": None}
-    try:
-        window = state.window(timezone.now())
-    except ValueError as problem:
-        errors += problem.args
-        context["fields"] = links.range_fields(state, None, None, errors)
-    else:
-        start, end = context["window"] = window
-        context["fields"] = links.range_fields(state, start, end, errors)
+    window = state.find_window(timezone.now(), errors)
+    context = links.range_picker(state, window, errors)
+    if window:
+        start, end = window
         context["period"] = previous_period(start, end) if state.compare else None
         totals = triage.count(project, start, end)
         before = triage.count(project, *context["period"]) if context["period"] else None
@@ -60,12 +55,10 @@ def show_feedback(request: HttpRequest, project: Project) -> HttpResponseBase:
 def download_feedback(request: HttpRequest, project: Project, name: str, form: str) -> HttpResponseBase:
     """The list or the ratings by page as a file, with the range and the filters."""
     state, errors = TriageState.parse(request.GET)
-    try:
-        start, end = state.window(timezone.now())
-    except ValueError as problem:
-        errors += problem.args
-    if errors:
-        return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
+    window = state.find_window(timezone.now(), errors)
+    if errors or window is None:
+        return refuse(errors)
+    start, end = window
     if form not in FORMATS or name not in ("feedback", "pages"):
         raise Http404
     kind: Format = "csv" if form == "csv" else "jsonl"

@@ -17,7 +17,6 @@ from analytics.dashboard.agent_range import (
     KEY,
     REFRESH_SECONDS,
     AgentRange,
-    begin_context,
     describe_range,
     list_files,
     range_of,
@@ -58,19 +57,15 @@ def show_agent(request: HttpRequest, project: Project) -> HttpResponse:
     state, errors = AgentPagesState.parse(request.GET)
     if not state.kind:
         raise Http404
+    window = state.find_window(timezone.now(), errors)
     context = {
-        **begin_context(state, errors),
+        **links.range_picker(state, window, errors),
         "back": navigation.page_url(KEY, project) + range_of(state).link(),
     }
     label = visible(state.agent) or CLASSES[state.kind]
-    try:
-        start, end = state.window(timezone.now())
-    except ValueError as problem:
-        errors += problem.args
-        context["fields"] = links.range_fields(state, None, None, errors)
-    else:
+    if window:
         context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
-        context |= describe_range(project, state, start, end, errors)
+        context |= describe_range(project, *window)
         context |= _build_agent(project, state, context["numbers"])
     title = f"{label}: {project.name}"
     return navigation.render(

@@ -13,9 +13,8 @@ from analytics.dashboard.agent_table import AgentState, Earlier
 from analytics.models import EPOCH, AgentViews
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
-from docsite.core.workspace.reports import links
 from docsite.core.workspace.reports.downloads import FORMATS
-from docsite.core.workspace.reports.links import TABLES, Choice
+from docsite.core.workspace.reports.links import Choice
 from docsite.core.workspace.reports.report_state import HOUR, previous_period
 
 KEY = "agents"  # of the page in the navigation
@@ -52,29 +51,14 @@ class AgentRange:
         return {(agent.client_class, agent.name, agent.operator): agent.views for agent in found}
 
 
-def begin_context(state: AgentState, errors: list[str]) -> dict[str, Any]:
-    """The context of the range picker and the filter."""
-    return {
-        "state": state,
-        "wrong": errors,
-        "ranges": links.range_choices(state),
-        "range_fields": state.hidden("range", "from", "to"),
-        "filter_fields": state.hidden("q"),
-        "unfiltered": state.link(q="") + TABLES,
-    }
-
-
 def range_of(state: AgentState) -> AgentState:
     """The state of the report for the same range, without its other choices."""
     return AgentState(range=state.range, start=state.start, end=state.end)
 
 
-def describe_range(
-    project: Project, state: AgentState, start: datetime, end: datetime, errors: list[str]
-) -> dict[str, Any]:
+def describe_range(project: Project, start: datetime, end: datetime) -> dict[str, Any]:
     """The context of the range."""
     return {
-        "fields": links.range_fields(state, start, end, errors),
         "numbers": AgentRange.load(project, start, end),
         "is_open": end > timezone.now(),
         "samples": coverage.find_samples(project),

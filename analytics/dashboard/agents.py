@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
@@ -10,7 +10,7 @@ from analytics.counting import agent_views
 from analytics.counting.agent_views import Agent
 from analytics.dashboard import agent_table, coverage
 from analytics.dashboard.agent_page import AgentPagesState, agent_url
-from analytics.dashboard.agent_range import REFRESH_SECONDS, AgentRange, begin_context, describe_range, list_files
+from analytics.dashboard.agent_range import REFRESH_SECONDS, AgentRange, describe_range, list_files
 from analytics.dashboard.agent_table import CLASSES, AgentState
 from analytics.models import AnalyticsSettings, PageView
 from analytics.reports import agent_report, visitor_counts
@@ -18,7 +18,7 @@ from analytics.reports.filtered_counts import kept_from
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
-from docsite.core.workspace.reports.downloads import FORMATS, Format, format_table, send_file
+from docsite.core.workspace.reports.downloads import FORMATS, Format, format_table, refuse, send_file
 from docsite.core.workspace.reports.links import TABLES, Choice
 
 _ASSISTANT_NAMES = ("assistant", "operator", "views", "pages", "people", "hosts")
@@ -27,15 +27,12 @@ _ASSISTANT_NAMES = ("assistant", "operator", "views", "pages", "people", "hosts"
 def show_agents(request: HttpRequest, project: Project) -> HttpResponse:
     """Show the agents of a range, and the assistants from which people came."""
     state, errors = AgentState.parse(request.GET)
-    context = begin_context(state, errors)
-    try:
-        start, end = state.window(timezone.now())
-    except ValueError as problem:
-        errors += problem.args
-        context["fields"] = links.range_fields(state, None, None, errors)
-    else:
+    window = state.find_window(timezone.now(), errors)
+    context = links.range_picker(state, window, errors)
+    if window:
+        start, end = window
         context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
-        context |= describe_range(project, state, start, end, errors)
+        context |= describe_range(project, start, end)
         found = agent_views.list_agents(project, start, end)
         context |= _build_agents(project, state, found, context["numbers"])
         kept = kept_from(project)
@@ -62,12 +59,10 @@ def download(request: HttpRequest, project: Project, name: str) -> HttpResponseB
     if what not in ("agents", "assistants", "pages") or form not in FORMATS:
         raise Http404
     state, errors = AgentPagesState.parse(request.GET) if what == "pages" else AgentState.parse(request.GET)
-    try:
-        start, end = state.window(timezone.now())
-    except ValueError as problem:
-        errors += problem.args
-    if errors:
-        return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
+    window = state.find_window(timezone.now(), errors)
+    if errors or window is None:
+        return refuse(errors)
+    start, end = window
     kind: Format = "csv" if form == "csv" else "jsonl"
     visitor_counts.refresh(project)
     if isinstance(state, AgentPagesState):

@@ -81,14 +81,10 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
     """Show the numbers of a range beside those of the period before."""
     now = timezone.now()
     state, errors = ReportState.parse(request.GET)
-    context: dict[str, Any] = {"state": state, "ranges": links.range_choices(state), "wrong": errors}
-    try:
-        start, end = state.window(now)
-    except ValueError as problem:
-        errors += problem.args
-        context["fields"] = links.range_fields(state, None, None, errors)
-    else:
-        context["fields"] = links.range_fields(state, start, end, errors)
+    window = state.find_window(now, errors)
+    context = links.range_picker(state, window, errors)
+    if window:
+        start, end = window
         visitor_counts.refresh(project, REFRESH_SECONDS)
         earlier = previous_period(start, end)
         numbers = Numbers.load(project, start, end)
@@ -96,8 +92,6 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
         context |= {
             **live.describe_live(project),
             "live_link": navigation.page_url(navigation.HOME, project, name="live"),
-            "start": start,
-            "end": end,
             "earlier": earlier,
             "tiles": _build_tiles(project, state, numbers, before, start, min(end, now)),
             "changes": _find_changes(project, state, numbers, before),

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from django.contrib.admin import AdminSite
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -31,7 +31,7 @@ from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import organizations_of, project_of
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import charts, links
-from docsite.core.workspace.reports.downloads import FORMATS, Format, send_file
+from docsite.core.workspace.reports.downloads import FORMATS, Format, refuse, send_file
 from docsite.core.workspace.reports.links import TABLES, Choice
 from docsite.core.workspace.reports.report_state import DAY, previous_period
 from docsite.core.workspace.reports.tables import FEW, Change
@@ -129,14 +129,10 @@ def describe_report(request: HttpRequest, project: Project) -> dict[str, Any]:
     """The context of the report, without what only members of the organization may see or do."""
     now = timezone.now()
     state, errors = ReportState.parse(request.GET)
-    context: dict[str, Any] = {"project": project, "state": state, "wrong": errors, **_choices(state)}
-    try:
-        start, end = state.window(now)
-    except ValueError as problem:
-        errors += problem.args
-        context["fields"] = links.range_fields(state, None, None, errors)
-    else:
-        context["fields"] = links.range_fields(state, start, end, errors)
+    window = state.find_window(now, errors)
+    context = {"project": project, **links.range_picker(state, window, errors), **_choices(state)}
+    if window:
+        start, end = window
         context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
         context |= _report(project, state, ReportCounts.load(project, state, start, end), now)
     return context
@@ -151,12 +147,10 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
     if what not in (*FILES, *DIMENSIONS) or form not in FORMATS:
         raise Http404
     state, errors = ReportState.parse(request.GET)
-    try:
-        start, end = state.window(timezone.now())
-    except ValueError as problem:
-        errors += problem.args
-    if errors:
-        return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
+    window = state.find_window(timezone.now(), errors)
+    if errors or window is None:
+        return refuse(errors)
+    start, end = window
     kind: Format = "csv" if form == "csv" else "jsonl"
     visitor_counts.refresh(project)
     if what in DIMENSIONS:
@@ -257,7 +251,6 @@ def _pages(project: Project, state: ReportState, numbers: ReportCounts) -> dict[
 def _choices(state: ReportState) -> dict[str, Any]:
     """The context of the switches."""
     return {
-        "ranges": links.range_choices(state),
         "compare": links.compare_choice(state),
         "metrics": [
             Choice(key.capitalize(), f"{state.link(metric=key)}#over-time", key == state.metric) for key in METRICS
@@ -266,9 +259,6 @@ def _choices(state: ReportState) -> dict[str, Any]:
             Choice(label, state.link(tab=key, sort="", q="", all="") + TABLES, key == state.tab)
             for key, label in (("pages", "Pages"), ("sources", "Sources"))
         ],
-        "range_fields": state.hidden("range", "from", "to"),
-        "filter_fields": state.hidden("q"),
-        "unfiltered": state.link(q="") + TABLES,
     }
 
 

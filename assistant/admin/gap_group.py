@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from assistant.admin.gap_forms import AskForm, AssignForm, GoldenForm, NoteForm, PinForm, QuestionForm, WordsForm
 from assistant.admin.preview import Preview, run_preview
-from assistant.admin.report_page import GROUPING_SECONDS, build_range
 from assistant.gaps import repetition
 from assistant.gaps.actions import ActionError, Actor
 from assistant.gaps.group_report import GroupReport, load_group
@@ -26,6 +25,7 @@ from assistant.sessions.running import Full
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
+from docsite.core.workspace.reports import links
 from docsite.core.workspace.reports.report_state import ReportState
 from search.hits import Filters
 
@@ -150,10 +150,11 @@ def _render(
 ) -> HttpResponse:
     bound = bound or {}
     state, errors = ReportState.parse(request.GET)
-    context: dict[str, Any] = {"state": state, "wrong": errors}
-    window = build_range(state, timezone.now(), errors, context) or ReportState().window(timezone.now())
-    context["complete"] = grouping.catch_up(GROUPING_SECONDS)
-    shown = load_group(project, group, *window)
+    now = timezone.now()
+    window = state.find_window(now, errors)
+    context = links.range_picker(state, window, errors)
+    context["complete"] = grouping.catch_up(grouping.PAGE_SECONDS)
+    shown = load_group(project, group, *(window or ReportState().window(now)))
     wrong = bool(errors) or any(form.errors for form in bound.values())
     context |= {
         "shown": shown,

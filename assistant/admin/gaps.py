@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from assistant.admin import gap_group
-from assistant.admin.report_page import GROUPING_SECONDS, build_range
 from assistant.gaps import report
 from assistant.gaps.report import ALL, WITHOUT_ANSWER, Problem, State
 from assistant.question_groups import grouping
@@ -58,12 +57,12 @@ class GapState(report_state.ReportState):
 
 def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:
     """The groups of questions that were not answered well, the most frequent first."""
-    now = timezone.now()
     state, errors = GapState.parse(request.GET)
-    context: dict[str, Any] = {"state": state, "wrong": errors, **_choices(state)}
-    if window := build_range(state, now, errors, context):
+    window = state.find_window(timezone.now(), errors)
+    context = {**links.range_picker(state, window, errors), **_choices(state)}
+    if window:
         start, end = window
-        context["complete"] = grouping.catch_up(GROUPING_SECONDS)
+        context["complete"] = grouping.catch_up(grouping.PAGE_SECONDS)
         counts = _count(project, state, start, end)
         page, rows = page_slice(state, len(counts))
         table = Table(report.describe(project, counts[rows], start, end), len(counts), len(counts), page)
@@ -92,11 +91,11 @@ def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:
 def send_gaps(request: HttpRequest, project: Project, form: str) -> HttpResponseBase:
     """All groups of the list as a file, with the filters of the address."""
     state, errors = GapState.parse(request.GET)
-    window = build_range(state, timezone.now(), errors, {})
+    window = state.find_window(timezone.now(), errors)
     if form not in downloads.FORMATS:
         raise Http404
     if errors or window is None:
-        return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
+        return downloads.refuse(errors)
     start, end = window
     grouping.catch_up()
     counts = _count(project, state, start, end)

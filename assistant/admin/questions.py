@@ -7,13 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from assistant.admin.conversations.list_state import CALLERS, RUNGS
 from assistant.admin.question_state import QuestionState
-from assistant.admin.report_page import GROUPING_SECONDS, build_range
 from assistant.gaps import questions, report
 from assistant.gaps.questions import ANSWERED, FACETS, GREETING
 from assistant.models import Message
@@ -53,10 +52,11 @@ def show_questions(request: HttpRequest, project: Project) -> HttpResponse:
     """The questions of a range."""
     now = timezone.now()
     state, errors = QuestionState.parse(request.GET)
-    context: dict[str, Any] = {"state": state, "wrong": errors}
-    if window := build_range(state, now, errors, context):
+    window = state.find_window(now, errors)
+    context = links.range_picker(state, window, errors)
+    if window:
         start, end = window
-        context["complete"] = grouping.catch_up(GROUPING_SECONDS)
+        context["complete"] = grouping.catch_up(grouping.PAGE_SECONDS)
         context |= _report(request, project, state, start, end, now)
     return navigation.render(
         request, "admin/assistant/questions/report.html", project, "Questions", context, status=400 if errors else 200
@@ -66,11 +66,11 @@ def show_questions(request: HttpRequest, project: Project) -> HttpResponse:
 def send_file(request: HttpRequest, project: Project, name: str, form: str) -> HttpResponseBase:
     """All groups, or all days, of the range as a file, with the filters of the address."""
     state, errors = QuestionState.parse(request.GET)
-    window = build_range(state, timezone.now(), errors, {})
+    window = state.find_window(timezone.now(), errors)
     if form not in downloads.FORMATS or name not in FILES:
         raise Http404
     if errors or window is None:
-        return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
+        return downloads.refuse(errors)
     grouping.catch_up()
     rows = (_group_rows if name == "groups" else _day_rows)(project, state, *window)
     kind: downloads.Format = "csv" if form == "csv" else "jsonl"

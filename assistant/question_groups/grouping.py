@@ -18,6 +18,7 @@ from assistant.question_groups.problems import Problem, problem_of
 from search.models import SearchQuery
 from search.query_log.recording import CLICKABLE
 
+PAGE_SECONDS = 0.3  # a page of a report waits so long for new questions to be grouped
 BATCH = 200  # messages or searches of one transaction
 ABANDONED = timedelta(hours=1)  # an answer that runs for so long belongs to a process that died
 

@@ -7,14 +7,14 @@ from itertools import islice
 from typing import Any
 
 from django.db.models import F, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
-from docsite.core.workspace.reports.downloads import CHUNK_ROWS, FORMATS, Format, format_table, send_file
+from docsite.core.workspace.reports.downloads import CHUNK_ROWS, FORMATS, Format, format_table, refuse, send_file
 from docsite.core.workspace.reports.formatting import percent, visible
 from docsite.core.workspace.reports.links import TABLES, Choice
 from docsite.core.workspace.reports.report_state import ReportState, previous_period
@@ -65,37 +65,23 @@ def show_searches(request: HttpRequest, project: Project) -> HttpResponse:
 def download_searches(request: HttpRequest, project: Project, form: str) -> HttpResponseBase:
     """The queries of the report as a file, with its range, its list and its filter."""
     state, errors = SearchesState.parse(request.GET)
-    try:
-        start, end = state.window(timezone.now())
-    except ValueError as problem:
-        errors += problem.args
-    if errors:
-        return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
+    window = state.find_window(timezone.now(), errors)
+    if errors or window is None:
+        return refuse(errors)
     if form not in FORMATS:
         raise Http404
     kind: Format = "csv" if form == "csv" else "jsonl"
     totals.refresh(project)
-    lines = format_table(FILE_NAMES, _file_rows(project, state, start, end), kind)
+    lines = format_table(FILE_NAMES, _file_rows(project, state, *window), kind)
     return send_file(lines, kind, f"{project.domain}-searches.{form}")
 
 
 def build_frame(request: HttpRequest, project: Project, state: ReportState, errors: list[str]) -> dict[str, Any]:
     """The context of the range picker. `window` is the range; None if it is wrong, with more sentences in `errors`."""
-    try:
-        window = state.window(timezone.now())
-    except ValueError as problem:
-        errors += problem.args
-        window = None
+    window = state.find_window(timezone.now(), errors)
     return {
-        "state": state,
-        "wrong": errors,
-        "window": window,
-        "fields": links.range_fields(state, window and window[0], window and window[1], errors),
-        "ranges": links.range_choices(state),
+        **links.range_picker(state, window, errors),
         "compare": links.compare_choice(state),
-        "range_fields": state.hidden("range", "from", "to"),
-        "filter_fields": state.hidden("q"),
-        "unfiltered": state.link(q="") + TABLES,
         "base_url": f"{request.scheme}://{request.get_host()}",
         "dates": [links.api_time(instant) for instant in window or ()],
         "is_open": bool(window and window[1] > timezone.now()),

@@ -42,6 +42,7 @@ def site(make_project: Any) -> Tenant:
             for number in range(600)
         ],
     )
+    visitor_counts.refresh(tenant.project)  # a page waits only a moment for views to be counted
     return tenant
 
 

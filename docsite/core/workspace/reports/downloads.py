@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal
 
-from django.http import StreamingHttpResponse
+from django.http import HttpResponseBadRequest, StreamingHttpResponse
 
 from docsite.core.db import in_db
 
@@ -50,6 +50,11 @@ def send_file(lines: Iterator[str], form: Format, name: str) -> StreamingHttpRes
         content_type=FORMATS[form][1],
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
+
+
+def refuse(errors: Sequence[str]) -> HttpResponseBadRequest:
+    """The answer to an address with wrong parameters: a sentence a line."""
+    return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
 
 
 async def _stream(chunks: Iterator[str]) -> AsyncIterator[str]:

@@ -42,6 +42,23 @@ class Field:
     wrong: bool
 
 
+def range_picker(state: ReportState, window: tuple[datetime, datetime] | None, errors: Sequence[str]) -> dict[str, Any]:
+    """The context of the form that chooses the range, and of the one that filters. `window`: None if it is wrong."""
+    start, end = window or (None, None)
+    return {
+        "state": state,
+        "wrong": errors,
+        "window": window,
+        "start": start,
+        "end": end,
+        "ranges": range_choices(state),
+        "fields": range_fields(state, start, end, errors),
+        "range_fields": state.hidden("range", "from", "to"),
+        "filter_fields": state.hidden("q"),
+        "unfiltered": state.link(q="") + TABLES,
+    }
+
+
 def range_choices(state: ReportState) -> list[Choice]:
     """The ranges up to now."""
     return [

@@ -113,6 +113,14 @@ class ReportState:
             raise ValueError(f"{ENDS['from']}: this report covers at most {self.max_days:,} days.")
         return start, end
 
+    def find_window(self, now: datetime, errors: list[str]) -> tuple[datetime, datetime] | None:
+        """The same range; None with a sentence in `errors` for each date that is wrong."""
+        try:
+            return self.window(now)
+        except ValueError as problem:
+            errors += problem.args
+            return None
+
     @property
     def custom(self) -> bool:
         """Whether the range has its own ends instead of a length."""
