@@ -12,8 +12,10 @@ from docsite import data_folder
 from docsite import env as environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+IS_CHECKOUT = (BASE_DIR / "manage.py").exists()
+FILES = BASE_DIR if IS_CHECKOUT else BASE_DIR / "docsite" / "files"  # where an installed package has the same files
 ENV = environment.load()
-DATA_DIR = data_folder.prepare_data_dir(ENV, BASE_DIR)
+DATA_DIR = data_folder.prepare_data_dir(ENV, BASE_DIR if IS_CHECKOUT else Path.cwd())
 
 SECRET_KEY = data_folder.secret_key(ENV)
 DEBUG = ENV.debug
@@ -66,7 +68,7 @@ APPEND_SLASH = True
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [FILES / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -136,8 +138,8 @@ USE_TZ = True
 USE_I18N = False
 
 STATIC_URL = "/static/"
-STATICFILES_DIRS = [("site", BASE_DIR / "static" / "site"), ("admin", BASE_DIR / "static" / "admin")]
-WIDGET_DIST = BASE_DIR / "static" / "widget" / "dist"
+STATICFILES_DIRS = [("site", FILES / "static" / "site"), ("admin", FILES / "static" / "admin")]
+WIDGET_DIST = FILES / "static" / "widget" / "dist"
 WHITENOISE_USE_FINDERS = True
 
 # Two MiB is the largest request body; FILE_UPLOAD_MAX_MEMORY_SIZE above it keeps bodies off the disk.

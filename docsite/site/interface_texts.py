@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 from docsite.core.http.errors import ApiError, in_largest_unit
 
 PAGE = {
@@ -303,7 +305,7 @@ REFUSALS: dict[str, dict[int, str]] = {  # by status, for languages other than E
 }
 
 # The widget's options: all its labels, by their names in `/widget.d.ts`, and questions that these pages answer.
-_OPTIONS = Path(__file__).parents[2] / "static" / "site" / "widget.de.json"
+_OPTIONS: Path = settings.FILES / "static" / "site" / "widget.de.json"
 WIDGET: dict[str, dict[str, Any]] = {"de": json.loads(_OPTIONS.read_text(encoding="utf-8"))}
 
 UNITS = {"de": {"second": ("Sekunde", "Sekunden"), "minute": ("Minute", "Minuten"), "hour": ("Stunde", "Stunden")}}

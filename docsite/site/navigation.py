@@ -12,7 +12,7 @@ from docsite.site.markdown import Heading, Rendered, render
 from search.sources.markdown.front_matter import split_front_matter
 
 CONTENT = Path(__file__).parent / "content"
-CHANGELOG = Path(settings.BASE_DIR) / "CHANGELOG.md"
+CHANGELOG: Path = settings.FILES / "CHANGELOG.md"
 
 DEFAULT_LANGUAGE = "en"
 LANGUAGES = {DEFAULT_LANGUAGE: "English", "de": "Deutsch"}

@@ -2,7 +2,6 @@
 
 import functools
 import tomllib
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -72,5 +71,5 @@ def site_project() -> Project | None:
 @functools.cache
 def version() -> str:
     """The version of this service, which the pages describe."""
-    project = tomllib.loads((Path(settings.BASE_DIR) / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((settings.FILES / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return str(project["version"])

@@ -1,0 +1,44 @@
+"""The wheel, which `pip install .` makes, has all that the service needs outside a clone."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import httpx
+
+from tests.conftest import NO_TLS, PATIENCE
+from tests.ports import free_port
+from tests.processes import ROOT
+
+COMMAND = [sys.executable, "-c", "from docsite.command import main; main()"]
+
+
+def test_an_installed_package_serves_pages_and_the_widget(tmp_path: Path, migrated: Path) -> None:
+    """The command `docs-service` works in any folder, where it makes its data folder."""
+    build = [*("pip", "wheel", ".", "--no-deps", "--no-build-isolation", "--quiet"), "--wheel-dir", str(tmp_path)]
+    subprocess.run([sys.executable, "-m", *build], cwd=ROOT, check=True)
+    packages, folder = tmp_path / "packages", tmp_path / "anywhere"
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        wheel.extractall(packages)
+    (data := folder / "var").mkdir(parents=True)
+    (data / "db.sqlite3").write_bytes(migrated.read_bytes())
+    unset = ("DATA_DIR", "DATABASE_URL", "DJANGO_SETTINGS_MODULE")
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    environment |= {"PYTHONPATH": str(packages), "PYTHONSAFEPATH": "1"}
+    port = free_port()
+    serve = [*COMMAND, "serve", "--port", str(port)]
+    with subprocess.Popen(serve, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        try:
+            assert any("Ready" in line for line in process.stdout)
+            with httpx.Client(
+                base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE, trust_env=False, verify=NO_TLS
+            ) as client:
+                for path in ("/", "/changelog", "/de", "/widget.js", "/static/site/css/tokens.css", "/admin/login/"):
+                    assert client.get(path).status_code == 200, path
+        finally:
+            process.terminate()
+    names = next(packages.glob("*.dist-info")).joinpath("entry_points.txt").read_text()
+    assert "docs-service = docsite.command:main" in names
