@@ -76,6 +76,11 @@ class Env(BaseSettings):
     site_assistant_key: str = Field(
         default="", description="Assistant key for the widget on those pages. `make demo` sets it."
     )
+    security_contact: str = Field(
+        default="",
+        description="Where to report a vulnerability, as `mailto:security@example.com` or an `https` address. "
+        "Then `/.well-known/security.txt` names it.",
+    )
     openai_base_url: str = Field(
         default="",
         description="Base address of an OpenAI-compatible model server, such as `http://127.0.0.1:11434/v1`. "
@@ -296,6 +301,13 @@ class Env(BaseSettings):
     @classmethod
     def _split_list(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("security_contact")
+    @classmethod
+    def _check_contact(cls, value: str) -> str:
+        if value and not re.fullmatch(r"mailto:[^\s@]+@[^\s@]+|https://\S+", value):
+            raise ValueError("write mailto:security@example.com, or an address that begins with https://")
+        return value
 
     @field_validator("trusted_proxies")
     @classmethod

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from docsite.site import agent_files, views
+from docsite.site import agent_files, conventions, views
 from docsite.site.ask import ask
 from docsite.site.feedback import feedback
 from docsite.site.navigation import DEFAULT_LANGUAGE, LANGUAGES
@@ -14,6 +14,9 @@ urlpatterns = [
     path("llms-full.txt", agent_files.llms_full, name="page"),
     path("sitemap.xml", agent_files.sitemap),
     path("robots.txt", agent_files.robots),
+    path("opensearch.xml", conventions.opensearch),
+    path("changelog.atom", conventions.changelog_feed),
+    path(".well-known/security.txt", conventions.security_txt),
     path("search", views.search, name="search"),
     path("ask", ask, name="ask"),
     path("feedback", feedback, name="feedback"),

@@ -21,6 +21,7 @@ from docsite.core.http.errors import TooMany
 from docsite.core.tenants.models import Project
 from docsite.site import forms, interface_texts
 from docsite.site.agent_files import link_header, markdown_response, wants_markdown
+from docsite.site.conventions import structured_data
 from docsite.site.navigation import (
     DEFAULT_LANGUAGE,
     Page,
@@ -162,6 +163,7 @@ def _html(request: HttpRequest, found: Page) -> HttpResponse:
         "html": mark_safe(found.rendered.html),  # from our own files, whose HTML is escaped
         "before": before,
         "after": after,
+        "structured_data": structured_data(request, found),
     }
     template = "page"
     if found.slug == "gallery":

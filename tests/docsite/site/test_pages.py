@@ -23,6 +23,9 @@ PAGES = [pytest.param(page, id=page.path) for page in navigation.all_pages()]
 ELSEWHERE = {"/openapi.json", "/widget.d.ts", "/admin/"}  # links that leave the pages
 
 
+DATA = ("application/json", "application/ld+json")  # which no browser runs
+
+
 class Outline(HTMLParser):
     """The ids, links and inline code of a page."""
 
@@ -41,7 +44,7 @@ class Outline(HTMLParser):
             self.links.append(str(by_name["href"]))
         if tag == "style" or "style" in by_name or any(name.startswith("on") for name in by_name):
             self.inline.append(tag)
-        if tag == "script" and not by_name.get("src") and by_name.get("type") != "application/json":
+        if tag == "script" and not by_name.get("src") and by_name.get("type") not in DATA:
             self.inline.append(tag)
 
 
