@@ -7,6 +7,7 @@ from typing import Any
 from analytics.counting.agent_views import Agent
 from analytics.models import PageView
 from analytics.reports import visitor_counts
+from analytics.reports.agent_report import build_agent_row
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.reports import report_state
 from docsite.core.workspace.reports.downloads import CHUNK_ROWS, Format, format_rows
@@ -54,7 +55,7 @@ class AgentRow:
 
     agent: Agent
     label: str  # of its class
-    counted: int  # views that count as AI
+    values: dict[str, Any]  # as the API has them
     forms: list[tuple[str, int]]  # formats of its views, and the number of views of each
     change: Change | None  # None if the period before was not recorded
 
@@ -76,14 +77,19 @@ class AgentRow:
         return ["its name" if rule == f"name: {self.agent.name}" else visible(rule) for rule in self.agent.rules]
 
     @property
+    def counted(self) -> int:
+        """Its views that count as AI."""
+        return int(self.values["countedAsAi"])
+
+    @property
     def verified(self) -> int:
         """Views from an address that its operator publishes."""
-        return self.agent.verified[PageView.Verified.YES]
+        return int(self.values["verified"])
 
     @property
     def claimed(self) -> int:
         """Views from other addresses, though its operator publishes some."""
-        return self.agent.verified[PageView.Verified.NO]
+        return int(self.values["claimed"])
 
 
 def build_table(state: AgentState, project: Project, found: Sequence[Agent], earlier: Earlier) -> Table[AgentRow]:
@@ -121,7 +127,7 @@ def build_rows(project: Project, found: Sequence[Agent], earlier: Earlier) -> li
         AgentRow(
             agent,
             CLASSES[agent.client_class],
-            agent.views if agent.client_class in classes else agent.markdown_views,
+            build_agent_row(agent, classes),
             [(label, agent.surfaces[form]) for form, label in forms.items() if agent.surfaces[form]],
             None
             if earlier is None
@@ -144,17 +150,5 @@ def format_agents(rows: Sequence[AgentRow], form: Format) -> Iterator[str]:
 
 
 def _build_row(row: AgentRow) -> dict[str, Any]:
-    agent = row.agent
-    return {
-        "name": agent.name,
-        "operator": agent.operator,
-        "class": agent.client_class,
-        "views": agent.views,
-        "previousViews": row.change.before if row.change else None,
-        "countedAsAi": row.counted,
-        **{form: agent.surfaces[form] for form in PageView.Surface.values},
-        "verified": row.verified,
-        "claimed": row.claimed,
-        "rules": agent.rules,
-        "lastSeen": f"{agent.last_seen:%Y-%m-%dT%H:%M:%SZ}",
-    }
+    more = {"class": row.agent.client_class, "previousViews": row.change.before if row.change else None}
+    return {name: {**row.values, **more}[name] for name in _NAMES}

@@ -1,7 +1,7 @@
 """What single agents read, and how many people came from the assistants of their operators."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -138,6 +138,22 @@ def _whole_hours(start: datetime, end: datetime) -> tuple[int, int]:
     """Both ends in microseconds, rounded outwards to the hour, as agents are counted."""
     lo, hi = ((instant - EPOCH) // HOUR.resolution for instant in (start, end))
     return lo - lo % _HOUR, hi + -hi % _HOUR
+
+
+def build_agent_row(agent: Agent, ai_classes: Collection[str]) -> dict[str, Any]:
+    """An agent as the API has it. `ai_classes`: those whose views all count as AI in the project."""
+    return {
+        "name": agent.name,
+        "operator": agent.operator,
+        "clientClass": agent.client_class,
+        "views": agent.views,
+        "countedAsAi": agent.views if agent.client_class in ai_classes else agent.markdown_views,
+        **{form: agent.surfaces[form] for form in PageView.Surface.values},
+        "verified": agent.verified[PageView.Verified.YES],
+        "claimed": agent.verified[PageView.Verified.NO],
+        "rules": agent.rules,
+        "lastSeen": f"{agent.last_seen:%Y-%m-%dT%H:%M:%SZ}",
+    }
 
 
 def build_assistant_row(row: AssistantCount) -> dict[str, Any]:

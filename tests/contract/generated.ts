@@ -57,6 +57,8 @@ async function main() {
   await call("getConversations", api.getConversations({ ...exported, query: range }));
   await call("getConversation", api.getConversation({ client: owner, path: { projectId, threadId } }));
   await call("getCallerStats", api.getCallerStats(exported));
+  await call("getAgents", api.getAgents({ ...exported, query: { clientClass: "ai_training" } }));
+  await call("getAnnotations", api.getAnnotations({ ...exported }));
   await call("getGaps", api.getGaps({ ...exported, query: { state: "all", problem: "refused" } }));
   await call("getFeedback", api.getFeedback({ ...exported, query: { source: "contextual", status: "pending" } }));
   await call("getFeedbackByPage", api.getFeedbackByPage(exported));

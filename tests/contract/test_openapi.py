@@ -29,6 +29,8 @@ def test_the_operations_are_those_of_the_specification(document):
         ("get", "/v1/analytics/{projectId}/views"),
         ("get", "/v1/analytics/{projectId}/searches"),
         ("get", "/v1/analytics/{projectId}/sources"),
+        ("get", "/v1/analytics/{projectId}/agents"),
+        ("get", "/v1/analytics/{projectId}/annotations"),
         ("get", "/v1/analytics/{projectId}/assistant"),
         ("get", "/v1/analytics/{projectId}/assistant/threads/{threadId}"),
         ("get", "/v1/analytics/{projectId}/assistant/caller-stats"),

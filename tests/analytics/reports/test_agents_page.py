@@ -15,7 +15,7 @@ from django.utils import timezone
 from analytics.collecting import recording
 from tests.analytics.conftest import CHATGPT, CURL, GPTBOT
 from tests.analytics.reports.test_report_page import rows_of, seen
-from tests.conftest import logged_in
+from tests.conftest import assert_error, logged_in
 
 
 @pytest.fixture
@@ -126,3 +126,28 @@ def test_the_old_address_leads_there_and_the_page_has_few_queries(site):
     with CaptureQueriesContext(connection) as queries:
         read(site.owner, f"{site.page}?range=90d")
     assert len(queries) < 45
+
+
+def test_the_api_has_the_agents_of_the_page(site, http, service):
+    """All rows of the file, page by page, by class too; without the period before."""
+    names = {"class": "clientClass"}
+    lines = [json.loads(line) for line in read(site.owner, f"{site.page}/files/agents.jsonl?range=30d").splitlines()]
+    expected = [
+        {names.get(name, name): value for name, value in line.items() if name != "previousViews"} for line in lines
+    ]
+    address = f"{service.url}/v1/analytics/{site.project_id}/agents"
+    found, cursor = [], None
+    while True:
+        query = {"limit": 2, **({"cursor": cursor} if cursor else {})}
+        body = http.get(address, params=query, headers=site.admin).json()
+        found += body["agents"]
+        cursor = body["nextCursor"]
+        if not body["hasMore"]:
+            break
+    assert cursor is None
+    assert len(found) == 3
+    assert sorted(found, key=lambda row: row["name"]) == sorted(expected, key=lambda row: row["name"])
+    training = http.get(address, params={"clientClass": "ai_training"}, headers=site.admin).json()["agents"]
+    assert [row["name"] for row in training] == ["GPTBot"]
+    assert_error(http.get(address, params={"clientClass": "x"}, headers=site.admin), 400, "clientClass")
+    assert_error(http.get(address, headers=site.assistant), 403)

@@ -64,3 +64,14 @@ def test_a_replaced_index_marks_its_day_once(people, project, report, tmp_path):
     assert (mark.text, mark.note) == ("Index replaced 2 times", None)
     assert marks(people.owner.get(f"{report}?{MARCH}").content.decode()) == ["Index replaced 2 times"]
     assert visible(str(found[0])) == "Index replaced"
+
+
+def test_the_api_lists_the_notes_and_the_index_of_a_range(people, project, report, http, service):
+    """By time. What is outside the range is not in it."""
+    note = {"at": "2026-03-02", "text": "Release 2", "next": ""}
+    assert people.owner.post(f"{report}/annotations", note).status_code == 302
+    address = f"{service.url}/v1/analytics/{project.project_id}/annotations"
+    march = http.get(address, params={"dateFrom": "2026-03-01", "dateTo": "2026-04-01"}, headers=project.admin)
+    assert march.json() == {"annotations": [{"at": "2026-03-02T00:00:00Z", "kind": "note", "text": "Release 2"}]}
+    now = http.get(address, headers=project.admin).json()["annotations"]
+    assert [(row["kind"], row["text"]) for row in now] == [("index", "Index replaced")]

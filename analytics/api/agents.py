@@ -1,0 +1,132 @@
+"""Export the agents that read the documentation, and the annotations of the owner's reports."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Literal
+
+from django.http import HttpResponse
+from ninja import Query, Router
+from pydantic import BaseModel, BeforeValidator, Field
+
+from analytics.api import paging
+from analytics.api.question_schemas import NextCursor, PageQuery
+from analytics.api.schemas import DatesQuery, single_value, whole_number
+from analytics.counting import agent_views
+from analytics.limits import analytics_charges
+from analytics.reports import agent_report, annotations, visitor_counts
+from docsite.core.access.request_checks import AdminKey, CallerRequest
+from docsite.core.db import in_db
+from docsite.core.http.schemas import responses
+from docsite.core.tenants.models import Project
+
+router = Router()
+
+ClientClass = Literal[
+    "human", "ai_user", "ai_agent", "ai_search", "ai_training", "search_crawler", "other_bot", "http_client"
+]
+
+
+class AgentsQuery(PageQuery):
+    """The range and the page of the agents, and which of them."""
+
+    clientClass: Annotated[ClientClass | None, BeforeValidator(single_value)] = Field(
+        None, description="Only agents of this class. `human`: browsers that read Markdown."
+    )
+    limit: Annotated[int, BeforeValidator(whole_number)] = Field(50, ge=1, le=250, description="Rows on this page.")
+
+
+class AgentOut(BaseModel):
+    """An agent, or all browsers that read Markdown, with the views of a range."""
+
+    name: str = Field(description="As it calls itself; empty for browsers that read Markdown.")
+    operator: str = Field(description="Empty if unknown.")
+    clientClass: ClientClass
+    views: int
+    countedAsAi: int = Field(description="Its views that count as AI in the project.")
+    html: int = Field(description="Its views of pages.")
+    md: int = Field(description="Its views of pages as Markdown.")
+    llms: int = Field(description="Its views of `llms.txt` and `llms-full.txt`.")
+    verified: int = Field(description="Views from an address that its operator publishes.")
+    claimed: int = Field(description="Views from other addresses, though its operator publishes some.")
+    rules: list[str] = Field(description="The rules that decided its class.")
+    lastSeen: datetime
+
+
+class AgentsResponse(BaseModel):
+    """One page of agents."""
+
+    agents: list[AgentOut]
+    nextCursor: NextCursor
+    hasMore: bool = Field(description="Whether rows follow this page.")
+
+
+class AnnotationOut(BaseModel):
+    """Something that happened and may explain a change of the numbers."""
+
+    at: datetime
+    kind: Literal["note", "index"] = Field(description="A note of the team, or that the index was replaced.")
+    text: str
+
+
+class AnnotationsResponse(BaseModel):
+    """The annotations of a range, by time."""
+
+    annotations: list[AnnotationOut]
+
+
+@router.get(
+    "/{projectId}/agents",
+    auth=AdminKey(analytics_charges),
+    operation_id="getAgents",
+    summary="Get agents",
+    description="Clients that are not people, and browsers that read Markdown; the most views first, then by name. "
+    "Counted in whole hours: both ends of the range are rounded outwards. Later pages count again.",
+    response=responses(AgentsResponse, bodyless=True),
+)
+async def agents(request: CallerRequest, projectId: str, params: Query[AgentsQuery]) -> HttpResponse:
+    """The agents of a range."""
+    return await in_db(_agents)(request.auth.project, params)
+
+
+@router.get(
+    "/{projectId}/annotations",
+    auth=AdminKey(analytics_charges),
+    operation_id="getAnnotations",
+    summary="Get annotations",
+    description="Notes of the team (the latest 200), and when the index was replaced: one row a day, at its last time.",
+    response=responses(AnnotationsResponse, bodyless=True),
+)
+async def list_annotations(request: CallerRequest, projectId: str, params: Query[DatesQuery]) -> HttpResponse:
+    """The annotations of a range."""
+    return await in_db(_annotations)(request.auth.project, params)
+
+
+def _agents(project: Project, params: AgentsQuery) -> HttpResponse:
+    begin = paging.start_cursor(params, f"agents {project.project_id} {params.clientClass}")
+    visitor_counts.refresh(project)
+    found = [
+        agent
+        for agent in agent_views.list_agents(project, begin.start, begin.end)
+        if params.clientClass in (None, agent.client_class)
+    ]
+    keys = [[-agent.views, agent.name, agent.client_class, agent.operator] for agent in found]
+    if begin.place:
+        found = [agent for agent, key in zip(found, keys, strict=True) if key > begin.place]
+    page, following = found[: params.limit], None
+    if len(found) > params.limit:
+        last = page[-1]
+        following = str(replace(begin, place=[-last.views, last.name, last.client_class, last.operator]))
+    classes = visitor_counts.ai_classes(project)
+    return paging.json_response(
+        AgentsResponse(
+            agents=[AgentOut(**agent_report.build_agent_row(agent, classes)) for agent in page],
+            nextCursor=following,
+            hasMore=following is not None,
+        )
+    )
+
+
+def _annotations(project: Project, params: DatesQuery) -> HttpResponse:
+    marks = annotations.list_marks(project, *paging.parse_range(params))
+    rows = [AnnotationOut(at=mark.at, kind="note" if mark.note else "index", text=mark.text) for mark in marks]
+    return paging.json_response(AnnotationsResponse(annotations=rows))
