@@ -1,6 +1,6 @@
 """Collect page views: turn a request into a view with its class and visitor, and store it.
 
 Others import `recording` (accept observations), `requests` (a request as an observation), `writer`
-(wait until views are stored), `verification` (addresses of agents) and `sample` (invented views for
-the demo).
+(wait until views are stored), `middleware` (views of our own pages), `verification` (addresses of
+agents) and `sample` (invented views for the demo).
 """

@@ -33,11 +33,8 @@ class RecordViews:
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer, and record the view. The reader does not wait for the commit; a failure does not change the page."""
         response = await self.get_response(request)
-        try:
-            if self._is_page(request, response):
-                await in_db(self._send)(request)
-        except DatabaseError:
-            logger.exception("A page view could not be stored.")
+        if self._is_page(request, response):
+            await record_view(request)
         return response
 
     @staticmethod
@@ -49,14 +46,23 @@ class RecordViews:
             and match is not None
             and match.view_name == _PAGE
             and response.headers.get("Content-Type", "").startswith(_TYPES)
-            and not prefetch_purpose(request)
         )
 
-    @staticmethod
-    def _send(request: HttpRequest) -> None:
-        if getattr(request, "user", None) and request.user.is_staff:
-            return
-        if project := project_by_domain(settings.ENV.site_domain):
-            referrer = request.headers.get("Referer", "")
-            address = f"{request.path_info}?{request.META.get('QUERY_STRING', '')}"
-            recording.send(project, [observe(request, uuid.uuid4().hex, address, referrer)])
+
+async def record_view(request: HttpRequest) -> None:
+    """Record the view of a page of this service, unless the page was fetched in advance or by staff."""
+    if prefetch_purpose(request):
+        return
+    try:
+        await in_db(_send)(request)
+    except DatabaseError:
+        logger.exception("A page view could not be stored.")
+
+
+def _send(request: HttpRequest) -> None:
+    if getattr(request, "user", None) and request.user.is_staff:
+        return
+    if project := project_by_domain(settings.ENV.site_domain):
+        referrer = request.headers.get("Referer", "")
+        address = f"{request.path_info}?{request.META.get('QUERY_STRING', '')}"
+        recording.send(project, [observe(request, uuid.uuid4().hex, address, referrer)])

@@ -16,6 +16,7 @@ from docsite.core.http.errors import TooLarge
 from docsite.core.workspace.health.socket import HealthSocket
 from docsite.server.handlers import ApiHandler, PageHandler
 from docsite.server.lifecycle import Receive, Scope, Send
+from docsite.site.page_cache import PageCache
 
 _API = re.compile(r"/(v[0-9]+|discovery|health|openapi\.json|(search|views|widget)\.js|widget(\.d\.ts|/[^/]+))(/|$)")
 _WITHOUT_PREFIX = re.compile(r"/(v1/(assistant|search|page)|v2/assistant)/")
@@ -26,7 +27,7 @@ class Http:
 
     def __init__(self) -> None:
         self.api = ApiHandler(settings.API_MIDDLEWARE)
-        self.pages = PageHandler(settings.MIDDLEWARE)
+        self.pages = PageCache(PageHandler(settings.MIDDLEWARE))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""

@@ -1,4 +1,4 @@
 """The documentation site of the service itself: Markdown in `content/`, rendered on the server.
 
-Others import `navigation`, the pages in their order.
+Others import `navigation`, the pages in their order, and `page_cache`, which sends them again without rendering.
 """

@@ -126,6 +126,11 @@ def all_pages() -> list[Page]:
     return [page for language in LANGUAGES for page in pages(language).values()]
 
 
+def list_paths() -> list[str]:
+    """Where the pages of all languages are served, as HTML and as Markdown."""
+    return [path for page in all_pages() for path in (page.path, page.markdown_path)]
+
+
 def translations(page: Page) -> list[Page]:
     """The page in each language that it exists in, itself included."""
     return [pages(language)[page.slug] for language in LANGUAGES if page.slug in pages(language)]

@@ -1,5 +1,6 @@
 """The pages as HTML or Markdown, the search page, and the 404 page."""
 
+import hashlib
 import re
 from typing import TYPE_CHECKING
 
@@ -51,17 +52,20 @@ def page(request: HttpRequest, slug: str = "index", language: str = DEFAULT_LANG
     if request.path_info != found.path:
         return HttpResponsePermanentRedirect(found.path)
     response = markdown_response(found.markdown) if wants_markdown(request) else _html(request, found)
-    response["Link"] = link_header(request, found)
-    patch_vary_headers(response, ["Accept"])
-    return response
+    return _describe(response, request, found)
 
 
 @require_safe
 def markdown(request: HttpRequest, slug: str, language: str = DEFAULT_LANGUAGE) -> HttpResponse:
     """The Markdown of a page."""
     found = _find_page(slug, language)
-    response = markdown_response(found.markdown)
+    return _describe(markdown_response(found.markdown), request, found)
+
+
+def _describe(response: HttpResponse, request: HttpRequest, found: Page) -> HttpResponse:
+    """Add the headers of a page."""
     response["Link"] = link_header(request, found)
+    response["ETag"] = f'"{hashlib.sha256(response.content).hexdigest()[:20]}"'
     patch_vary_headers(response, ["Accept"])
     return response
 
