@@ -33,6 +33,7 @@ INSTALLED_APPS = [
     "search",
     "assistant",
     "analytics",
+    "docsite.mcp",
     "docsite.site",
     "docsite.privacy",
     "docsite.setup",
