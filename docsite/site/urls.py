@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from docsite.site import agent_files, views
+from docsite.site import agent_discovery, agent_files, views
 from docsite.site.ask import ask
 from docsite.site.feedback import feedback
 from docsite.site.navigation import DEFAULT_LANGUAGE, LANGUAGES
@@ -14,6 +14,10 @@ urlpatterns = [
     path("llms-full.txt", agent_files.llms_full, name="page"),
     path("sitemap.xml", agent_files.sitemap),
     path("robots.txt", agent_files.robots),
+    path("skill.md", agent_discovery.skill),
+    path(".well-known/mcp/server-card.json", agent_discovery.server_card),
+    path(".well-known/ai-catalog.json", agent_discovery.catalog),
+    path(".well-known/agent-skills/index.json", agent_discovery.skills),
     path("search", views.search, name="search"),
     path("ask", ask, name="ask"),
     path("feedback", feedback, name="feedback"),
