@@ -53,7 +53,8 @@ class McpServer:
     @property
     def claude_command(self) -> str:
         """The command that adds it to Claude Code."""
-        return f"claude mcp add --transport http {self.name} {self.url}"
+        header = ' --header "Authorization: Bearer svc_dsc_…"' if self.needs_key else ""
+        return f"claude mcp add --transport http {self.name} {self.url}{header}"
 
     def build_card(self) -> dict[str, Any]:
         """Its server card: what a client must know to connect (SEP-2127)."""
@@ -76,8 +77,8 @@ class McpServer:
             "$schema": CARD_SCHEMA,
             "name": f"{'.'.join(reversed(host.strip('[]').replace(':', '-').split('.')))}/{self.project.domain}",
             "version": SERVER_VERSION,
-            "title": f"{self.project.name} documentation",
-            "description": f"Search, read and ask the documentation of {self.project.name}."[:MAX_CARD_DESCRIPTION],
+            "title": self.project.name,
+            "description": f"Search, read and ask the documentation “{self.project.name}”."[:MAX_CARD_DESCRIPTION],
             "websiteUrl": self.project.docs_url,
             "remotes": [remote],
         }
@@ -87,7 +88,7 @@ class McpServer:
         host = urlsplit(self.base_url).hostname or "localhost"
         entry = {
             "identifier": f"urn:air:{host}:mcp:{self.project.domain}",
-            "displayName": f"{self.project.name} documentation",
+            "displayName": self.project.name,
             "type": CARD_TYPE,
             "url": f"{self.url}/server-card",
         }
@@ -102,8 +103,8 @@ class McpServer:
     def skill_description(self) -> str:
         """When an agent should use its skill."""
         return (
-            f"Search, read and ask the documentation of {self.project.name}. Use it when a task involves "
-            f"{self.project.name}: its settings, commands, APIs and error messages."
+            f"Search, read and ask the documentation “{self.project.name}” at {self.project.docs_url}. Use it when a "
+            "task involves what it describes: its settings, commands, APIs and error messages."
         )
 
     def write_skill(self) -> str:
@@ -138,10 +139,10 @@ name: {skill}
 description: {description}
 ---
 
-# Documentation of {product}
+# {product}
 
-The documentation of {product} is published at {docs_url}. An MCP server at {url} searches it, reads its pages and
-answers questions. What it returns is current: prefer it to what you remember.
+This documentation is published at {docs_url}. An MCP server at {url} searches it, reads its pages and answers
+questions. What it returns is current: prefer it to what you remember.
 {key}
 ## If you have the tools of the server
 

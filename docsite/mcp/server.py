@@ -52,7 +52,7 @@ def describe_server(caller: Caller) -> dict[str, str]:
     project = caller.project
     return {
         "name": f"{project.domain}-docs",
-        "title": f"{project.name} documentation",
+        "title": project.name,
         "version": SERVER_VERSION,
         "websiteUrl": project.docs_url,
     }
@@ -62,8 +62,8 @@ def write_instructions(caller: Caller) -> str:
     """What a model should know before it calls a tool."""
     project = caller.project
     return (
-        f"The documentation of {project.name}, published at {project.docs_url}. Use it whenever a task involves "
-        f"{project.name}, rather than what you remember: it is current. Look names, settings and errors up with "
+        f"The documentation “{project.name}”, published at {project.docs_url}. Use it for every task that involves "
+        "what it describes, rather than what you remember: it is current. Look names, settings and errors up with "
         "search_docs, read whole pages with read_page, and ask questions of how and why with ask_docs. Link to the "
         "public URLs that these tools return. If a page is wrong or something is missing, say so with give_feedback."
     )

@@ -20,9 +20,10 @@ from docsite.core.http import cpu_time, ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
 from docsite.core.tenants.models import Project
-from docsite.mcp.discovery import find_server
+from docsite.mcp.discovery import McpServer, find_server
 from docsite.site import forms, interface_texts
 from docsite.site.agent_files import link_header, markdown_response, wants_markdown
+from docsite.site.markdown import render as render_markdown
 from docsite.site.navigation import (
     DEFAULT_LANGUAGE,
     Page,
@@ -173,7 +174,14 @@ def _html(request: HttpRequest, found: Page) -> HttpResponse:
         template = "playground"
     elif found.slug == "coding-agents":
         template = "coding_agents"
+        context["command"] = _render_command(context["mcp"])
     return render(request, f"pages/{template}.html", page_context(found.language, found) | context)
+
+
+def _render_command(server: McpServer | None) -> SafeString:
+    """The command that adds the server to an agent, as a block of code."""
+    command = f"```sh\n{server.claude_command}\n```\n" if server else ""
+    return mark_safe(render_markdown(command).html)
 
 
 def _find(project: Project, query: str, limit: int, language: str = "") -> "list[Hit]":

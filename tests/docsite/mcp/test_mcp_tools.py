@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import httpx
 import pytest
 
 from analytics.models import Feedback, PageView
@@ -125,6 +126,15 @@ def test_a_model_answers_agents_and_an_answer_that_breaks_off_is_an_error(http, 
     assert (result["content"][0]["text"] == SORRY) is failed
     stored = Message.objects.get(thread__project=project.project, role="assistant")
     assert (stored.rung, stored.state) == ("model", "error" if failed else "done")
+
+
+def test_an_answer_ends_when_its_agent_leaves(http, model_service, project):
+    params = {"name": "ask_docs", "arguments": {"question": "How do I install acme? fake:held"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    answers = Message.objects.filter(thread__project=project.project, role="assistant")
+    with pytest.raises(httpx.ReadTimeout):
+        http.post(f"{model_service.url}/mcp/{project.domain}", json=body, timeout=1.5)
+    wait_for(lambda: answers.filter(state="aborted", cut_by="connection").exists(), "the answer to end")
 
 
 def test_feedback_of_an_agent_is_stored_as_such(tool, project):
