@@ -3,5 +3,5 @@
 from docsite.core.workspace import extensions
 from docsite.mcp.models import McpSettings
 
-extensions.add_settings("Coding agents", McpSettings, "access")
+extensions.add_settings("Coding agents", McpSettings, "mcp_access")
 extensions.add_key_use("admin/mcp/_key_use.html")

@@ -16,7 +16,7 @@ class McpSettings(models.Model):
         OFF = "off", "Nobody"
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="mcp_settings")
-    access = models.CharField(
+    mcp_access = models.CharField(
         "MCP server",
         max_length=4,
         choices=Access.choices,
@@ -35,4 +35,4 @@ class McpSettings(models.Model):
 def get_access(project: Project) -> McpSettings.Access:
     """Who may call the server of a project. Requests load the setting with the project."""
     row: McpSettings | None = getattr(project, "mcp_settings", None)
-    return McpSettings.Access(row.access) if row else McpSettings.Access.OPEN
+    return McpSettings.Access(row.mcp_access) if row else McpSettings.Access.OPEN

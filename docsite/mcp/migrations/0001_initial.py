@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
             name='McpSettings',
             fields=[
                 ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='mcp_settings', serialize=False, to='projects.project')),
-                ('access', models.CharField(choices=[('open', 'Everyone, within the limits'), ('key', 'Only with an API key'), ('off', 'Nobody')], db_default='open', default='open', help_text='Who may let a coding agent search, read and ask this documentation.', max_length=4, verbose_name='MCP server')),
+                ('mcp_access', models.CharField(choices=[('open', 'Everyone, within the limits'), ('key', 'Only with an API key'), ('off', 'Nobody')], db_default='open', default='open', help_text='Who may let a coding agent search, read and ask this documentation.', max_length=4, verbose_name='MCP server')),
             ],
             options={
                 'verbose_name': 'MCP settings',

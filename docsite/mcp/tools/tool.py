@@ -25,7 +25,8 @@ class Visit:
     async def spend(self, charges: list[Charge]) -> None:
         """Count a call against limits, as the HTTP API does. Raises `TooMany`."""
         usages = await in_db(ratelimit.spend)(*charges)
-        self.usages += usages
+        latest = {usage.limit.name: usage for usage in [*self.usages, *usages]}
+        self.usages[:] = latest.values()  # the calls of a batch share limits
         if seconds := ratelimit.compute_delay(usages):
             await asyncio.sleep(seconds)
 

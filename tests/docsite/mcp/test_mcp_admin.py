@@ -34,19 +34,19 @@ def form_of(page: str) -> dict[str, str]:
 def test_the_owner_chooses_who_may_use_the_server(people: People, project: Tenant) -> None:
     page = people.owner.get(change_url(project)).content.decode()
     assert '<option value="open" selected>Everyone, within the limits</option>' in page
-    fields = {**form_of(page), "access": "key"}
+    fields = {**form_of(page), "mcp_access": "key"}
     response = people.teammate.post(change_url(project), fields)
     assert response.status_code == 302, re.findall(r"errorlist[^>]*>(.*?)</ul>", response.content.decode())
-    assert McpSettings.objects.get(project=project.project).access == "key"
+    assert McpSettings.objects.get(project=project.project).mcp_access == "key"
     entry = AuditEntry.objects.filter(project=project.domain, action__startswith="MCP settings").latest("pk")
-    assert entry.details["access"] == "key"
-    assert people.stranger.post(change_url(project), {**fields, "access": "off"}).status_code in (302, 403, 404)
-    assert McpSettings.objects.get(project=project.project).access == "key"
+    assert entry.details["mcp_access"] == "key"
+    assert people.stranger.post(change_url(project), {**fields, "mcp_access": "off"}).status_code in (302, 403, 404)
+    assert McpSettings.objects.get(project=project.project).mcp_access == "key"
 
 
 @pytest.mark.parametrize(("access", "words"), [("open", "without a key"), ("key", "Authorization: Bearer svc_dsc_")])
 def test_the_page_of_keys_shows_the_address(people: People, project: Tenant, access: str, words: str) -> None:
-    McpSettings.objects.create(project=project.project, access=access)
+    McpSettings.objects.create(project=project.project, mcp_access=access)
     url = project.project.get_absolute_url()
     for browser in (people.owner, people.teammate):
         page = browser.get(url).content.decode()
@@ -56,7 +56,7 @@ def test_the_page_of_keys_shows_the_address(people: People, project: Tenant, acc
 
 
 def test_the_page_of_keys_says_that_the_server_is_off(people: People, project: Tenant) -> None:
-    McpSettings.objects.create(project=project.project, access="off")
+    McpSettings.objects.create(project=project.project, mcp_access="off")
     page = people.owner.get(project.project.get_absolute_url()).content.decode()
     assert "The MCP server is off." in page
     assert f"/mcp/{project.domain}" not in page

@@ -26,7 +26,7 @@ def site(project: Tenant, settings: Any) -> Tenant:
 
 
 def set_access(project: Tenant, access: str) -> None:
-    McpSettings.objects.update_or_create(project=project.project, defaults={"access": access})
+    McpSettings.objects.update_or_create(project=project.project, defaults={"mcp_access": access})
     ttl_cache.clear()
 
 

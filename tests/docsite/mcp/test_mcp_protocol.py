@@ -46,7 +46,7 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
 def set_access(project: Tenant, access: str) -> None:
     from docsite.core.access.authentication import ttl_cache
 
-    McpSettings.objects.update_or_create(project=project.project, defaults={"access": access})
+    McpSettings.objects.update_or_create(project=project.project, defaults={"mcp_access": access})
     ttl_cache.clear()
 
 
@@ -222,6 +222,13 @@ def test_the_tools_have_the_limits_of_the_http_api(http, start, project):
     assert text(call("ask_docs", question="How do I install acme?"))[0]
     assert_error(http.post(url, json=request("resources/list")), 429)
     assert http.post(url, json=request("tools/list")).status_code == 200
+
+
+def test_the_headers_show_each_limit_once(post):
+    batch = [{**call("search_docs", query="install"), "id": number} for number in (1, 2)]
+    policies = post(batch).headers["ratelimit-policy"]
+    names = [policy.split(";")[0] for policy in policies.split(", ")]
+    assert names == ['"collect-ip"', '"search-ip"', '"search-org"']
 
 
 def test_every_request_counts_against_the_limit_of_its_address(http, start, project):
