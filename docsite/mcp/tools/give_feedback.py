@@ -8,6 +8,7 @@ from analytics.feedback import store
 from analytics.feedback.schemas import FeedbackIn
 from analytics.limits import FEEDBACK_IP
 from analytics.models import Feedback
+from assistant.models import Message
 from docsite.core.db import in_db
 from docsite.core.http.client_address import network_of
 from docsite.core.http.errors import BadRequest
@@ -45,7 +46,7 @@ async def _call(visit: Visit, arguments: Arguments) -> Output:
 def _store(project: Project, arguments: Arguments) -> None:
     if bool(arguments.path) == bool(arguments.messageId):
         raise BadRequest("path: name either the page by its path, or the answer by its messageId")
-    about: dict[str, Any] = {"path": "/", "messageId": arguments.messageId}
+    about: dict[str, Any] = {"path": _find_cited_page(project, arguments.messageId), "messageId": arguments.messageId}
     if arguments.path:
         path = page_of(project, project.path_of(arguments.path))
         if not Document.objects.filter(project=project, path=path).exists():
@@ -53,6 +54,12 @@ def _store(project: Project, arguments: Arguments) -> None:
         about = {"path": path}
     feedback = {"source": "contextual", "helpful": arguments.helpful, "comment": arguments.comment, **about}
     store.record(project, FeedbackIn.model_validate(feedback), Feedback.Source.AGENT)
+
+
+def _find_cited_page(project: Project, message_id: str) -> str:
+    """The page that an answer cites first, since an agent is on none. The first page of the site if it cites none."""
+    answer = Message.objects.filter(project=project, message_id=message_id).only("sources").first()
+    return project.path_of(answer.sources[0]["url"]) if answer and answer.sources else "/"
 
 
 TOOL = Tool(

@@ -145,7 +145,8 @@ def test_feedback_of_an_agent_is_stored_as_such(tool, project):
     assert (row.source, row.path, row.helpful, row.comment) == ("agent", "/install", False, "The option -x is gone.")
     message_id = tool("ask_docs", question="How do I install acme?")[1]["messageId"]
     assert not tool("give_feedback", messageId=message_id, helpful=True)[2]
-    assert Feedback.objects.get(message__message_id=message_id).source == "agent"
+    about_answer = Feedback.objects.get(message__message_id=message_id)
+    assert (about_answer.source, about_answer.path, about_answer.helpful) == ("agent", "/install", True)
 
 
 def test_a_search_is_recorded_as_an_agents(tool, project):
