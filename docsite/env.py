@@ -282,8 +282,8 @@ class Env(BaseSettings):
     )
     limit_collect_ip: Rate = Field(
         default="600/m",
-        description="Page views and clicks that browsers report, and requests for the widget's configuration, per "
-        "client address.",
+        description="Page views and clicks that browsers report, requests for the widget's configuration, and requests "
+        "of agents to the MCP server, per client address.",
     )
     limit_collect_org: Rate = Field(
         default="10000/h", description="Batches of page views per organization (up to 1,000 views each)."

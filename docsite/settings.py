@@ -35,6 +35,7 @@ INSTALLED_APPS = [
     "search",
     "assistant",
     "analytics",
+    "docsite.mcp",
     "docsite.site",
     "docsite.privacy",
     "docsite.setup",

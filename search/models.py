@@ -351,6 +351,7 @@ class SearchQuery(models.Model):
 
         WEB = "web"
         API = "api", "API"
+        MCP = "mcp", "MCP"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="searches")
     at = models.DateTimeField(help_text="When the text was searched for. While the reader types, the last time.")

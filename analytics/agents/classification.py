@@ -1,4 +1,4 @@
-"""Apply the rules in their order: names, AI families, HTTP libraries, marks of a bot, browsers."""
+"""Apply the rules in their order: MCP clients, names, AI families, HTTP libraries, marks of a bot, browsers."""
 
 import functools
 
@@ -7,7 +7,7 @@ from analytics.agents.browsers import is_full_browser, looks_like_browser
 from analytics.agents.clients import find_bot_mark, find_library, is_search_engine
 from analytics.agents.families import match_family
 from analytics.agents.user_agent_parser import Name, ParsedUserAgent, client_name, normalize, parse
-from analytics.agents.verdict import MAX_LENGTH, Verdict
+from analytics.agents.verdict import AI_CLASSES, MAX_LENGTH, MCP_MARK, Verdict
 
 # If a user agent has names of several classes, the first class here decides: `Claude-User (claude-code/2.1)` is
 # an agent.
@@ -49,6 +49,8 @@ def _classify(user_agent: str) -> Verdict:
         text = "".join(filter(str.isprintable, text))  # drops marks of direction and of no width
     if not text:
         return Verdict("http_client", "no user agent")
+    if text.endswith(MCP_MARK):
+        return _describe_mcp_client(text.removesuffix(MCP_MARK).rstrip())
     parsed = parse(text)
     mark = find_bot_mark(text, parsed)
     if verdict := _match_names(parsed, shows_pages=not mark and is_full_browser(text)):
@@ -67,6 +69,15 @@ def _classify(user_agent: str) -> Verdict:
     if browser:
         return Verdict("human", "looks like a browser")
     return Verdict("http_client", "not a browser", client_name(parsed))
+
+
+def _describe_mcp_client(text: str) -> Verdict:
+    """The verdict on a client of the MCP server. Whatever its name, it is an agent; the tables know some operators."""
+    parsed = parse(text)
+    known = _match_names(parsed, shows_pages=False)
+    if known and known.client_class in AI_CLASSES:
+        return Verdict("ai_agent", "MCP client", known.agent, known.operator)
+    return Verdict("ai_agent", "MCP client", client_name(parsed) or "MCP-client")
 
 
 def _match_names(parsed: ParsedUserAgent, shows_pages: bool) -> Verdict | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 MAX_LENGTH = 512  # characters of a user agent that are read
 
 AI_CLASSES = ("ai_user", "ai_agent", "ai_search", "ai_training")
+MCP_MARK = "(MCP client)"  # ends the user agent that we give to a client of the MCP server
 KNOWN_CRAWLERS = ("search_crawler", "other_bot", "ai_search", "ai_training")
 
 

@@ -117,11 +117,11 @@ def _row(exchange: Exchange, urls: dict[str, str]) -> ConversationRow:
     response=responses(CallerStatsResponse, bodyless=True),
 )
 async def caller_stats(request: CallerRequest, projectId: str, params: Query[DatesQuery]) -> CallerStatsResponse:
-    """How many questions came from browsers, from the API, and from elsewhere."""
+    """How many questions came from browsers, from the API, and from elsewhere, such as agents."""
     start, end = paging.parse_range(params)
     counts = await in_db(assistant_report.count_by_caller)(request.auth.project, start, end)
-    web, api, other = (counts[caller] for caller in (Message.Caller.WEB, Message.Caller.API, Message.Caller.OTHER))
-    return CallerStatsResponse(web=web, api=api, other=other, total=counts.total())
+    web, api = counts[Message.Caller.WEB], counts[Message.Caller.API]
+    return CallerStatsResponse(web=web, api=api, other=counts.total() - web - api, total=counts.total())
 
 
 @router.get(

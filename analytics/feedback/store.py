@@ -18,10 +18,11 @@ from docsite.core.tenants.models import Project
 from docsite.core.tenants.retention import list_cutoffs
 
 
-def record(project: Project, feedback: FeedbackIn) -> None:
+def record(project: Project, feedback: FeedbackIn, source: str = "") -> None:
     """Store feedback; it is committed when this returns. New feedback on the same answer or id replaces the old row.
 
-    The row keeps the status that the owner set. Raises `BadRequest` for an answer of another project.
+    The row keeps the status that the owner set. `source` replaces that of the feedback, where readers cannot choose
+    it. Raises `BadRequest` for an answer of another project.
     """
     feedback.check()
     answer = _find_answer(project, feedback.messageId) if feedback.messageId else None
@@ -33,7 +34,7 @@ def record(project: Project, feedback: FeedbackIn) -> None:
         return
     values = {
         "project": project,
-        "source": feedback.source,
+        "source": source or feedback.source,
         "path": project.path_of(feedback.path),
         "helpful": feedback.helpful,
         "reason": feedback.reason or "",

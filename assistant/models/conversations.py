@@ -55,6 +55,7 @@ class Message(models.Model):
 
         WEB = "web"
         API = "api"
+        MCP = "mcp", "MCP"
         OTHER = "other"
 
     class Outcome(models.TextChoices):

@@ -124,7 +124,7 @@ def _row_of_search(search: SearchQuery) -> GroupedQuestion | None:
     """The row of a search that was not helpful. Programs do not click, so only readers' searches can miss a click."""
     if search.result_count is None or search.clicked_path:
         return None
-    if search.result_count and search.caller_kind == SearchQuery.CallerKind.API:
+    if search.result_count and search.caller_kind in (SearchQuery.CallerKind.API, SearchQuery.CallerKind.MCP):
         return None
     problem = Problem.NO_CLICK if search.result_count else Problem.NO_RESULT
     return GroupedQuestion(project_id=search.project_id, at=search.at, problem=problem, search=search)

@@ -17,10 +17,11 @@ from analytics.models import AnalyticsSettings
 from assistant.models import AssistantSettings, GroupAction, PinnedAnswer, WidgetSettings
 from docsite.core import context
 from docsite.core.tenants.models import ApiKey, Membership, Organization, Project
+from docsite.mcp.models import McpSettings
 from docsite.privacy.models import AuditEntry
 from search.models import PageWords, SearchSettings, Source
 
-SETTINGS = (AnalyticsSettings, AssistantSettings, SearchSettings, WidgetSettings)
+SETTINGS = (AnalyticsSettings, AssistantSettings, McpSettings, SearchSettings, WidgetSettings)
 CONTENT = (GroupAction, PageWords, PinnedAnswer)
 WATCHED: tuple[type[Model], ...] = (ApiKey, Membership, Organization, Project, Source, *CONTENT, *SETTINGS)
 _IGNORED = {  # the service itself changes these fields

@@ -27,6 +27,7 @@ urlpatterns = [
     path("openapi.json", openapi),
     path("", include("assistant.urls")),
     path("", include("analytics.urls")),
+    path("", include("docsite.mcp.urls")),
     path("", api.urls),
 ]
 

@@ -18,7 +18,9 @@ from docsite.server.handlers import ApiHandler, PageHandler
 from docsite.server.lifecycle import Receive, Scope, Send
 from docsite.site.page_cache import PageCache
 
-_API = re.compile(r"/(v[0-9]+|discovery|health|openapi\.json|(search|views|widget)\.js|widget(\.d\.ts|/[^/]+))(/|$)")
+_API = re.compile(
+    r"/(v[0-9]+|discovery|mcp|health|openapi\.json|(search|views|widget)\.js|widget(\.d\.ts|/[^/]+))(/|$)"
+)
 _WITHOUT_PREFIX = re.compile(r"/(v1/(assistant|search|page)|v2/assistant)/")
 
 

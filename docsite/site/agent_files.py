@@ -4,6 +4,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from docsite.core.access.api_middleware import own_origin
+from docsite.mcp.discovery import find_server
 from docsite.site.navigation import (
     DEFAULT_LANGUAGE,
     Page,
@@ -12,7 +14,7 @@ from docsite.site.navigation import (
     pages,
     translations,
 )
-from docsite.site.page_context import SITE_NAME
+from docsite.site.page_context import SITE_NAME, site_project
 
 _MARKDOWN = "text/markdown; charset=utf-8"
 _ROBOTS = """User-agent: *
@@ -32,6 +34,12 @@ def llms(request: HttpRequest) -> HttpResponse:
     """The site's contents, with links to the Markdown of each page (llmstxt.org)."""
     at = request.build_absolute_uri
     lines = [f"# {SITE_NAME}", "", f"> {pages()['index'].description}", ""]
+    if server := find_server(site_project(), own_origin(request)):
+        lines += [
+            f"Agents can search these pages and ask about them through an MCP server at {server.url}; "
+            f"{at('/coding-agents.md')} says how to add it. {at('/skill.md')} is a skill file for agents.",
+            "",
+        ]
     for group, members in groups():
         lines += [f"## {group}", "", *(_entry(request, member) for member in members), ""]
     lines += [

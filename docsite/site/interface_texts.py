@@ -43,6 +43,10 @@ PAGE = {
         "ask_page": "Ask about this page",
         "open_chatgpt": "Open in ChatGPT",
         "open_claude": "Open in Claude",
+        "add_to_cursor": "Add to Cursor",
+        "add_to_vscode": "Add to VS Code",
+        "copy_claude_command": "Copy command for Claude Code",
+        "other_agents": "Add to another agent",
         "prompt_read": "Read ",
         "prompt_help": " and help me with my questions about it.",
         # Feedback
@@ -140,6 +144,10 @@ PAGE = {
         "ask_page": "Zu dieser Seite fragen",
         "open_chatgpt": "In ChatGPT öffnen",
         "open_claude": "In Claude öffnen",
+        "add_to_cursor": "In Cursor hinzufügen",
+        "add_to_vscode": "In VS Code hinzufügen",
+        "copy_claude_command": "Befehl für Claude Code kopieren",
+        "other_agents": "Zu anderem Agenten hinzufügen",
         "prompt_read": "Lies ",
         "prompt_help": " und hilf mir bei meinen Fragen dazu.",
         # Feedback

@@ -26,6 +26,7 @@ _ORDER = {
         "your-tools",
         "embed",
         "site-search",
+        "coding-agents",
         "models",
         "playground",
         "gallery",

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from docsite.site import agent_files, conventions, views
+from docsite.site import agent_discovery, agent_files, conventions, views
 from docsite.site.ask import ask
 from docsite.site.feedback import feedback
 from docsite.site.navigation import DEFAULT_LANGUAGE, LANGUAGES
@@ -17,6 +17,10 @@ urlpatterns = [
     path("opensearch.xml", conventions.opensearch),
     path("changelog.atom", conventions.changelog_feed),
     path(".well-known/security.txt", conventions.security_txt),
+    path("skill.md", agent_discovery.skill),
+    path(".well-known/mcp/server-card.json", agent_discovery.server_card),
+    path(".well-known/ai-catalog.json", agent_discovery.catalog),
+    path(".well-known/agent-skills/index.json", agent_discovery.skills),
     path("search", views.search, name="search"),
     path("ask", ask, name="ask"),
     path("feedback", feedback, name="feedback"),

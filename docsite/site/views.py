@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
@@ -15,14 +15,17 @@ from django.views.decorators.http import require_safe
 from analytics import agents
 from analytics.collecting.requests import prefetch_purpose
 from assistant.widget.files import get_panel_path
+from docsite.core.access.api_middleware import own_origin
 from docsite.core.context import measure_cpu_time
 from docsite.core.http import cpu_time, ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
 from docsite.core.tenants.models import Project
+from docsite.mcp.discovery import McpServer, find_server
 from docsite.site import forms, interface_texts
 from docsite.site.agent_files import link_header, markdown_response, wants_markdown
 from docsite.site.conventions import structured_data
+from docsite.site.markdown import render as render_markdown
 from docsite.site.navigation import (
     DEFAULT_LANGUAGE,
     Page,
@@ -162,8 +165,9 @@ def _find_page(slug: str, language: str) -> Page:
 
 def _html(request: HttpRequest, found: Page) -> HttpResponse:
     before, after = neighbours(found)
-    context = {
+    context: dict[str, Any] = {
         "page": found,
+        "mcp": find_server(site_project(), own_origin(request)),
         "html": mark_safe(found.rendered.html),  # from our own files, whose HTML is escaped
         "before": before,
         "after": after,
@@ -174,7 +178,16 @@ def _html(request: HttpRequest, found: Page) -> HttpResponse:
         template, context["panel"] = "gallery", get_panel_path()
     elif found.slug == "playground":
         template = "playground"
+    elif found.slug == "coding-agents":
+        template = "coding_agents"
+        context["command"] = _render_command(context["mcp"])
     return render(request, f"pages/{template}.html", page_context(found.language, found) | context)
+
+
+def _render_command(server: McpServer | None) -> SafeString:
+    """The command that adds the server to an agent, as a block of code."""
+    command = f"```sh\n{server.claude_command}\n```\n" if server else ""
+    return mark_safe(render_markdown(command).html)
 
 
 def _find(project: Project, query: str, limit: int, language: str = "") -> "list[Hit]":

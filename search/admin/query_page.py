@@ -22,6 +22,7 @@ from search.retrieval.explanation import explain
 
 MAX_RESULTS = 10
 MAX_FACET = 100  # characters of a filter
+_CALLER_KINDS = {"web": "Widget or site", "api": "API", "mcp": "Coding agents (MCP)"}
 MIN_CONTRIBUTION = 0.05  # of a feature to log-odds, to be listed
 
 
@@ -81,6 +82,10 @@ def _describe_query(
             for path, number, place in opened
         ],
         "spellings": [(visible(one), number) for one, number in totals.list_spellings(project, start, end, text)],
+        "caller_kinds": [
+            (_CALLER_KINDS.get(kind, "Not known"), number)
+            for kind, number in totals.list_caller_kinds(project, start, end, text)
+        ],
         "similar": [
             (Choice(visible(one), page + QueryState(state.range, state.start, state.end, text=one).link()), number)
             for one, number in totals.list_similar(project, start, end, text)

@@ -151,6 +151,12 @@ def list_spellings(project: Project, start: datetime, end: datetime, query: str)
     return list(rows.order_by("-searches", "text")[:MAX_DETAILS])
 
 
+def list_caller_kinds(project: Project, start: datetime, end: datetime, query: str) -> list[tuple[str, int]]:
+    """Where the searches for one query came from, as `SearchQuery.CallerKind`; empty where that is not known."""
+    rows = select_searches(project, start, end, query).values_list("caller_kind").annotate(searches=Count("pk"))
+    return [(kind or "", searches) for kind, searches in rows.order_by("-searches", "caller_kind")]
+
+
 def list_clicks(project: Project, start: datetime, end: datetime, query: str) -> list[tuple[str, int, float]]:
     """The results that readers of one query opened: path, clicks and mean position, the most opened first."""
     rows = select_searches(project, start, end, query).filter(_CLICKED).values_list("clicked_path")

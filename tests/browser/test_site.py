@@ -273,6 +273,10 @@ def test_the_page_menu_copies_asks_and_closes(tab: Callable[..., Page], site: tu
     menu.get_by_role("button", name="Copy page as Markdown").click()
     expect(menu.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()").startswith("# Quickstart")
+    menu.get_by_role("button", name="Copy command for Claude Code").click()
+    service, tenant = site
+    command = f"claude mcp add --transport http {tenant.domain}-docs {service.url}/mcp/{tenant.domain}"
+    page.wait_for_function("text => navigator.clipboard.readText().then((copied) => copied === text)", arg=command)
     prompt = str(menu.get_by_role("link", name="Open in Claude").get_attribute("href"))
     assert "127.0.0.1" in prompt
     assert prompt.count("%2Fquickstart.md") == 1

@@ -139,6 +139,17 @@ def test_the_page_of_a_query_shows_clicks_spellings_and_similar_queries(people, 
     assert "<bdi>acme installs</bdi>" in content
 
 
+def test_the_page_of_a_query_says_where_it_was_searched_for(people, project):
+    for kind in ("mcp", "mcp", "web", None):
+        row = search(project, "install")
+        SearchQuery.objects.filter(pk=row.pk).update(caller_kind=kind)
+    for browser in (people.owner, people.teammate):
+        text = page(browser, project, "/query?text=install").content.decode()
+        for line in ('Coding agents (MCP) <span class="quiet">2</span>', "Widget or site <", "Not known <"):
+            assert f"<li>{line}" in text
+    assert page(people.stranger, project, "/query?text=install").status_code == 404
+
+
 def test_a_test_shows_results_with_reasons_and_records_nothing(people, project):
     content = page(people.owner, project, "/test?query=print a label").content.decode()
     assert "Printing labels" in content

@@ -16,7 +16,7 @@ RUNGS = {
     "closest_passages": "Closest passages",
     "nearest_pages": "Nearest pages",
 }
-CALLERS = {"web": "Widget or site", "api": "API", "other": "Other"}
+CALLERS = {"web": "Widget or site", "api": "API", "mcp": "Coding agent (MCP)", "other": "Other"}
 THUMBS = {"up": "Thumb up", "down": "Thumb down"}
 
 

@@ -28,6 +28,7 @@ from docsite.core.http.nul import find_nul
 
 logger = logging.getLogger(__name__)
 
+_REQUEST_HEADERS = ("Authorization", "Content-Type", "User-Agent")
 _EXPOSED = "X-Thread-Id, Retry-After, RateLimit, RateLimit-Policy, X-View, X-Request-Id"
 
 
@@ -97,7 +98,9 @@ class ApiMiddleware:
             status=204,
             headers={
                 "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
-                "Access-Control-Allow-Headers": "Authorization, Content-Type, User-Agent",
+                "Access-Control-Allow-Headers": ", ".join(
+                    [*_REQUEST_HEADERS, *cors.request_headers_of(request.path_info)]
+                ),
                 "Access-Control-Max-Age": "7200",
             },
         )

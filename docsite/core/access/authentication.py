@@ -23,9 +23,12 @@ CACHE_SECONDS = 1.5  # every process must refuse a revoked key within two second
 
 @dataclass(frozen=True)
 class Caller:
-    """An authenticated request: its key, its project, and the address it came from."""
+    """An admitted request: its key, its project, and the address it came from.
 
-    key: ApiKey
+    It has no key where the owner of the project demands none, as for agents.
+    """
+
+    key: ApiKey | None
     project: Project
     address: Address
 

@@ -23,8 +23,8 @@ from docsite.core.http.errors import Forbidden, NotFound
 from docsite.core.http.ratelimit import Charge, Limit
 from docsite.core.tenants.models import Project
 
-# One limit for what pages send without a key and without a limit of its own: views, clicks, and requests of the widget
-# for its configuration.
+# One limit for what is sent without a key and without a limit of its own: views, clicks, requests of the widget for
+# its configuration, and requests of agents.
 BROWSER_IP = Limit("collect-ip", "limit_collect_ip", fail_open=True)
 
 

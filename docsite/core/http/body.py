@@ -6,7 +6,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any, TypeVar
@@ -43,6 +43,12 @@ def read_json(request: HttpRequest, schema: type[Body], *, from_browser: bool = 
     and may be `text/plain`, which browsers send to another origin without a preflight.
     """
     limit = BROWSER_LIMIT if from_browser else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    raw = read_bytes(request, limit, {"application/json", "text/plain"} if from_browser else {"application/json"})
+    return validate(schema, parse_object(raw)) if len(raw) <= SMALL_BODY else None
+
+
+def read_bytes(request: HttpRequest, limit: int, types: Set[str]) -> bytes:
+    """The body. Raises `ApiError` if it is longer than the limit, compressed, or of another type."""
     if is_body_too_large(request.scope):  # type: ignore[attr-defined]  # of Django's ASGIRequest
         raise TooLarge(limit)
     try:
@@ -53,11 +59,10 @@ def read_json(request: HttpRequest, schema: type[Body], *, from_browser: bool = 
         raise TooLarge(limit)
     if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
         raise WrongType("Send the body without Content-Encoding.")
-    allowed = {"application/json", "text/plain"} if from_browser else {"application/json"}
     charset = (request.content_params or {}).get("charset", "utf-8").lower()
-    if request.content_type not in allowed or charset not in ("utf-8", "utf8"):
+    if request.content_type not in types or charset not in ("utf-8", "utf8"):
         raise WrongType("Send the body as application/json in UTF-8.")
-    return validate(schema, parse_object(raw)) if len(raw) <= SMALL_BODY else None
+    return raw
 
 
 def is_body_too_large(scope: Mapping[str, Any]) -> bool:
@@ -99,7 +104,15 @@ def validate(schema: type[Body], value: dict[str, Any]) -> Body:
 
 
 def parse_object(raw: bytes) -> dict[str, Any]:
-    """Parse one JSON object: strict UTF-8, at most 64 levels, no NaN, no lone surrogates, no NUL."""
+    """Parse one JSON object, as `parse_value` does."""
+    value = parse_value(raw)
+    if not isinstance(value, dict):
+        raise BadRequest("body: must be a JSON object")
+    return value
+
+
+def parse_value(raw: bytes) -> Any:
+    """Parse JSON: strict UTF-8, at most 64 levels, no NaN, no lone surrogates, no NUL. Raises BadRequest."""
     _check_structure(raw)
     try:
         value = json.loads(raw.decode("utf-8").removeprefix("\ufeff"), parse_constant=_refuse, parse_float=_finite)
@@ -109,8 +122,6 @@ def parse_object(raw: bytes) -> dict[str, Any]:
         raise BadRequest(f"body: not JSON ({wrong.msg} at character {wrong.pos})") from None
     except (ValueError, RecursionError):  # NaN, Infinity, or an integer of thousands of digits
         raise BadRequest("body: a number is out of range") from None
-    if not isinstance(value, dict):
-        raise BadRequest("body: must be a JSON object")
     if b"\\u" in raw or b"\x00" in raw:
         _check_text(value)
     return value

@@ -100,6 +100,11 @@ def test_people_stay_people(user_agent: str) -> None:
         ("AcmeSearchBot/1.0", Verdict("search_crawler", "mark of a bot: AcmeSearchBot", "AcmeSearchBot")),
         ("WPScan v3", Verdict("other_bot", "name: WPScan", "WPScan")),
         ("acme", Verdict("http_client", "not a browser", "acme")),
+        ("acme/1.0 (MCP client)", Verdict("ai_agent", "MCP client", "acme")),
+        ("claude-code/2.1 (cli) (MCP client)", Verdict("ai_agent", "MCP client", "claude-code", "Anthropic")),
+        ("python-httpx/0.28 (MCP client)", Verdict("ai_agent", "MCP client", "python-httpx")),
+        ("(MCP client)", Verdict("ai_agent", "MCP client", "MCP-client")),
+        ("someone@example.com (MCP client)", Verdict("ai_agent", "MCP client", "MCP-client")),
         ("  ", Verdict("http_client", "no user agent")),
     ],
 )

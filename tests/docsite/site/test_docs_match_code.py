@@ -289,3 +289,22 @@ def test_every_model_server_that_is_tested_has_a_row() -> None:
     rows = section("model-servers", "## Base URLs and settings").lower()
     names = {name.partition("_without_")[0] for name in DIALECTS}
     assert [name for name in names if not all(word in rows for word in name.split("_"))] == []
+
+
+def test_every_tool_of_the_mcp_server_has_a_row_with_its_arguments() -> None:
+    from docsite.mcp.tools.registry import TOOLS
+
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", section("coding-agents", "## Tools"), re.MULTILINE))
+    assert list(rows) == list(TOOLS)
+    for name, tool in TOOLS.items():
+        arguments = set(tool.describe()["inputSchema"]["properties"])
+        assert arguments <= set(re.findall(r"`(\w+)`", rows[name])), name
+
+
+def test_every_version_and_setting_of_the_mcp_server_is_named() -> None:
+    from docsite.mcp.models import McpSettings
+    from docsite.mcp.protocol import VERSIONS
+
+    assert [version for version in VERSIONS if f"`{version}`" not in section("coding-agents", "## Protocol")] == []
+    described = section("coding-agents", "## How do I turn the MCP server off, or demand a key?")
+    assert re.findall(r"^\| (\w.+?) \|", described, re.MULTILINE)[1:] == McpSettings.Access.labels

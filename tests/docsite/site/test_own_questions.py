@@ -16,6 +16,10 @@ from search.sources.request import SourceRequest
 QUESTIONS = {
     "How do I put the widget on my site?": "/embed#how-do-i-put-the-widget-on-my-site",
     "How do I add search to my site?": "/site-search#how-do-i-add-search-to-my-site",
+    "How do I add the docs to Claude Code?": "/coding-agents#how-do-i-add-it-to-claude-code",
+    "How do I use the MCP server in Cursor?": "/coding-agents#how-do-i-add-it-to-cursor",
+    "Is there an MCP server?": "/coding-agents",
+    "How do I turn the MCP server off?": "/coding-agents#how-do-i-turn-the-mcp-server-off-or-demand-a-key",
     "Does it work with Starlight?": "/your-tools#does-it-work-with-starlight-and-astro",
     "Who counts as AI?": "/who-is-ai#who-counts-as-ai",
     "How are unique visitors counted?": "/how-visitors-are-counted#how-are-unique-visitors-counted",

@@ -22,14 +22,19 @@ document.addEventListener("click", (event) => {
   for (const menu of menus) if (!holdsTarget(menu, event) || closest(event, "a", HTMLAnchorElement)) menu.open = false;
 });
 
-const button = document.querySelector("[data-copy-page]");
-if (button instanceof HTMLButtonElement && navigator.clipboard) {
+/** @param {string} path */
+async function fetchPage(path) {
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(response.statusText);
+  return response.text();
+}
+
+for (const button of document.querySelectorAll("[data-copy-page], [data-copy]")) {
+  if (!(button instanceof HTMLButtonElement) || !navigator.clipboard) continue;
   const item = button.closest("li");
   if (item) item.hidden = false;
-  const fetchPage = async () => {
-    const response = await fetch(button.dataset.copyPage ?? "");
-    if (!response.ok) throw new Error(response.statusText);
-    return response.text();
-  };
-  button.addEventListener("click", () => copy(button, fetchPage(), announce));
+  const { copyPage } = button.dataset;
+  button.addEventListener("click", () =>
+    copy(button, copyPage === undefined ? (button.dataset.copy ?? "") : fetchPage(copyPage), announce),
+  );
 }

@@ -89,7 +89,7 @@ def owner(make_project):
 
 def form_of(project, **changes):
     own = {"domain": project.domain, "name": project.name, "docs_url": project.docs_url, "allowed_origins": "[]"}
-    return {**own, "support_url": "", "ai_scope": "all", "secret_rotation": "never", **changes}
+    return {**own, "support_url": "", "ai_scope": "all", "secret_rotation": "never", "mcp_access": "open", **changes}
 
 
 def test_the_owner_edits_the_settings_of_every_app_on_the_projects_page(owner):
@@ -161,7 +161,7 @@ def test_the_settings_stand_in_blocks(owner):
     project, client = owner
     html = client.get(f"/admin/projects/project/{project.pk}/change/").content.decode()
     headings = re.findall(r'<h2[^>]*class="fieldset-heading">([^<]+)</h2>', html)
-    assert headings == ["Documentation site", "Privacy and retention", "Assistant", "Visitors"]
+    assert headings == ["Documentation site", "Privacy and retention", "Assistant", "Visitors", "Coding agents"]
 
 
 def test_the_list_of_projects_links_to_every_app(owner):

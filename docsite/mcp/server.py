@@ -1,0 +1,132 @@
+"""The methods of the server: from a call to its result."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from docsite.core.access.authentication import Caller
+from docsite.core.db import in_db
+from docsite.core.http.errors import NotFound
+from docsite.mcp import protocol, resources
+from docsite.mcp.discovery import SERVER_VERSION
+from docsite.mcp.json_rpc import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    RESOURCE_NOT_FOUND,
+    Call,
+    RpcError,
+)
+from docsite.mcp.models import McpSettings, get_access
+from docsite.mcp.tools import read_page, registry
+from docsite.mcp.tools.tool import Visit
+from search.limits import search_charges
+
+CACHE_MS = {  # how long clients may keep a result
+    "server/discover": 300_000,
+    "tools/list": 300_000,
+    "resources/list": 60_000,
+    "resources/templates/list": 300_000,
+    "resources/read": 60_000,
+}
+CAPABILITIES: dict[str, Any] = {"tools": {}, "resources": {}}
+
+Method = Callable[[Visit, Call, str], Awaitable[dict[str, Any]]]
+
+
+async def answer(visit: Visit, call: Call, version: str) -> dict[str, Any]:
+    """The result of a request in a version of the protocol. Raises `RpcError`, or `ApiError` at a limit."""
+    method = METHODS.get(call.method)
+    if method is None:
+        raise RpcError(METHOD_NOT_FOUND, f"There is no method {call.method[:100]}.")
+    result = await method(visit, call, version)
+    if version not in protocol.STATELESS_VERSIONS:
+        return result
+    result = {"resultType": "complete", **result, "_meta": {protocol.SERVER_KEY: describe_server(visit.caller)}}
+    if call.method in CACHE_MS:
+        is_open = get_access(visit.caller.project) == McpSettings.Access.OPEN
+        result |= {"ttlMs": CACHE_MS[call.method], "cacheScope": "public" if is_open else "private"}
+    return result
+
+
+def describe_server(caller: Caller) -> dict[str, str]:
+    """The name of the server and of its site."""
+    project = caller.project
+    return {
+        "name": f"{project.domain}-docs",
+        "title": project.name,
+        "version": SERVER_VERSION,
+        "websiteUrl": project.docs_url,
+    }
+
+
+def write_instructions(caller: Caller) -> str:
+    """What a model should know before it calls a tool."""
+    project = caller.project
+    return (
+        f"The documentation “{project.name}”, published at {project.docs_url}. Use it for every task that involves "
+        "what it describes, rather than what you remember: it is current. Look names, settings and errors up with "
+        "search_docs, read whole pages with read_page, and ask questions of how and why with ask_docs. Link to the "
+        "public URLs that these tools return. If a page is wrong or something is missing, say so with give_feedback."
+    )
+
+
+async def _initialize(visit: Visit, call: Call, version: str) -> dict[str, Any]:
+    return {
+        "protocolVersion": protocol.choose_version(call.params.get("protocolVersion")),
+        "capabilities": CAPABILITIES,
+        "serverInfo": describe_server(visit.caller),
+        "instructions": write_instructions(visit.caller),
+    }
+
+
+async def _discover(visit: Visit, call: Call, version: str) -> dict[str, Any]:
+    return {
+        "supportedVersions": list(protocol.VERSIONS),
+        "capabilities": CAPABILITIES,
+        "instructions": write_instructions(visit.caller),
+    }
+
+
+async def _ping(visit: Visit, call: Call, version: str) -> dict[str, Any]:
+    return {}
+
+
+async def _list_tools(visit: Visit, call: Call, version: str) -> dict[str, Any]:
+    return registry.list_tools()
+
+
+async def _call_tool(visit: Visit, call: Call, version: str) -> dict[str, Any]:
+    return await registry.call_tool(visit, call.params.get("name"), call.params.get("arguments") or {})
+
+
+async def _list_resources(visit: Visit, call: Call, version: str) -> dict[str, Any]:
+    await visit.spend(search_charges(visit.caller))
+    return await in_db(resources.list_resources)(visit.caller.project, call.params.get("cursor"))
+
+
+async def _list_templates(visit: Visit, call: Call, version: str) -> dict[str, Any]:
+    return resources.list_templates(visit.caller.project)
+
+
+async def _read_resource(visit: Visit, call: Call, version: str) -> dict[str, Any]:
+    uri = call.params.get("uri")
+    path = resources.parse_uri(visit.caller.project, uri)
+    try:
+        if path is None:
+            raise NotFound("There is no such resource.")
+        page = await read_page.read(visit, path)
+    except NotFound:
+        code = INVALID_PARAMS if version in protocol.STATELESS_VERSIONS else RESOURCE_NOT_FOUND
+        raise RpcError(code, "uri: there is no such page.", {"uri": str(uri)[:100]}) from None
+    return {"contents": [{"uri": uri, "mimeType": resources.MARKDOWN, "text": page.content}]}
+
+
+METHODS: dict[str, Method] = {
+    "initialize": _initialize,
+    "server/discover": _discover,
+    "ping": _ping,
+    "tools/list": _list_tools,
+    "tools/call": _call_tool,
+    "resources/list": _list_resources,
+    "resources/templates/list": _list_templates,
+    "resources/read": _read_resource,
+}

@@ -1,0 +1,89 @@
+"""`ask_docs`: an answer with checked citations, made by the same pipeline as the assistant's."""
+
+from contextlib import aclosing
+
+from pydantic import BaseModel, Field, StrictStr, field_validator
+
+from assistant.answering.pipeline import SORRY
+from assistant.answering.record import Outcome
+from assistant.limits import assistant_charges
+from assistant.models import Message
+from assistant.schemas import MAX_TEXT, Ask
+from assistant.sessions.start import Transport, start_answer
+from docsite.core.http.errors import Unavailable
+from docsite.mcp.tools.tool import Output, Tool, Visit
+
+
+class Arguments(BaseModel):
+    """What to ask."""
+
+    question: StrictStr = Field(
+        max_length=MAX_TEXT, description="One complete question. It must be understood without an earlier one."
+    )
+
+    @field_validator("question")
+    @classmethod
+    def _reject_blank(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("must not be blank")
+        return value
+
+
+class Source(BaseModel):
+    """A page that the answer cites."""
+
+    number: int = Field(description="The number of its citations in the answer.")
+    title: str
+    url: str
+
+
+class Answer(BaseModel):
+    """An answer."""
+
+    answer: str = Field(description="Markdown. Each citation is a link such as [1](address).")
+    isAnswered: bool = Field(description="False if the documentation does not answer the question.")
+    sources: list[Source] = Field(description="The cited pages.")
+    messageId: str = Field(description="Id of the answer, for give_feedback.")
+
+
+async def _call(visit: Visit, arguments: Arguments) -> Output:
+    await visit.spend(assistant_charges(visit.caller))
+    body = Ask.model_validate(
+        {"fp": "anonymous", "messages": [{"role": "user", "content": arguments.question}]},
+    )
+    running = await start_answer(visit.caller, body, Transport(Message.Caller.MCP, visit.origin))
+    async with aclosing(running.subscribe()) as events:  # if the agent leaves, the answer ends
+        async for _ in events:
+            pass
+    if running.outcome.state != "done":
+        raise Unavailable(SORRY)
+    answer = _describe(running.outcome, running.message_id)
+    return Output(_format(answer), answer)
+
+
+def _describe(outcome: Outcome, message_id: str) -> Answer:
+    sources = [Source(number=one.number, title=one.title, url=one.url) for one in outcome.sources]
+    return Answer(
+        answer=outcome.text,
+        isAnswered=outcome.kind in ("answered", "closest_passages"),
+        sources=sources,
+        messageId=message_id,
+    )
+
+
+def _format(answer: Answer) -> str:
+    listed = "\n".join(f"[{source.number}] {source.title}: {source.url}" for source in answer.sources)
+    parts = [answer.answer, f"Sources:\n{listed}" if listed else "", f"Message id: {answer.messageId}"]
+    return "\n\n".join(part for part in parts if part)
+
+
+TOOL = Tool(
+    "ask_docs",
+    "Ask the documentation",
+    "Ask this documentation a question. Returns an answer that rests on its pages only, with citations that were "
+    "checked against the cited text, or says that the documentation has no answer. It may take some seconds. Use it "
+    "for questions of how and why; use search_docs to look something up.",
+    Arguments,
+    Answer,
+    _call,
+)

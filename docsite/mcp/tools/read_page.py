@@ -1,0 +1,82 @@
+"""`read_page`: the Markdown of a page. Reading a page resource is the same."""
+
+from pydantic import BaseModel, Field, StrictStr
+
+from docsite.core.db import in_db
+from docsite.core.http.errors import NotFound
+from docsite.mcp import agents
+from docsite.mcp.tools.tool import Output, Tool, Visit
+from search.hits import Hit, PageText
+from search.limits import search_charges
+from search.retrieval import pages
+
+MAX_LEVEL = 6  # of a Markdown heading
+
+
+class Arguments(BaseModel):
+    """Which page."""
+
+    path: StrictStr = Field(
+        min_length=1, max_length=2000, description="Path or public address of the page, as search_docs returns them."
+    )
+
+
+class Page(BaseModel):
+    """A page."""
+
+    path: str
+    title: str
+    url: str = Field(description="Public address of the page, to link to.")
+    content: str = Field(description="The page as Markdown, with absolute links.")
+    isComplete: bool = Field(description="Whether that is all. Of a very long page, only the beginning is returned.")
+
+
+async def read(visit: Visit, path: str) -> Page:
+    """The page at a path or an address; the reading is recorded. Raises `NotFound`, or `TooMany` at a limit."""
+    await visit.spend(search_charges(visit.caller))
+    return await in_db(_load)(visit, path)
+
+
+async def _call(visit: Visit, arguments: Arguments) -> Output:
+    page = await read(visit, arguments.path)
+    return Output(f"URL: {page.url}\n\n{page.content}", page)
+
+
+def _load(visit: Visit, path: str) -> Page:
+    found = pages.read_page(visit.caller.project, path)
+    if found is None or not found.sections:
+        raise NotFound(f"There is no page at {path[:100]}. Use a path that search_docs returns.")
+    agents.record_read(visit.caller, visit.user_agent, found.path)
+    first = found.sections[0]
+    return Page(
+        path=found.path,
+        title=first.title,
+        url=visit.caller.project.url_of(found.path, address=first.address),
+        content=_format(found),
+        isComplete=not found.further_headings,
+    )
+
+
+def _format(page: PageText) -> str:
+    blocks = [f"# {page.sections[0].title}"]
+    above: Hit | None = None
+    for section in page.sections:
+        trail = section.breadcrumb[1:]
+        if trail and not (above and (above.anchor, above.breadcrumb) == (section.anchor, section.breadcrumb)):
+            blocks.append(f"{'#' * min(MAX_LEVEL, len(trail) + 1)} {section.section}")
+        blocks.append(section.body)
+        above = section
+    if page.further_headings:
+        blocks.append(f"The page goes on: {'; '.join(page.further_headings)}. Search for these headings to read more.")
+    return "\n\n".join(block for block in blocks if block.strip())
+
+
+TOOL = Tool(
+    "read_page",
+    "Read a page",
+    "Read a whole page of this documentation as Markdown. Use it when a section that search_docs returned is not "
+    "enough, for example to follow all steps of a guide.",
+    Arguments,
+    Page,
+    _call,
+)
