@@ -49,6 +49,7 @@ class NewQuestion:
     chat_id: str = ""
     replaces: bool = False
     message_id: str | None = None
+    agent: str = ""
 
 
 class _Budgeted:
@@ -174,6 +175,7 @@ def _describe(new: NewQuestion) -> dict[str, Any]:
     """The columns that a question and its answer share. Of the context, only its shape is stored."""
     return {
         "caller": new.caller,
+        "agent": new.agent,
         "page_path": new.page_path,
         "language": detect_language(new.text),
         "filter_version": (new.filters.version or "")[:MAX_VERSION],

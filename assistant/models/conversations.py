@@ -88,6 +88,7 @@ class Message(models.Model):
     content = models.TextField(blank=True)
     state = models.CharField(max_length=12, choices=State.choices, default=State.DONE)
     caller = models.CharField(max_length=5, choices=Caller.choices, default=Caller.OTHER)
+    agent = models.CharField(max_length=80, blank=True, null=True, help_text="The agent that asked.")  # noqa: DJ001
     page_path = models.CharField(max_length=400, blank=True, help_text="The page the reader was on.")
     rung = models.CharField(
         max_length=20,

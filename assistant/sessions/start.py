@@ -37,11 +37,15 @@ from docsite.core.tenants.models import Project
 
 @dataclass(frozen=True)
 class Transport:
-    """How a question came in. A resumable answer runs on for a while after its reader has left."""
+    """How a question came in, and the name of the agent if one asked.
+
+    A resumable answer runs on for a while after its reader has left.
+    """
 
     caller: Message.Caller
     origin: str
     resumable: bool = False
+    agent: str = ""
 
 
 async def start_answer(caller: Caller, body: Ask, transport: Transport) -> RunningAnswer:
@@ -82,6 +86,7 @@ async def _start(
             fp=body.fp,
             text=question.text,
             caller=transport.caller,
+            agent=transport.agent,
             thread_id=body.threadId,
             page_path=question.current_path,
             filters=question.filters,

@@ -80,6 +80,7 @@ def _describe(message: Message, rating: Rating | None) -> dict[str, Any]:
         "outcome": message.outcome,
         "cutBy": message.cut_by,
         "caller": message.caller,
+        "agent": message.agent,
         "pagePath": message.page_path,
         "language": message.language,
         "filters": {"version": message.filter_version, "language": message.filter_language},

@@ -122,6 +122,7 @@ class Turn:
             else "",
             "Cost": f"{answer.cost / _MILLION:.4f}" if answer.cost else "",
             "Asked in": CALLERS.get(answer.caller, ""),
+            "Agent": answer.agent or "",
             "Page": visible(answer.page_path),
             "Language of the question": answer.language or "",
             "Searched only": ", ".join(visible(one) for one in filters),

@@ -4,6 +4,7 @@ from contextlib import aclosing
 
 from pydantic import BaseModel, Field, StrictStr, field_validator
 
+from analytics import agents
 from assistant.answering.pipeline import SORRY
 from assistant.answering.record import Outcome
 from assistant.limits import assistant_charges
@@ -51,7 +52,8 @@ async def _call(visit: Visit, arguments: Arguments) -> Output:
     body = Ask.model_validate(
         {"fp": "anonymous", "messages": [{"role": "user", "content": arguments.question}]},
     )
-    running = await start_answer(visit.caller, body, Transport(Message.Caller.MCP, visit.origin))
+    transport = Transport(Message.Caller.MCP, visit.origin, agent=agents.classify(visit.user_agent).agent)
+    running = await start_answer(visit.caller, body, transport)
     async with aclosing(running.subscribe()) as events:  # if the agent leaves, the answer ends
         async for _ in events:
             pass

@@ -66,11 +66,14 @@ def test_questions_and_reads_of_an_agent_are_in_the_reports_as_its_own(people: P
     address: Any = parse_address("203.0.113.9")
     agents.record_read(Caller(None, project.project, address), "zed-agent/1.2 (MCP client)", "/install")
     writer.flush()
-    open_conversation(project.project, NewQuestion("anonymous", "How do I install acme?", Message.Caller.MCP))
+    asked = NewQuestion("anonymous", "How do I install acme?", Message.Caller.MCP, agent="zed-agent")
+    thread = open_conversation(project.project, asked).thread_id
     for browser in (people.owner, people.teammate):
         assert "zed-agent" in browser.get(f"/admin/project/{project.domain}/agents").content.decode()
         page = browser.get(f"/admin/project/{project.domain}/conversations?caller=mcp").content.decode()
         assert "How do I install acme?" in page
         assert "Coding agent (MCP)" in page
+        conversation = browser.get(f"/admin/project/{project.domain}/conversations/{thread}").content.decode()
+        assert "zed-agent" in re.sub(r"<[^>]+>", " ", conversation)
     for name in ("agents", "conversations"):
         assert people.stranger.get(f"/admin/project/{project.domain}/{name}").status_code == 404

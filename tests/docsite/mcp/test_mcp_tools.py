@@ -98,8 +98,8 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(rpc):
         assert rpc("tools/call", **params).json()["error"]["code"] == -32602
 
 
-def test_an_answer_has_checked_citations_and_is_stored_as_an_agents(tool, project):
-    text, data, failed = tool("ask_docs", question="How do I install acme with pip?")
+def test_an_answer_has_checked_citations_and_is_stored_as_an_agents(tool, session, project):
+    text, data, failed = tool("ask_docs", session, question="How do I install acme with pip?")
     assert not failed
     assert data["isAnswered"]
     assert {source["url"].partition("#")[0] for source in data["sources"]} == {"https://docs.acme.example/install"}
@@ -107,7 +107,7 @@ def test_an_answer_has_checked_citations_and_is_stored_as_an_agents(tool, projec
     assert data["messageId"] in text
     wait_for(lambda: Message.objects.get(message_id=data["messageId"]).state == "done", "the answer")
     answer = Message.objects.get(message_id=data["messageId"])
-    assert (answer.caller, answer.thread.project) == ("mcp", project.project)
+    assert (answer.caller, answer.agent, answer.thread.project) == ("mcp", "Acme-Code-beta-2", project.project)
     assert data["answer"] == answer.content
 
 
