@@ -14,6 +14,7 @@ urlpatterns = [
     path("llms-full.txt", agent_files.llms_full, name="page"),
     path("sitemap.xml", agent_files.sitemap),
     path("robots.txt", agent_files.robots),
+    path("push.py", agent_files.push_script),
     path("search", views.search, name="search"),
     path("ask", ask, name="ask"),
     path("feedback", feedback, name="feedback"),
