@@ -121,6 +121,11 @@ class Source(models.Model):
         """The condition that a page or a redirect came from this source."""
         return models.Q(project=self.project_id, source=None if self.by_command else self.pk)
 
+    @property
+    def can_be_read(self) -> bool:
+        """Whether the service knows its location, and can read it again by itself."""
+        return not (self.by_command or self.is_pushed)
+
     def clean(self) -> None:
         """Normalize the path in `under`."""
         try:

@@ -219,9 +219,12 @@ def _store_source(project: Project, name: str, location: str, settings: dict[str
     source = Source.objects.filter(project=project, name=name).first()
     if source is None:
         if not location:
-            names = ", ".join(project.sources.filter(by_command=False).values_list("name", flat=True)) or "none"
+            readable = project.sources.filter(by_command=False, is_pushed=False)
+            names = ", ".join(readable.values_list("name", flat=True)) or "none"
             raise CommandError(f"{project.domain} has no source {name}. There are: {names}.")
         source = Source(name=name)
+    if source.is_pushed:
+        raise CommandError(f"{name} is a pushed source: only a push changes it. Choose another name.")
     source.project = project
     changes = {**settings, **({"location": location} if location else {})}
     for field, value in changes.items():
