@@ -18,6 +18,7 @@ import sys
 import tarfile
 import tempfile
 import time
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.error import HTTPError, URLError
@@ -68,7 +69,7 @@ def send(method: str, url: str, body: bytes | BinaryIO, kind: str, key: str) -> 
                 time.sleep(min(int(error.headers.get("Retry-After") or 5), 60))
                 continue
             raise PushFailed(describe_error(error), error.code) from None
-        except (URLError, OSError) as error:
+        except (URLError, OSError, HTTPException) as error:
             raise PushFailed(f"The service cannot be reached: {getattr(error, 'reason', error)}.") from None
     raise AssertionError
 
@@ -139,8 +140,8 @@ def read_lines(lines: Any) -> dict[str, Any]:
             if report["message"] != shown:
                 shown = report["message"]
                 say(shown)
-    except (OSError, ValueError) as error:
-        raise PushFailed(f"The answer of the service broke off: {error}.") from None
+    except (OSError, ValueError, HTTPException):
+        raise PushFailed("The answer of the service broke off.") from None
     raise PushFailed("The answer of the service broke off.")
 
 

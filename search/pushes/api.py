@@ -7,6 +7,7 @@ from django.http import HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from ninja import Path, Query, Router
 
+from docsite.core import context
 from docsite.core.access import uploads
 from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import in_db
@@ -49,7 +50,15 @@ async def push(
     project = request.auth.project
     await in_db(_check_name)(project, name)
     options = params.model_dump(include=set(runs.OPTIONS), exclude_none=True)
-    job = Push(project.pk, name, params.root, options, params.delta == "1", params.preview == "1")
+    job = Push(
+        project.pk,
+        name,
+        params.root,
+        options,
+        is_delta=params.delta == "1",
+        is_preview=params.preview == "1",
+        actor=_name(request),
+    )
     return streaming_response(await stream.start(job, file), {"Content-Type": "application/x-ndjson"})
 
 
@@ -89,8 +98,14 @@ async def pushed_sources(request: CallerRequest, projectId: str) -> Any:
 )
 async def delete(request: CallerRequest, projectId: str, name: Path[SourceName]) -> HttpResponse:
     """Take the pages of a pushed source out of the index, and forget it."""
+    context.set_actor(lambda: _name(request))
     await in_db(_delete)(request.auth.project, name)
     return HttpResponse(status=204)
+
+
+def _name(request: CallerRequest) -> str:
+    """Who calls, as the audit shows it."""
+    return f"key {request.auth.key}"
 
 
 def _find(project: Project, name: str) -> Source | None:

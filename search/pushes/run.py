@@ -23,10 +23,12 @@ Report = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class Push:
-    """What a request asks for. `options` are those of `manage.py ingest`; an option that is missing stays as it is.
+    """What a request asks for.
 
-    `root` is the folder of the documentation in the archive. With `is_delta` the archive has only the files that are
-    not stored, and a manifest of all.
+    - `root` is the folder of the documentation in the archive.
+    - `options` are those of `manage.py ingest`; an option that is missing stays as it is.
+    - `is_delta`: the archive has only the files that are not stored, and a manifest of all.
+    - `actor` names the sender in the audit.
     """
 
     project: int
@@ -35,6 +37,7 @@ class Push:
     options: dict[str, str] = field(default_factory=dict)
     is_delta: bool = False
     is_preview: bool = False
+    actor: str = ""
 
 
 def run(push: Push, file: BinaryIO, report: Report, abort: Callable[[], None] = lambda: None) -> None:

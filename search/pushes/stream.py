@@ -23,7 +23,7 @@ MAX_PUSHES = 2  # at once in a process that serves; each takes a processor
 KEEP_ALIVE_SECONDS = 10.0  # after which the last report is repeated, so that no proxy gives up
 END_SECONDS = 10.0  # for a process that has to end
 _LIMIT = 8 * 1024 * 1024  # bytes of a report
-_FAILED = {"event": "error", "error": "The process that read the push ended without a result."}
+_FAILED = {"event": "error", "error": "The process that read the push ended without a result. Nothing has changed."}
 
 _running: set[asyncio.Task[None]] = set()
 
@@ -45,6 +45,8 @@ async def start(push: Push, file: IO[bytes]) -> AsyncIterator[bytes]:
     except BaseException:
         task.cancel()
         raise
+    if first is _FAILED:
+        raise Unavailable(_FAILED["error"], 30)
     if first["event"] == "error":
         raise BadRequest(f"body: {first['error']}", sentence=first["error"])
     return _pass_on(first, reports, task)

@@ -6,18 +6,17 @@ and a hostile archive can harm only it. It ends with the serving process, which 
 """
 
 import json
-import logging
 import os
 import signal
 import sys
 import threading
 
 NICENESS = 10
-logger = logging.getLogger("search.pushes.worker")
 
 
 def main(fd: int) -> None:
-    """Do the push. Its last line is `end` or `error`."""
+    """Do the push. Its last line is `end` or `error`, unless this program has a bug."""
+    from docsite.core import context
     from search.pushes import run
     from search.stored_sources import runs
     from search.stored_sources.worker import abort, exit_with_parent
@@ -25,6 +24,7 @@ def main(fd: int) -> None:
     reports = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # nothing else that prints may end up among the reports
     push = run.Push(**json.loads(_read_line()))
+    context.set_actor(lambda: push.actor)
     threading.Thread(target=exit_with_parent, name="exit_with_parent", daemon=True).start()
 
     def report(line: dict[str, object]) -> None:
@@ -35,10 +35,8 @@ def main(fd: int) -> None:
             run.run(push, file, report, abort)
     except Exception as error:
         if not runs.is_user_error(error):
-            logger.exception("A push failed.")
-            report({"event": "error", "error": "The push failed unexpectedly. The log of the service says why."})
-        else:
-            report({"event": "error", "error": runs.as_sentence(error)})
+            raise
+        report({"event": "error", "error": runs.as_sentence(error)})
 
 
 def _read_line() -> bytes:

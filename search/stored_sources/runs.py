@@ -121,7 +121,9 @@ def _build_request(
 
     options = {name: getattr(source, name) for name in OPTIONS}
     stored = source if source.pk else None
-    return build_request(source.project, stored, str(folder or source.location), progress=show, **options)
+    location = str(folder or source.location)
+    # The pages of a push are perhaps not on the site yet, and its sender waits.
+    return build_request(source.project, stored, location, opens_sample=not folder, progress=show, **options)
 
 
 def _ingest(source: Source, heartbeat: Heartbeat, request: SourceRequest, **options: Any) -> Summary:
@@ -136,7 +138,13 @@ def _ingest(source: Source, heartbeat: Heartbeat, request: SourceRequest, **opti
 
 
 def build_request(
-    project: Project, source: Source | None, location: str, *, under: str = "", **options: Any
+    project: Project,
+    source: Source | None,
+    location: str,
+    *,
+    under: str = "",
+    opens_sample: bool = True,
+    **options: Any,
 ) -> SourceRequest:
     """The request for a location, with the validators of the source's pages from the last run.
 
@@ -147,7 +155,7 @@ def build_request(
         location,
         project.docs_url,
         path_prefix=under,
-        opens_sample=True,
+        opens_sample=opens_sample,
         private_hosts=settings.ENV.crawl_private_hosts,
         previous_validators=dict(pages.values_list("address", "validator")),
         **options,

@@ -120,7 +120,8 @@ class Upload:
         """Write the rest, after the whole body has arrived."""
         await self._step
         if self._waiting and not self.is_refused:
-            await self._run(self._write, self._take())
+            self._step = asyncio.ensure_future(self._run(self._write, self._take()))
+            await self._step
 
     def close(self) -> None:
         """Forget the body. A process that has inherited the file may still read it."""

@@ -1,5 +1,6 @@
 """Pushes that break off: processes killed, connections cut, bodies refused. Readers see the old pages all the time."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -12,8 +13,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from django.test import AsyncRequestFactory
 from django.utils import timezone
 
+from docsite.core.access import uploads
+from docsite.core.http.errors import TooLarge
 from search.models import Document, Generation, Source
 from search.pushes.run import Push, run
 from search.stored_sources import heartbeat, queue
@@ -82,7 +86,10 @@ def test_a_killed_process_changes_nothing_and_the_push_says_so(own_service, tena
         (worker,) = workers(own_service)
         os.kill(worker, signal.SIGKILL)
         last = json.loads(list(lines)[-1])
-    assert last == {"event": "error", "error": "The process that read the push ended without a result."}
+    assert last == {
+        "event": "error",
+        "error": "The process that read the push ended without a result. Nothing has changed.",
+    }
     assert_old_pages(tenant, generation)
     assert source_of(tenant).state == "failed"
     assert push(own_service, tenant, MANY)["added"] == 1500
@@ -217,6 +224,16 @@ def test_a_body_that_breaks_off_changes_nothing(service, tenant):
             time.sleep(0.2)
     assert_old_pages(tenant, generation)
     assert put(service, tenant, tar(PAGES)).status_code == 200
+
+
+def test_a_body_that_another_server_has_stored_is_the_same(monkeypatch):
+    monkeypatch.setattr(uploads, "MAX_BYTES", 5_000_000)
+    for size in (0, 10, 4_000_000):
+        body = os.urandom(size)
+        request = AsyncRequestFactory().put("/v1/sources/x/docs", body)
+        assert asyncio.run(uploads.receive(request)).seek(0, os.SEEK_END) == size
+    with pytest.raises(TooLarge):
+        asyncio.run(uploads.receive(AsyncRequestFactory().put("/v1/sources/x/docs", bytes(5_000_001))))
 
 
 def test_a_large_body_takes_no_memory(own_service, tenant):

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from assistant.models import GoldenQuestion
+from docsite.privacy.models import AuditEntry
 from search.models import Generation, PushedFile, Source
 from search.retrieval import page_search
 from tests.conftest import assert_error
@@ -184,3 +185,8 @@ def test_pushed_sources_are_listed_and_deleted(service, tenant, make_project, ht
     assert http.get(address, headers=tenant.admin).json() == {"sources": []}
     assert paths(tenant) == set()
     assert paths(other) == {"/", "/install"}
+    entries = AuditEntry.objects.filter(project=tenant.domain, action__startswith="source ").order_by("pk")
+    assert [(entry.action, entry.actor.partition(" ")[0]) for entry in entries] == [
+        ("source created", "key"),
+        ("source deleted", "key"),
+    ]
