@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from ninja import Path, Query, Router
@@ -122,7 +122,9 @@ def _find_missing(project: Project, name: str, files: dict[str, str]) -> list[st
 
 
 def _list(project: Project) -> list[dict[str, Any]]:
-    sources = Source.objects.filter(project=project, is_pushed=True).annotate(number=Count("documents"))
+    sources = Source.objects.filter(project=project, is_pushed=True).annotate(
+        number=Count("documents", filter=Q(documents__build=""))
+    )
     return [
         PushedSource(
             name=source.name, state=source.state, pages=source.number, pushedAt=source.read_at, error=source.error
