@@ -1,6 +1,6 @@
 """Registers the app."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from docsite.core.access import cors
 
 if TYPE_CHECKING:
     from docsite.core.tenants.models import Project
-    from search.signals import IndexWarning
+    from search.signals import IndexEffect, IndexWarning
 
 
 class AssistantConfig(AppConfig):
@@ -20,11 +20,12 @@ class AssistantConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what browsers may call. Ask the golden questions before a new index is swapped in."""
-        from search.signals import index_staged
+        from search.signals import index_compared, index_staged
 
         cors.allow_project_origins("assistant")
         cors.allow_every_origin("widget")  # its answer says which origins are allowed
         index_staged.connect(_ask_golden)
+        index_compared.connect(_compare)
 
 
 def _ask_golden(
@@ -33,3 +34,14 @@ def _ask_golden(
     from assistant import golden_questions
 
     return golden_questions.check(project, preview)
+
+
+def _compare(
+    project: "Project",
+    preview: Callable[[], AbstractContextManager[None]],
+    removed: Sequence[str],
+    **kwargs: Any,
+) -> "list[IndexEffect]":
+    from assistant import index_effects
+
+    return index_effects.compare(project, preview, removed)

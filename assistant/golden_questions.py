@@ -8,6 +8,7 @@ documentation or from the search.
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from copy import copy
 
 from asgiref.sync import async_to_sync, sync_to_async
 from django.utils import timezone
@@ -70,6 +71,18 @@ def check(project: Project, preview: Callable[[], AbstractContextManager[None]])
                 sentence = f"Golden question {which}: {question}: {describe_failure(question)}"
                 warnings.append(IndexWarning(sentence, stops=not failed_before))
     return warnings
+
+
+def try_questions(project: Project, questions: Sequence[GoldenQuestion]) -> list[GoldenQuestion]:
+    """Copies of the questions with their results, which are not stored. After `MAX_SECONDS` no question begins."""
+    done: list[GoldenQuestion] = []
+    until = time.monotonic() + MAX_SECONDS
+    for question in questions:
+        if time.monotonic() > until:
+            break
+        done.append(copy(question))
+        _update_result(project, done[-1])
+    return done
 
 
 def _update_result(project: Project, question: GoldenQuestion) -> None:

@@ -266,6 +266,7 @@ class Env(BaseSettings):
     limit_assistant_ip: Rate = Field(default="10000/d", description="Questions per client address.")
     limit_search_org: Rate = Field(default="10000/h", description="Searches and page reads per organization.")
     limit_search_ip: Rate = Field(default="6000/h", description="Searches and page reads per client address.")
+    limit_push_org: Rate = Field(default="200/h", description="Requests about pushed documentation per organization.")
     limit_cpu_ip: Rate = Field(
         default="1200/h",
         description="Whole seconds of CPU time that the questions and searches of a client address may use.",

@@ -14,11 +14,12 @@ class SearchConfig(AppConfig):
     name = "search"
 
     def ready(self) -> None:
-        """Register the endpoints for browsers, the settings of a project, and when an index is deleted or built."""
-        from docsite.core.access import authentication
+        """Register endpoints of browsers and uploads, settings of a project, and when an index is deleted or built."""
+        from docsite.core.access import authentication, uploads
 
         authentication.load_with_project("search_settings")
         cors.allow_project_origins("search", "page")
+        uploads.allow("sources")
         pre_delete.connect(_drop_index, sender="projects.Project")
         post_migrate.connect(_reindex_where_needed, sender=self)
 

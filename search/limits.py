@@ -1,4 +1,4 @@
-"""Rate limits: how often an address, and all readers of an organization, may search and read pages."""
+"""Rate limits: how often readers may search and read pages, and how often an organization may push."""
 
 from docsite.core.access.authentication import Caller
 from docsite.core.http.client_address import network_of
@@ -6,6 +6,7 @@ from docsite.core.http.ratelimit import Charge, Limit
 
 SEARCH_IP = Limit("search-ip", "limit_search_ip", fail_open=True, slows_down=True)
 SEARCH_ORG = Limit("search-org", "limit_search_org", fail_open=True, by_organization=True)
+PUSH_ORG = Limit("push", "limit_push_org", fail_open=True, by_organization=True)
 
 
 def search_charges(caller: Caller) -> list[Charge]:
@@ -14,3 +15,8 @@ def search_charges(caller: Caller) -> list[Charge]:
         (SEARCH_IP, network_of(caller.address)),
         (SEARCH_ORG, str(caller.project.organization_id)),
     ]
+
+
+def push_charges(caller: Caller) -> list[Charge]:
+    """What a request about pushed sources costs: all of them count against one limit."""
+    return [(PUSH_ORG, str(caller.project.organization_id))]

@@ -88,6 +88,12 @@ class Source(models.Model):
         help_text="`manage.py ingest` read it without a name. Its pages name no source, and only the command reads it "
         "again. A project has at most one such row; its name is empty.",
     )
+    is_pushed = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="Its owner sends it to `search.pushes`. The service never reads it by itself.",
+    )
     state = models.CharField(max_length=7, choices=State.choices, default=State.NEW, editable=False)
     progress = models.CharField(max_length=200, blank=True, editable=False)
     error = models.TextField("last error", blank=True, editable=False)
@@ -115,12 +121,31 @@ class Source(models.Model):
         """The condition that a page or a redirect came from this source."""
         return models.Q(project=self.project_id, source=None if self.by_command else self.pk)
 
+    @property
+    def can_be_read(self) -> bool:
+        """Whether the service knows its location, and can read it again by itself."""
+        return not (self.by_command or self.is_pushed)
+
     def clean(self) -> None:
         """Normalize the path in `under`."""
         try:
             self.under = normalize_prefix(self.under)
         except ValueError as wrong:
             raise ValidationError({"under": str(wrong)}) from None
+
+
+class PushedFile(models.Model):
+    """A file of the last push of a source. The next push need not send it again."""
+
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="pushed_files")
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the file, in hexadecimal.")
+    content = models.BinaryField(help_text="The file, compressed by zlib.")
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["source", "digest"], name="one_pushed_file_a_digest")]
+
+    def __str__(self) -> str:
+        return self.digest
 
 
 class Redirect(models.Model):

@@ -1,6 +1,7 @@
-"""The signal by which other apps check a new index before readers see it."""
+"""The signals by which other apps look at a new index before readers see it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.dispatch import Signal
 
@@ -13,7 +14,19 @@ class IndexWarning:
     stops: bool = True
 
 
+@dataclass(frozen=True)
+class IndexEffect:
+    """What a new index changes for the data of another app. `facts` is JSON; reports show it under `name`."""
+
+    name: str
+    facts: dict[str, Any]
+
+
 # Sent when an index is staged, before the transaction that swaps it in. No lock is held, so a receiver may be slow.
 # Receivers get the `project` and `preview`, a function that returns a context manager: within `with preview():`
 # searches find the staged index. Receivers return a list of `IndexWarning` and must not write.
 index_staged = Signal()
+
+# Sent under the same conditions when an index is compared with the one that readers see. Receivers also get `removed`,
+# the paths of the pages that would go. They return a list of `IndexEffect` and must not write.
+index_compared = Signal()

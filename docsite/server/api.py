@@ -78,3 +78,4 @@ for protocol, router in import_string("assistant.api.routers").items():
 api.add_router("/discovery/v1/widget", "assistant.widget.api.router", tags=["Assistant"])
 api.add_router("/discovery/v1/search", "search.api.router", tags=["Search"])
 api.add_router("/discovery/v1/page", "search.api.page_router", tags=["Search"])
+api.add_router("/v1/sources", "search.pushes.api.router", tags=["Sources"])

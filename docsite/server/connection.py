@@ -4,7 +4,9 @@ Daphne gives a request to the application when its whole body is there, and has 
 limit of its own for the time and the size until then.
 """
 
+import asyncio
 import json
+from functools import partial
 from http import HTTPStatus
 from io import BytesIO
 from typing import Any
@@ -17,6 +19,7 @@ from twisted.internet.interfaces import IAddress
 from twisted.web.http import HTTPChannel
 
 from docsite.core import context
+from docsite.core.access import uploads
 
 MAX_UNSENT_BYTES = 256 * 1024  # on one connection; above this the sender waits
 MAX_FRAMES = 256  # of one message; browsers send one, or one for each 16 KiB
@@ -29,6 +32,7 @@ class Request(WebRequest):  # type: ignore[misc]  # Daphne has no types
     """A request whose body is counted as it arrives."""
 
     body_too_large = False
+    upload: uploads.Upload | None = None  # where its body goes instead of memory
 
     def __init__(self, channel: "Connection", *arguments: Any) -> None:
         super().__init__(channel, *arguments)
@@ -40,9 +44,44 @@ class Request(WebRequest):  # type: ignore[misc]  # Daphne has no types
 
     def handleContentChunk(self, data: bytes) -> None:
         """Store a piece of the body."""
+        if self.upload:
+            self.upload.add(data)
+            self.body_too_large |= self.upload.size > uploads.MAX_BYTES
+            return
         super().handleContentChunk(data)
         if self.content.tell() > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
             self.body_too_large = True
+
+    @property
+    def max_body_bytes(self) -> int:
+        """How large its body may be."""
+        return uploads.MAX_BYTES if self.upload else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+
+    def process(self) -> None:
+        """Pass the request to the application; one with an upload when the file is complete."""
+        if self.upload:
+            self._processing = asyncio.ensure_future(self._process_upload(self.upload))
+        else:
+            super().process()
+
+    async def _process_upload(self, upload: uploads.Upload) -> None:
+        await upload.finish()
+        if not self._disconnected:
+            super().process()
+
+    def finish(self) -> None:
+        """End the response."""
+        super().finish()
+        self._forget_upload()
+
+    def connectionLost(self, reason: Any) -> None:
+        """End the request with its connection."""
+        super().connectionLost(reason)
+        self._forget_upload()
+
+    def _forget_upload(self) -> None:
+        if self.upload:
+            self.upload.close()
 
     def basic_error(self, status: int, status_text: bytes, body: str) -> None:
         """Send an error for which there is no application. Daphne would send HTML."""
@@ -96,16 +135,38 @@ class Connection(_HTTPChannel):  # type: ignore[misc]
         if self._handlingRequest or self._is_closing:
             return
         chunk_size = getattr(self._transferDecoder, "length", 0)
-        if self.requests and (self.requests[-1].body_too_large or chunk_size > settings.DATA_UPLOAD_MAX_MEMORY_SIZE):
+        if self.requests and (self.requests[-1].body_too_large or chunk_size > self.requests[-1].max_body_bytes):
             self._skip_body()
             self.allContentReceived()
 
     def allHeadersReceived(self) -> None:
         """Begin the body; not if it would be too large."""
         super().allHeadersReceived()
-        if self.length is not None and self.length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        is_upload = uploads.is_upload(self._command, self._path)
+        limit = uploads.MAX_BYTES if is_upload else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        if self.length is not None and self.length > limit:
             self._skip_body()
             self.length = 0  # no body follows, as the line parser sees it
+        elif is_upload:
+            self._begin_upload(self.requests[-1])
+
+    def _begin_upload(self, request: Request) -> None:
+        """Let the body go to the disk, and give it more time than others. Its pauses may not be longer."""
+        names = {"HTTP_AUTHORIZATION": b"authorization", "HTTP_X_FORWARDED_FOR": b"x-forwarded-for"}
+        lines = {key: request.requestHeaders.getRawHeaders(name) or [] for key, name in names.items()}
+        headers = {key: b",".join(values).decode("latin-1") for key, values in lines.items() if values}
+        headers["REMOTE_ADDR"] = str(getattr(self.transport.getPeer(), "host", ""))
+        check = partial(uploads.check_sender, self._path, headers)
+        request.upload = uploads.Upload(check, self._networkProducer, partial(self._refuse_upload, request))
+        self._end_watch()
+        self._deadline = reactor.seconds() + uploads.MAX_SECONDS
+        self._timer = reactor.callLater(settings.ENV.request_pause_seconds, self._check_time)
+
+    def _refuse_upload(self, request: Request) -> None:
+        """Let the application answer now, without the rest of the body, unless all of it has arrived."""
+        if not self._handlingRequest and not self._is_closing and request in self.requests:
+            self._skip_body()
+            self.allContentReceived()
 
     def _maybeChooseTransferDecoder(self, header: bytes, data: bytes) -> bool:
         if header == b"Content-Length" and data.isdigit():

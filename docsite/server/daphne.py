@@ -22,6 +22,7 @@ from twisted.internet import tcp
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionDone
 
+from docsite.core.access.uploads import EXTENSION
 from docsite.server import lifecycle
 from docsite.server.connection import MAX_UNSENT_BYTES, ConnectionFactory, Socket, count_unsent
 
@@ -56,14 +57,16 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
         """Start the application.
 
         A function in its scope says whether the whole response has reached the client, and a
-        flag whether the body of the request is missing because it is too large. The scope of a socket has
-        its request id, which the protocol sends when the socket is refused.
+        flag whether the body of the request is missing because it is too large. A body that went to the disk is
+        there as a file. The scope of a socket has its request id, which the protocol sends when the socket is refused.
         """
         if channel := getattr(protocol, "channel", None):
             channel.delivery_check = getattr(channel, "delivery_check", None) or _DeliveryCheck(channel)
+            upload = protocol.upload
             scope["extensions"] = {
                 "docsite.is_delivered": channel.delivery_check,
-                "docsite.body_too_large": protocol.body_too_large,
+                "docsite.body_too_large": protocol.body_too_large and not (upload and upload.is_refused),
+                **({EXTENSION: upload.file} if upload else {}),
             }
         else:
             scope["extensions"] = {"docsite.request_id": protocol.request_id}

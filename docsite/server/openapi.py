@@ -9,10 +9,12 @@ _TAGS = {
     "Collecting": "Reports of page views and feedback.",
     "Assistant": "Questions and their streamed answers.",
     "Search": "Search results and pages of a documentation site.",
+    "Sources": "Documentation that a CI job pushes.",
 }
 _PATH_PARAMETERS = {
     "projectId": ("Id of the project, as the page of its API keys shows it.", "prj_1a2b3c"),
     "domain": ("Domain of the project: the name that you gave to `createproject`.", "acme"),
+    "name": ("Name of the source, of your choice. Unique in the project.", "docs"),
     "threadId": ("Id of the conversation, from an export or from an answer.", "thr_abcdefghijklmnopqrstuvwxyz"),
     "chatId": ("The client's own id of the chat, as it was sent with the question.", "chat-1"),
 }
@@ -84,4 +86,4 @@ def _success_headers(operation: dict[str, Any], status: int) -> tuple[str, ...]:
     if status == 202:
         return ("X-View",)
     streams = "application/json" not in operation["responses"][status].get("content", {"application/json": ""})
-    return ("X-Thread-Id",) if streams else ()
+    return ("X-Thread-Id",) if streams and operation["tags"] == ["Assistant"] else ()

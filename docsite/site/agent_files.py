@@ -1,4 +1,6 @@
-"""For AI agents and crawlers: `llms.txt`, `sitemap.xml`, `robots.txt`, Markdown of pages, and `Link` headers."""
+"""For programs: `llms.txt`, `sitemap.xml`, `robots.txt`, `push.py`, Markdown of pages, and `Link` headers."""
+
+from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -16,6 +18,7 @@ from docsite.site.navigation import (
 )
 from docsite.site.page_context import SITE_NAME, site_project
 
+_PUSH_SCRIPT = (Path(__file__).parent / "push.py").read_bytes()
 _MARKDOWN = "text/markdown; charset=utf-8"
 _ROBOTS = """User-agent: *
 Allow: /
@@ -88,6 +91,12 @@ def robots(request: HttpRequest) -> HttpResponse:
     """Crawlers may read everything but the admin, questions and searches (RFC 9309)."""
     text = _ROBOTS.format(sitemap=request.build_absolute_uri("/sitemap.xml"))
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+
+@require_safe
+def push_script(request: HttpRequest) -> HttpResponse:
+    """The program that a CI job runs to push documentation."""
+    return HttpResponse(_PUSH_SCRIPT, content_type="text/x-python; charset=utf-8")
 
 
 def link_header(request: HttpRequest, page: Page) -> str:

@@ -23,6 +23,7 @@ _ORDER = {
         "quickstart",
         "your-docs",
         "sources",
+        "push",
         "your-tools",
         "embed",
         "site-search",

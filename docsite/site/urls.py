@@ -21,6 +21,7 @@ urlpatterns = [
     path(".well-known/mcp/server-card.json", agent_discovery.server_card),
     path(".well-known/ai-catalog.json", agent_discovery.catalog),
     path(".well-known/agent-skills/index.json", agent_discovery.skills),
+    path("push.py", agent_files.push_script),
     path("search", views.search, name="search"),
     path("ask", ask, name="ask"),
     path("feedback", feedback, name="feedback"),

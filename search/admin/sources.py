@@ -117,8 +117,8 @@ class SourceAdmin(ScopedAdmin):
 
     @admin.display(description="Location")
     def short_location(self, source: Source) -> str:
-        """Short enough for a list, with the generator."""
-        shown = Truncator(source.location or "not known").chars(60)
+        """Short enough for a list, with the generator. A pushed source has none."""
+        shown = "Pushed" if source.is_pushed else Truncator(source.location or "not known").chars(60)
         generator = source.outcome.get("generator", source.generator)
         return format_html(
             '<span title="{}">{}</span>{}',
@@ -159,17 +159,19 @@ class SourceAdmin(ScopedAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Source | None = None) -> tuple[str, ...]:
         """A stored source keeps its project, and its name, by which commands find it."""
+        if obj and obj.is_pushed:
+            return ("project", "name", "generator", "under", "version", "language")
         if obj and obj.by_command:
             return ("project", "location", "under", "version", "language")
         return ("project", "name") if obj else ()
 
     def get_fields(self, request: HttpRequest, obj: Source | None = None) -> tuple[str, ...]:
-        """Of what a command has read: only what it was told."""
-        return self.get_readonly_fields(request, obj) if obj and obj.by_command else self.fields
+        """Of what a command has read, and of what was pushed: only what is known."""
+        return self.fields if obj is None or obj.can_be_read else self.get_readonly_fields(request, obj)
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Own rows, unless a command has read them."""
-        return super().has_change_permission(request, obj) and not (isinstance(obj, Source) and obj.by_command)
+        """Own rows that the service can read."""
+        return super().has_change_permission(request, obj) and (not isinstance(obj, Source) or obj.can_be_read)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """The project, if the user has just one."""
@@ -227,7 +229,7 @@ class SourceAdmin(ScopedAdmin):
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         source = self._get_or_404(request, object_id)
-        if source.by_command:
+        if not source.can_be_read:
             return HttpResponseNotAllowed(())
         queue.enqueue(source)
         self.log_change(request, source, "Read again.")
@@ -236,7 +238,7 @@ class SourceAdmin(ScopedAdmin):
     @admin.action(description="Read the selected sources again now", permissions=["change"])
     def read_chosen(self, request: HttpRequest, queryset: "QuerySet[Source]") -> None:
         """Enqueue each source."""
-        for source in queryset.filter(by_command=False):
+        for source in queryset.filter(by_command=False, is_pushed=False):
             queue.enqueue(source)
             self.log_change(request, source, "Read again.")
         messages.success(request, "The sources wait to be read. Reload this page to see their progress.")
@@ -277,7 +279,9 @@ def describe_state(source: Source) -> dict[str, Any]:
         "is_active": source.state in ACTIVE,
         "line": line,
         "pages": Document.objects.filter(source.owns).count(),
-        "generator": source.outcome.get("generator") or source.generator or "none: its pages are fetched",
+        "generator": source.outcome.get("generator")
+        or source.generator
+        or ("not detected" if source.is_pushed else "none: its pages are fetched"),
         "freshness": _format_age(source.read_at),
         "next_time": _format_wait(source.wanted_at),
         "more_skipped": source.outcome.get("skippedCount", 0) - len(source.outcome.get("skipped", [])),

@@ -13,7 +13,7 @@ from search import backends
 from search.indexing import entries
 from search.indexing.outcome import IngestSuperseded
 from search.models import Document, Generation, Index, Section
-from search.signals import IndexWarning, index_staged
+from search.signals import IndexEffect, IndexWarning, index_compared, index_staged
 from search.staged_index import StagedIndex, search_in
 from search.text import analysis, sections
 from search.text.vocabulary import Vocabulary
@@ -116,6 +116,12 @@ class IndexBuild:
             for _, response in responses
             for warning in ([failed] if isinstance(response, Exception) else response)
         ]
+
+    def compare(self, replacement: Replacement, removed: Sequence[str]) -> list[IndexEffect]:
+        """Have other apps compare the staged index with the visible one. Holds no lock. The log has what fails."""
+        preview = self._preview(replacement)
+        responses = index_compared.send_robust(Project, project=self.project, preview=preview, removed=removed)
+        return [effect for _, effects in responses if not isinstance(effects, Exception) for effect in effects]
 
     def _preview(self, replacement: Replacement) -> Callable[[], AbstractContextManager[None]]:
         @contextmanager

@@ -68,6 +68,7 @@ class SourceChanges:
                 yield page
         removed = self.digests.keys() - self._origins.keys() - self._skipped
         self.summary.removed = len(removed)
+        self.summary.paths["removed"] = sorted(removed)
         self.replaced |= removed
 
     def _compare(self, item: Item) -> NewPage | None:

@@ -21,6 +21,8 @@ def ingest(
     *,
     source: Source | None = None,
     strict: bool = False,
+    compares: bool = False,
+    is_preview: bool = False,
 ) -> Summary:
     """Bring the source's pages into the project's index. The pages of its other sources stay.
 
@@ -28,10 +30,14 @@ def ingest(
     indexed again. Pages that the source no longer has are removed; a page that cannot be read this time stays as it
     was. Readers see the old index until the new one is complete. `progress` gets a line of text now and then.
 
+    With `compares` the summary has the effects of the new index (`search.signals`). With `is_preview` the new index is
+    discarded in the end; the `source` need not be stored then.
+
     Raises IngestRefused when the source has no page, since that is rarely intended; with `strict` also when a check
     stops it (`search.signals`). Raises IngestSuperseded when another ingest of the project begins meanwhile.
     """
-    return _Ingest(project, progress, source, is_strict=strict).run(items)
+    run = _Ingest(project, progress, source, is_strict=strict, compares=compares, is_preview=is_preview)
+    return run.run(items)
 
 
 def reindex(project: Project, progress: Callable[[str], None] = lambda line: None) -> Summary:
@@ -72,17 +78,23 @@ class _Ingest:
         source: Source | None = None,
         *,
         is_strict: bool = False,
+        compares: bool = False,
+        is_preview: bool = False,
     ) -> None:
         self.project = project
         self.progress = progress
-        self.source = source
+        self.is_new_source = source is not None and source.pk is None
+        self.source = None if self.is_new_source else source
         self.is_strict = is_strict
+        self.compares = compares
+        self.is_preview = is_preview
         self.summary = Summary()
         self.build = IndexBuild(project)
         self.changes = self.find_changes()
 
     def find_changes(self) -> SourceChanges:
-        replaceable = self.project.documents.filter(source=self.source)
+        own = self.project.documents.filter(source=self.source)
+        replaceable = own.none() if self.is_new_source else own
         return SourceChanges(self.project, replaceable, is_current=self.build.is_current, summary=self.summary)
 
     def run(self, items: Iterable[Item], *, may_be_empty: bool = False) -> Summary:
@@ -109,9 +121,10 @@ class _Ingest:
     def stage_some(self, pages: list[NewPage]) -> None:
         summary = self.summary
         summary.sections += self.build.stage([(self.build_document(page), page.parts) for page in pages])
-        changed = sum(one.page.path in self.changes.digests for one in pages)
-        summary.changed += changed
-        summary.added += len(pages) - changed
+        for one in pages:
+            kind = "changed" if one.page.path in self.changes.digests else "added"
+            summary.paths[kind].append(one.page.path)
+        summary.added, summary.changed = (len(summary.paths[kind]) for kind in ("added", "changed"))
         done = summary.added + summary.changed
         self.progress(f"{done} page{pluralize(done)}, {summary.sections} section{pluralize(summary.sections)}")
 
@@ -124,6 +137,8 @@ class _Ingest:
     def publish(self) -> None:
         """Check what was staged, and let readers see it in one step."""
         if not self.summary.sections and not self.changes.replaced:
+            if self.is_preview:
+                return
             with transaction.atomic():
                 self.build.claim()
                 self.update_redirects()
@@ -131,6 +146,11 @@ class _Ingest:
         self.progress("preparing the new index")
         replacement = self.build.prepare(self.changes.replaced)
         self.summary.warnings = self.build.check(replacement)
+        if self.compares:
+            self.progress("comparing the new index with the old one")
+            self.summary.effects = self.build.compare(replacement, self.summary.paths["removed"])
+        if self.is_preview:
+            return
         with transaction.atomic():
             self.build.claim()
             if self.is_strict and any(warning.stops for warning in self.summary.warnings):

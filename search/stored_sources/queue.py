@@ -82,6 +82,13 @@ def release(source: Source) -> None:
     finish(source, State.QUEUED, wanted_at=timezone.now(), error=None)
 
 
+def end_preview(source: Source) -> None:
+    """Give back a source that was claimed for a preview, in the state that its last run left."""
+    for row in Source.objects.filter(pk=source.pk, runner=source.runner or "-"):
+        state = State.FAILED if row.error else State.DONE if row.read_at else State.NEW
+        Source.objects.filter(pk=row.pk, runner=source.runner).update(state=state, runner="", progress="")
+
+
 def fail(source: Source, error: str) -> None:
     """Mark a claimed source as failed, unless its run was finished already."""
     finish(source, State.FAILED, error=error)

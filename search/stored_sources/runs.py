@@ -1,8 +1,9 @@
 """Read a stored source that was claimed, and store the outcome."""
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -21,8 +22,10 @@ from search.stored_sources import queue
 from search.stored_sources.heartbeat import Heartbeat
 
 State = Source.State
+OPTIONS = ("generator", "under", "version", "language")
 RETRY_AFTER = timedelta(minutes=5)  # when another ingest of the project superseded the run
 MAX_LISTED = 50  # pages that were skipped or left out
+STOPPED = "It was stopped."
 
 
 def run(
@@ -31,11 +34,16 @@ def run(
     *,
     strict: bool = False,
     abort: Callable[[], None] = lambda: None,
+    folder: Path | None = None,
+    after_swap: Callable[[], None] = lambda: None,
 ) -> Summary:
     """Read a claimed source and store the outcome.
 
     Raises ValueError with a sentence, as `ingest` and sources do. A run that another ingest superseded goes back to
     the queue. `abort` is called when the run has to stop but does not (`search.stored_sources.heartbeat`).
+
+    With a `folder` the pages come from there, since the source was pushed, and the new index is compared with the old
+    one. `after_swap` is called while this process is still the runner.
     """
 
     def fail_and_abort(reason: str) -> None:
@@ -46,21 +54,48 @@ def run(
 
     try:
         with Heartbeat(source, fail_and_abort) as heartbeat:
-            summary, generator = _ingest(source, heartbeat, progress, strict=strict)
+            request = _build_request(source, heartbeat, progress, folder)
+            generator = detect_generator(request)
+            summary = _ingest(source, heartbeat, request, strict=strict, compares=folder is not None)
+            after_swap()
     except IngestSuperseded as other:
+        if source.is_pushed:  # it is not here any more when the source would be read again
+            queue.fail(source, f"Stopped: {other}.")
+            raise
         queue.finish(source, State.QUEUED, error=f"Postponed: {other}.", wanted_at=timezone.now() + RETRY_AFTER)
         raise
     except KeyboardInterrupt:
-        queue.fail(source, "It was stopped.")
+        queue.fail(source, STOPPED)
         raise
     except IngestRefused as refused:
-        queue.finish(source, State.FAILED, error=_as_sentence(refused), outcome=_build_outcome(refused.summary))
+        queue.finish(source, State.FAILED, error=as_sentence(refused), outcome=_build_outcome(refused.summary))
         raise
     except Exception as error:
-        queue.fail(source, _as_sentence(error) if is_user_error(error) else "It failed unexpectedly. The log says why.")
+        queue.fail(source, as_sentence(error) if is_user_error(error) else "It failed unexpectedly. The log says why.")
         raise
     queue.finish(source, State.DONE, outcome={**_build_outcome(summary), "generator": generator})
     return summary
+
+
+def preview(
+    source: Source,
+    folder: Path,
+    progress: Callable[[str], None] = lambda line: None,
+    *,
+    abort: Callable[[], None] = lambda: None,
+) -> tuple[Summary, str]:
+    """What a push of this folder would do: the summary and the generator. Nothing is stored.
+
+    The source is claimed or not stored at all. Raises what `run` raises.
+    """
+    heartbeat = Heartbeat(source, lambda reason: abort())
+    try:
+        request = _build_request(source, heartbeat, progress, folder)
+        with heartbeat if source.pk else nullcontext():
+            generator = detect_generator(request)
+            return _ingest(source, heartbeat, request, compares=True, is_preview=True), generator
+    finally:
+        queue.end_preview(source)
 
 
 def record_command(project: Project, request: SourceRequest, summary: Summary, command: str) -> None:
@@ -74,29 +109,42 @@ def record_command(project: Project, request: SourceRequest, summary: Summary, c
     Source.objects.update_or_create(project=project, name="", by_command=True, defaults=facts)
 
 
-def _ingest(
-    source: Source, heartbeat: Heartbeat, progress: Callable[[str], None], *, strict: bool
-) -> tuple[Summary, str]:
-    """Read a source for as long as this process is its runner. Returns the summary and the generator."""
+def _build_request(
+    source: Source, heartbeat: Heartbeat, progress: Callable[[str], None], folder: Path | None = None
+) -> SourceRequest:
+    """The request for a source, which stops in its next step when this process is not its runner any more."""
 
     def show(line: str) -> None:
         heartbeat.line = line
         heartbeat.check()
         progress(line)
 
+    options = {name: getattr(source, name) for name in OPTIONS}
+    stored = source if source.pk else None
+    location = str(folder or source.location)
+    # The pages of a push are perhaps not on the site yet, and its sender waits.
+    return build_request(source.project, stored, location, opens_sample=not folder, progress=show, **options)
+
+
+def _ingest(source: Source, heartbeat: Heartbeat, request: SourceRequest, **options: Any) -> Summary:
+    """Read a source for as long as this process is its runner."""
+
     def items() -> Iterator[Item]:
         for item in read(request):
             heartbeat.check()
             yield item
 
-    options = {name: getattr(source, name) for name in ("generator", "under", "version", "language")}
-    request = build_request(source.project, source, source.location, progress=show, **options)
-    generator = detect_generator(request)
-    return ingest(source.project, items(), show, source=source, strict=strict), generator
+    return ingest(source.project, items(), request.progress, source=source, **options)
 
 
 def build_request(
-    project: Project, source: Source | None, location: str, *, under: str = "", **options: Any
+    project: Project,
+    source: Source | None,
+    location: str,
+    *,
+    under: str = "",
+    opens_sample: bool = True,
+    **options: Any,
 ) -> SourceRequest:
     """The request for a location, with the validators of the source's pages from the last run.
 
@@ -107,7 +155,7 @@ def build_request(
         location,
         project.docs_url,
         path_prefix=under,
-        opens_sample=True,
+        opens_sample=opens_sample,
         private_hosts=settings.ENV.crawl_private_hosts,
         previous_validators=dict(pages.values_list("address", "validator")),
         **options,
@@ -163,6 +211,7 @@ def list_reasons(items: "list[UnreadablePage] | list[ExcludedPage]") -> list[dic
     return [{"file": item.origin, "reason": item.reason} for item in items]
 
 
-def _as_sentence(error: Exception) -> str:
+def as_sentence(error: Exception) -> str:
+    """The message of an error as a sentence that can be stored and shown."""
     text = clean_text(str(error))
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."

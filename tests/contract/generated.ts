@@ -12,10 +12,12 @@ interface Setting {
   threadId: string;
   assistantKey: string;
   adminKey: string;
+  archive: string;
   bodies: {
     askV1: types.AskV1Data["body"];
     askV2: types.AskV2Data["body"];
     collectViews: types.CollectViewsData["body"];
+    findMissingFiles: types.FindMissingFilesData["body"];
     forgetConversation: types.ForgetConversationData["body"];
     getPage: types.GetPageData["body"];
     reportClick: types.ReportClickData["body"];
@@ -26,13 +28,14 @@ interface Setting {
   };
 }
 
-const { url, domain, projectId, threadId, assistantKey, adminKey, bodies }: Setting = JSON.parse(
+const { url, domain, projectId, threadId, assistantKey, adminKey, archive, bodies }: Setting = JSON.parse(
   readFileSync(process.argv[2] as string, "utf8"),
 );
 const reader = createClient({ baseUrl: url, auth: assistantKey });
 const owner = createClient({ baseUrl: url, auth: adminKey });
 const site = { client: reader, path: { domain } };
 const exported = { client: owner, path: { projectId } };
+const pushed = { client: owner, path: { projectId, name: "docs" } };
 const range = { dateFrom: "2026-01-01", dateTo: "2027-01-01T00:00:00Z", limit: 5 };
 const page = { client: reader, path: { domain }, headers: { Origin: url } };
 
@@ -76,6 +79,10 @@ async function main() {
   await call("stopAnswer", api.stopAnswer({ ...site, body: bodies.stopAnswer }));
   await call("forgetConversation", api.forgetConversation({ ...site, body: bodies.forgetConversation }));
   await stream("resumeAnswer", api.resumeAnswer({ client: reader, path: { domain, chatId: "chat-9" }, sseMaxRetryAttempts: 1 }));
+  await call("findMissingFiles", api.findMissingFiles({ ...pushed, body: bodies.findMissingFiles }));
+  await call("pushSource", api.pushSource({ ...pushed, body: new Blob([Buffer.from(archive, "base64")]) }));
+  await call("getPushedSources", api.getPushedSources(exported));
+  await call("deletePushedSource", api.deletePushedSource(pushed));
   process.stdout.write(JSON.stringify(statuses));
 }
 

@@ -38,6 +38,10 @@ def test_the_operations_are_those_of_the_specification(document):
         ("get", "/v1/analytics/{projectId}/feedback"),
         ("get", "/v1/analytics/{projectId}/feedback/by-page"),
         ("post", "/v1/collect/{projectId}/views"),
+        ("get", "/v1/sources/{projectId}"),
+        ("put", "/v1/sources/{projectId}/{name}"),
+        ("delete", "/v1/sources/{projectId}/{name}"),
+        ("post", "/v1/sources/{projectId}/{name}/manifest"),
         ("post", "/discovery/v1/assistant/{domain}/message"),
         ("post", "/discovery/v1/assistant/{domain}/forget"),
         ("post", "/discovery/v2/assistant/{domain}/message"),
@@ -176,6 +180,7 @@ KEYWORDS = {
         "examples",
         "format",
         "items",
+        "maxProperties",
     ),
     *("maxItems", "maxLength", "maximum", "minItems", "minLength", "minimum", "pattern", "prefixItems", "properties"),
     *("required", "title", "type"),
@@ -271,7 +276,7 @@ def test_its_examples_are_valid_and_accepted(document, http, service, project):
             continue
         example = body_example(document, operation)
         OAS31Validator(body_schema(document, operation)).validate(example)
-        url = service.url + path.format(domain=project.domain, projectId=project.project_id)
+        url = service.url + path.format(domain=project.domain, projectId=project.project_id, name="docs")
         headers = {"Origin": service.url} if (method, path) in KEYLESS else project.assistant
         headers = project.admin if operation["security"] == [{"AdminKey": []}] else headers
         response = http.post(url, json=example, headers={**headers, "User-Agent": "Mozilla/5.0 (X11) Firefox/140.0"})

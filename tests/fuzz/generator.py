@@ -85,7 +85,7 @@ class Generator:
     def _examples(self, operation: Any) -> list[Case]:
         """The example of the operation's body, which gets a successful response."""
         content = operation.definition.raw.get("requestBody", {}).get("content", {})
-        names = [kind["schema"]["$ref"].rpartition("/")[2] for kind in content.values()]
+        names = [kind["schema"]["$ref"].rpartition("/")[2] for kind in content.values() if "$ref" in kind["schema"]]
         schemas = self._schema.raw_schema["components"]["schemas"]
         parameters = {parameter.name: "x" for parameter in operation.path_parameters}
         return [

@@ -1,6 +1,6 @@
 """Who may call an endpoint: keys, origins, limits, and the checks that run before each endpoint.
 
 Others import `request_checks` (the first step of an endpoint), `authentication` (callers and
-projects by key, domain or id), `cors` (register the paths that browsers may call), `api_middleware`
-(errors as JSON, the origin of the service) and `last_uses` (of keys).
+projects by key, domain or id), `cors` (register the paths that browsers may call), `uploads` (bodies
+that go to the disk), `api_middleware` (errors as JSON, the origin of the service) and `last_uses` (of keys).
 """

@@ -86,11 +86,11 @@ class _KeyCheck(AuthBase):
             client_ip(request),
             authentication.bearer_token(request),
         )
-        post = request.method == "POST"
+        is_write = request.method not in ("GET", "HEAD")
         network = network_of(address)
 
         def admit() -> Caller:
-            caller = self.caller(token, project, address, write=post)
+            caller = self.caller(token, project, address, write=is_write)
             if self.counted:
                 cpu_time.charge(network)
             count = ratelimit.spend if self.counted else ratelimit.peek
@@ -120,7 +120,7 @@ class AssistantKey(_KeyCheck):
 
 
 class AdminKey(_KeyCheck):
-    """Admits an admin key to the projects of its organization. A POST needs the scope `write`."""
+    """Admits an admin key to the projects of its organization. Only GET and HEAD do without the scope `write`."""
 
     openapi_description = "Secret key of an organization, `svc_…`; for servers only."
     argument = "projectId"

@@ -22,7 +22,6 @@ from search.sources.registry import read
 from search.stored_sources import queue, runs
 from search.vectors import embedding, registry
 
-OPTIONS = ("generator", "under", "version", "language")
 MAX_SKIPPED = 20  # that are listed; --json has them all
 MAX_SAMPLES = 3  # addresses of pages
 POLL_SECONDS = 1.0
@@ -65,7 +64,7 @@ class Command(ServiceCommand):
         self.quiet: bool = options["json"]
         self.strict: bool = options["strict"]
         project = find_project(options["domain"])
-        settings = {name: options[name] for name in OPTIONS if options[name] is not None}
+        settings = {name: options[name] for name in runs.OPTIONS if options[name] is not None}
         location = _normalize_location(options["source"])
         if (manifest := options["manifest"]) and (options["name"] or not Path(location).is_dir()):
             raise CommandError("--manifest needs a folder as SOURCE, and no --name.")
@@ -114,7 +113,7 @@ class Command(ServiceCommand):
 
     def _read_all(self, project: Project) -> None:
         """Read all stored sources again, even if one of them fails."""
-        sources = list(project.sources.filter(by_command=False).select_related("project"))
+        sources = list(project.sources.filter(by_command=False, is_pushed=False).select_related("project"))
         if not sources:
             raise CommandError(
                 f"{project.domain} has no stored sources. Name a folder or an address: "
@@ -220,9 +219,12 @@ def _store_source(project: Project, name: str, location: str, settings: dict[str
     source = Source.objects.filter(project=project, name=name).first()
     if source is None:
         if not location:
-            names = ", ".join(project.sources.filter(by_command=False).values_list("name", flat=True)) or "none"
+            readable = project.sources.filter(by_command=False, is_pushed=False)
+            names = ", ".join(readable.values_list("name", flat=True)) or "none"
             raise CommandError(f"{project.domain} has no source {name}. There are: {names}.")
         source = Source(name=name)
+    if source.is_pushed:
+        raise CommandError(f"{name} is a pushed source: only a push changes it. Choose another name.")
     source.project = project
     changes = {**settings, **({"location": location} if location else {})}
     for field, value in changes.items():

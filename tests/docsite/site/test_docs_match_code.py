@@ -211,7 +211,7 @@ def test_the_playground_offers_every_option_with_its_values() -> None:
 def schema_of(operation: dict[str, Any]) -> dict[str, Any]:
     """The schema of a request's body; empty where there is none."""
     content = operation.get("requestBody", {}).get("content", {})
-    return resolved(content["application/json"]["schema"]) if content else {}
+    return resolved(content["application/json"]["schema"]) if "application/json" in content else {}
 
 
 def resolved(schema: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,119 @@
+"""Runs a push in a process of its own, and passes its reports on while it works."""
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import asdict
+from typing import IO, Any
+
+from django.conf import settings
+
+from docsite.core.db import in_db
+from docsite.core.http.errors import BadRequest, Unavailable
+from search.models import Source
+from search.pushes.run import Push
+from search.stored_sources import queue
+
+logger = logging.getLogger(__name__)
+
+MAX_PUSHES = 2  # at once in a process that serves; each takes a processor
+KEEP_ALIVE_SECONDS = 10.0  # after which the last report is repeated, so that no proxy gives up
+END_SECONDS = 10.0  # for a process that has to end
+_LIMIT = 8 * 1024 * 1024  # bytes of a report
+_FAILED = {"event": "error", "error": "The process that read the push ended without a result. Nothing has changed."}
+
+_running: set[asyncio.Task[None]] = set()
+
+
+async def start(push: Push, file: IO[bytes]) -> AsyncIterator[bytes]:
+    """Start a push. Returns its reports as JSON lines; the last one is `end` or `error`.
+
+    Raises BadRequest when the archive is refused before anything is done, and Unavailable when too many pushes run.
+    A push ends with the reading of its reports.
+    """
+    if len(_running) >= MAX_PUSHES:
+        raise Unavailable("Too many pushes are running. Try again shortly.", 30)
+    reports: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+    task = asyncio.create_task(_run(push, file, reports))
+    _running.add(task)
+    task.add_done_callback(_running.discard)
+    try:
+        first = await reports.get() or _FAILED
+    except BaseException:
+        task.cancel()
+        raise
+    if first is _FAILED:
+        raise Unavailable(_FAILED["error"], 30)
+    if first["event"] == "error":
+        raise BadRequest(f"body: {first['error']}", sentence=first["error"])
+    return _pass_on(first, reports, task)
+
+
+async def _pass_on(
+    report: dict[str, Any], reports: "asyncio.Queue[dict[str, Any] | None]", task: "asyncio.Task[None]"
+) -> AsyncIterator[bytes]:
+    try:
+        while True:
+            yield f"{json.dumps(report)}\n".encode()
+            if report["event"] in ("end", "error"):
+                return
+            with suppress(TimeoutError):
+                following: dict[str, Any] | None = await asyncio.wait_for(reports.get(), KEEP_ALIVE_SECONDS)
+                report = following or _FAILED
+    finally:
+        if report["event"] not in ("end", "error"):
+            task.cancel()
+
+
+async def _run(push: Push, file: IO[bytes], reports: "asyncio.Queue[dict[str, Any] | None]") -> None:
+    """Run the process to its end, which a cancellation brings about at once. Puts None when there is no report left."""
+    claimed: dict[str, Any] = {}
+    process: asyncio.subprocess.Process | None = None
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "search.pushes.worker", str(file.fileno())),
+            cwd=settings.BASE_DIR,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            pass_fds=[file.fileno()],
+            limit=_LIMIT,
+        )
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(f"{json.dumps(asdict(push))}\n".encode())
+        async for line in process.stdout:
+            report = json.loads(line)
+            if report["event"] == "claimed":
+                claimed = report
+            else:
+                reports.put_nowait(report)
+        status = await process.wait()
+        if status:
+            logger.warning("The process of a push ended with status %s.", status)
+            await in_db(_fail)(claimed, push)
+    finally:
+        reports.put_nowait(None)
+        if process and process.returncode is None:
+            await _end(process)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    process.terminate()
+    try:
+        await asyncio.wait_for(process.wait(), END_SECONDS)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+
+
+def _fail(claimed: dict[str, Any], push: Push) -> None:
+    """Give the source back that a process had claimed when it ended without a result."""
+    if claimed:
+        source = Source(pk=claimed["source"], runner=claimed["runner"])
+        if push.is_preview:
+            queue.end_preview(source)
+        else:
+            queue.fail(source, _FAILED["error"])

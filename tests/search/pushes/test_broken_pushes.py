@@ -1,0 +1,250 @@
+"""Pushes that break off: processes killed, connections cut, bodies refused. Readers see the old pages all the time."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import threading
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from django.test import AsyncRequestFactory
+from django.utils import timezone
+
+from docsite.core.access import uploads
+from docsite.core.http.errors import TooLarge
+from search.models import Document, Generation, Source
+from search.pushes.run import Push, run
+from search.stored_sources import heartbeat, queue
+from tests.conftest import PATIENCE, assert_error, wait_for
+from tests.search.pushes.archives import PAGES, paths, push, put, tar
+
+MANY = {f"docs/{number}.md": f"# Page {number}\n\n{'herd ' * 50}\n".encode() for number in range(1500)}
+
+
+@pytest.fixture
+def tenant(make_project):
+    return make_project()
+
+
+@pytest.fixture
+def own_service(start, django_db_setup):
+    """A service that a test may kill."""
+    return start.fresh()
+
+
+@contextlib.contextmanager
+def pushing(service, tenant, until: str):
+    """A push whose reports were read until one has this text."""
+    address = f"{service.url}/v1/sources/{tenant.project_id}/docs"
+    with (
+        httpx.Client(timeout=PATIENCE, trust_env=False) as client,
+        client.stream("PUT", address, content=tar(MANY), headers=tenant.admin) as response,
+    ):
+        lines = response.iter_lines()
+        for line in lines:
+            assert '"end"' not in line
+            if until in line:
+                break
+        yield lines
+
+
+def children(pid: int) -> list[int]:
+    return [
+        int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
+    ]
+
+
+def workers(service) -> list[int]:
+    """The processes of the pushes of a service."""
+    return [
+        child
+        for child in children(service.process.pid)
+        if b"search.pushes.worker" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
+
+
+def assert_old_pages(tenant, generation: int) -> None:
+    assert paths(tenant) == {"/", "/install"}
+    assert Generation.objects.get(project=tenant.project).number == generation
+
+
+def source_of(tenant) -> Source:
+    return Source.objects.get(project=tenant.project)
+
+
+@pytest.mark.parametrize("until", ["50 pages", "preparing the new index"])
+def test_a_killed_process_changes_nothing_and_the_push_says_so(own_service, tenant, until):
+    push(own_service, tenant, PAGES)
+    generation = Generation.objects.get(project=tenant.project).number
+    with pushing(own_service, tenant, until) as lines:
+        (worker,) = workers(own_service)
+        os.kill(worker, signal.SIGKILL)
+        last = json.loads(list(lines)[-1])
+    assert last == {
+        "event": "error",
+        "error": "The process that read the push ended without a result. Nothing has changed.",
+    }
+    assert_old_pages(tenant, generation)
+    assert source_of(tenant).state == "failed"
+    assert push(own_service, tenant, MANY)["added"] == 1500
+    assert not Document.every.filter(project=tenant.project).exclude(build="").exists()
+
+
+def test_a_killed_service_changes_nothing(start, service, tenant):
+    killed = start.fresh()
+    push(killed, tenant, PAGES)
+    generation = Generation.objects.get(project=tenant.project).number
+    with contextlib.suppress(httpx.HTTPError), pushing(killed, tenant, "50 pages") as lines:
+        (worker,) = workers(killed)
+        killed.process.kill()
+        list(lines)
+    wait_for(lambda: not Path(f"/proc/{worker}").exists(), "the reader to end with the service")
+    assert_old_pages(tenant, generation)
+    assert source_of(tenant).state == "failed"
+    assert source_of(tenant).error == "It was stopped."
+    assert push(service, tenant, MANY)["added"] == 1500
+
+
+def test_a_client_that_leaves_ends_its_push(own_service, tenant):
+    push(own_service, tenant, PAGES)
+    generation = Generation.objects.get(project=tenant.project).number
+    with pushing(own_service, tenant, "50 pages"):
+        (worker,) = workers(own_service)
+    wait_for(lambda: not Path(f"/proc/{worker}").exists(), "the reader to end")
+    assert_old_pages(tenant, generation)
+    wait_for(lambda: source_of(tenant).state == "failed", "the source to be free")
+
+
+def test_a_killed_preview_gives_the_source_back(own_service, tenant):
+    push(own_service, tenant, PAGES)
+    address = f"{own_service.url}/v1/sources/{tenant.project_id}/docs?preview=1"
+    with (
+        httpx.Client(timeout=PATIENCE, trust_env=False) as client,
+        client.stream("PUT", address, content=tar(MANY), headers=tenant.admin) as response,
+    ):
+        lines = response.iter_lines()
+        next(line for line in lines if "50 pages" in line)
+        os.kill(workers(own_service)[0], signal.SIGKILL)
+        assert "without a result" in list(lines)[-1]
+    assert (source_of(tenant).state, source_of(tenant).error) == ("done", "")
+
+
+def test_two_pushes_at_once_wait_for_each_other(own_service, tenant):
+    address = f"{own_service.url}/v1/sources/{tenant.project_id}/docs"
+    reports: list[dict] = []
+
+    def push_beside() -> None:
+        with (
+            httpx.Client(timeout=PATIENCE, trust_env=False) as client,
+            client.stream("PUT", address, content=tar(PAGES), headers=tenant.admin) as response,
+        ):
+            for line in response.iter_lines():
+                reports.append(json.loads(line))
+
+    waiting = {"event": "progress", "message": "waiting: a source of this project is being read"}
+    with pushing(own_service, tenant, "50 pages") as lines:
+        (worker,) = workers(own_service)
+        os.kill(worker, signal.SIGSTOP)
+        second = threading.Thread(target=push_beside)
+        second.start()
+        wait_for(lambda: len(workers(own_service)) == 2, "the second push to begin")
+        assert_error(put(own_service, tenant, tar(PAGES)), 503)
+        wait_for(lambda: waiting in reports, "the second push to wait")
+        os.kill(worker, signal.SIGCONT)
+        assert json.loads(list(lines)[-1])["event"] == "end"
+        second.join()
+    assert waiting in reports
+    assert (reports[-1]["added"], reports[-1]["removed"]) == (2, 1500)
+
+
+def test_a_push_does_not_wait_without_end_nor_for_the_dead(tenant, tmp_path, monkeypatch):
+    other = Source.objects.create(project=tenant.project, name="other", location="/nowhere")
+    assert queue.claim(other)
+    (tmp_path / "body").write_bytes(tar(PAGES))
+    monkeypatch.setattr("search.pushes.run.MAX_WAIT_SECONDS", 0)
+    reports: list[dict] = []
+    with (tmp_path / "body").open("rb") as file, pytest.raises(ValueError, match="push again later"):
+        run(Push(tenant.project.pk, "docs"), file, reports.append)
+    assert paths(tenant) == set()
+    Source.objects.filter(pk=other.pk).update(seen_at=timezone.now() - heartbeat.MAX_SILENCE - timedelta(seconds=1))
+    with (tmp_path / "body").open("rb") as file:
+        run(Push(tenant.project.pk, "docs"), file, reports.append)
+    assert reports[-1]["added"] == 2
+
+
+# Bodies
+
+
+def begin(service, tenant, key: str, *headers: str, body: bytes = b"") -> socket.socket:
+    """Send the head of a push, and the beginning of its body."""
+    host, port = service.url.removeprefix("http://").split(":")
+    raw = socket.create_connection((host, int(port)), timeout=PATIENCE)
+    lines = [f"PUT /v1/sources/{tenant.project_id}/docs HTTP/1.1", "Host: localhost", f"Authorization: Bearer {key}"]
+    raw.sendall("\r\n".join([*lines, *headers, "", ""]).encode() + body)
+    return raw
+
+
+def response_of(raw: socket.socket) -> tuple[int, bytes]:
+    received = b""
+    while b"}" not in received and (chunk := raw.recv(65536)):
+        received += chunk
+    return int(received.split(b" ")[1]), received
+
+
+@pytest.mark.parametrize("length", ["Content-Length: 50000000", "Transfer-Encoding: chunked"])
+def test_a_body_is_refused_before_it_arrives_unless_its_key_may_write(service, tenant, make_project, length):
+    stranger = make_project()
+    for key, status in (("svc_wrong", 401), (tenant.assistant_key, 403), (stranger.admin_key, 404)):
+        with begin(service, tenant, key, length) as raw:  # of whose body nothing is sent
+            assert response_of(raw)[0] == status
+
+
+@pytest.mark.parametrize("length", ["Content-Length: 200000000", "Transfer-Encoding: chunked"])
+def test_a_body_that_is_too_large_is_refused(service, tenant, length):
+    body = b"c800000\r\n" if "chunked" in length else b""  # a chunk of 200 MiB
+    with begin(service, tenant, tenant.admin_key, length, body=body) as raw:
+        assert response_of(raw)[0] == 413
+
+
+def test_a_body_that_breaks_off_changes_nothing(service, tenant):
+    push(service, tenant, PAGES)
+    generation = Generation.objects.get(project=tenant.project).number
+    packed = tar({"docs/a.md": os.urandom(3_000_000)})
+    for head, body in (
+        (f"Content-Length: {len(packed)}", packed[:2_000_000]),
+        ("Transfer-Encoding: chunked", b"%x\r\n%s" % (len(packed), packed[:2_000_000])),
+    ):
+        with begin(service, tenant, tenant.admin_key, head, body=body):
+            time.sleep(0.2)
+    assert_old_pages(tenant, generation)
+    assert put(service, tenant, tar(PAGES)).status_code == 200
+
+
+def test_a_body_that_another_server_has_stored_is_the_same(monkeypatch):
+    monkeypatch.setattr(uploads, "MAX_BYTES", 5_000_000)
+    for size in (0, 10, 4_000_000):
+        body = os.urandom(size)
+        request = AsyncRequestFactory().put("/v1/sources/x/docs", body)
+        assert asyncio.run(uploads.receive(request)).seek(0, os.SEEK_END) == size
+    with pytest.raises(TooLarge):
+        asyncio.run(uploads.receive(AsyncRequestFactory().put("/v1/sources/x/docs", bytes(5_000_001))))
+
+
+def test_a_large_body_takes_no_memory(own_service, tenant):
+    put(own_service, tenant, tar(PAGES))
+    files = {f"docs/{number}.bin": os.urandom(1_000_000) for number in range(60)} | PAGES
+    before = peak(own_service)
+    assert put(own_service, tenant, tar(files, "")).status_code == 200
+    assert peak(own_service) - before < 30 * 1024, "KiB, for a body of 60 MB"
+
+
+def peak(service) -> int:
+    """The largest memory of the process of a service, in KiB."""
+    status = Path(f"/proc/{service.process.pid}/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
