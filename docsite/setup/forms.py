@@ -56,6 +56,7 @@ class CorrectionForm(forms.Form):
         max_length=200,
         assume_scheme="https",
         validators=[validate_docs_url],
+        widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false"}),  # a url field wants https://
         help_text="Where the documentation is published. The addresses of its pages begin with it.",
     )
     language = forms.CharField(
