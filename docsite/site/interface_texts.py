@@ -29,6 +29,7 @@ PAGE = {
         "changes_in": "What changed in",
         # A page
         "breadcrumbs": "Breadcrumbs",
+        "not_translated": "This page is not translated yet. This is the English one.",
         "docs": "Docs",
         "on_this_page": "On this page",
         "link_to": "Link to “{}”",
@@ -126,6 +127,7 @@ PAGE = {
         "changes_in": "Änderungen in",
         # A page
         "breadcrumbs": "Weg zu dieser Seite",
+        "not_translated": "Diese Seite gibt es noch nicht auf Deutsch. Hier steht die englische.",
         "docs": "Dokumentation",
         "on_this_page": "Auf dieser Seite",
         "link_to": "Link zu „{}“",
@@ -305,8 +307,20 @@ REFUSALS: dict[str, dict[int, str]] = {  # by status, for languages other than E
 # The widget's options: all its labels, by their names in `/widget.d.ts`, and questions that these pages answer.
 _OPTIONS = Path(__file__).parents[2] / "static" / "site" / "widget.de.json"
 WIDGET: dict[str, dict[str, Any]] = {"de": json.loads(_OPTIONS.read_text(encoding="utf-8"))}
+_QUOTED = {  # what “About” says of answers where no model is set
+    "de": "Es sind Stellen aus dieser Dokumentation, Wort für Wort zitiert. Kein Sprachmodell schreibt sie. Prüfen Sie "
+    "die verlinkten Seiten, bevor Sie sich auf eine verlassen."
+}
 
 UNITS = {"de": {"second": ("Sekunde", "Sekunden"), "minute": ("Minute", "Minuten"), "hour": ("Stunde", "Stunden")}}
+
+
+def widget_options(language: str, *, has_model: bool) -> dict[str, Any] | None:
+    """The options of the widget in a language; None in English, which is the widget's own."""
+    options = WIDGET.get(language)
+    if options is None or has_model:
+        return options
+    return {**options, "labels": {**options["labels"], "aboutAnswersText": _QUOTED[language]}}
 
 
 def translate_refusal(language: str, refusal: ApiError) -> str:

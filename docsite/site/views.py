@@ -27,6 +27,7 @@ from docsite.site.navigation import (
     language_or_default,
     neighbours,
     pages,
+    readable_pages,
 )
 from docsite.site.nearest_pages import find_nearest
 from docsite.site.page_context import language_of, page_context, site_project
@@ -36,6 +37,8 @@ from search.models import SearchQuery
 from search.query_log import recording
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from search.hits import Hit
 
 MAX_QUERY_LENGTH = 400
@@ -104,11 +107,11 @@ def search(request: HttpRequest) -> HttpResponse:
             "title": hit.breadcrumb[-1],
             "href": hit.link,
             "trail": hit.breadcrumb[:-1],
-            "excerpt": _highlight(hit.excerpt, query),
+            "excerpt": _highlight(hit.excerpt, hit.highlights),
         }
         for hit in hits
     ]
-    available = {**pages(), **pages(language)}
+    available = readable_pages(language)
     context = {
         "query": query,
         "results": results,
@@ -150,7 +153,7 @@ def _is_reader(request: HttpRequest) -> bool:
 
 def _find_page(slug: str, language: str) -> Page:
     try:
-        return pages(language)[slug]
+        return readable_pages(language)[slug]
     except KeyError:
         raise Http404 from None
 
@@ -168,7 +171,7 @@ def _html(request: HttpRequest, found: Page) -> HttpResponse:
         template, context["panel"] = "gallery", get_panel_path()
     elif found.slug == "playground":
         template = "playground"
-    return render(request, f"pages/{template}.html", page_context(found.language, found) | context)
+    return render(request, f"pages/{template}.html", page_context(found.reader_language, found) | context)
 
 
 def _find(project: Project, query: str, limit: int, language: str = "") -> "list[Hit]":
@@ -186,17 +189,9 @@ def _search_language_first(project: Project, query: str, language: str) -> "list
     return hits[:MAX_RESULTS]
 
 
-def _highlight(excerpt: str, query: str) -> SafeString:
-    """The excerpt as HTML. It marks words that begin with a word of the query."""
-    words = sorted((re.escape(word) for word in re.findall(r"\w{2,}", query)), key=len, reverse=True)
-    if not words:
-        return format_html("{}", excerpt)
-    pieces = re.split(rf"\b((?:{'|'.join(words)})\w*)", excerpt, flags=re.IGNORECASE)
-    return format_html_join(
-        "",
-        "{}{}",
-        (
-            (piece, format_html("<mark>{}</mark>", match) if match else "")
-            for piece, match in zip(pieces[::2], [*pieces[1::2], ""], strict=True)
-        ),
-    )
+def _highlight(excerpt: str, ranges: "Sequence[tuple[int, int]]") -> SafeString:
+    """The excerpt as HTML, with the words that matched marked."""
+    starts, ends = [0, *(end for _, end in ranges)], [*(start for start, _ in ranges), len(excerpt)]
+    before = [excerpt[start:end] for start, end in zip(starts, ends, strict=True)]
+    matches = [format_html("<mark>{}</mark>", excerpt[start:end]) for start, end in ranges]
+    return format_html_join("", "{}{}", zip(before, [*matches, ""], strict=True))

@@ -106,7 +106,7 @@ def test_other_spellings_redirect_to_the_page(client: Client) -> None:
     assert client.get("/index")["Location"] == "/"
     assert client.get("/de/")["Location"] == client.get("/de/index")["Location"] == "/de"
     assert client.get("/de/quickstart/")["Location"] == "/de/quickstart"
-    assert client.get("/de/streaming").status_code == 404
+    assert client.get("/de/streaming/")["Location"] == "/de/streaming"
     assert client.post("/quickstart").status_code == 405
 
 
@@ -156,7 +156,28 @@ def test_a_translation_has_the_same_code_as_the_original(page: Page) -> None:
 def test_the_navigation_of_a_language_includes_untranslated_pages(client: Client) -> None:
     html = client.get("/de/quickstart").content.decode()
     assert '<a href="/de/your-docs">' in html
-    assert '<a href="/streaming" lang="en" hreflang="en">' in html
+    assert '<a href="/de/streaming" lang="en" hreflang="en">' in html
+
+
+def test_a_page_without_a_translation_is_shown_in_english_and_says_so(client: Client) -> None:
+    response = client.get("/de/streaming")
+    html = response.content.decode()
+    assert '<html lang="de">' in html
+    assert interface_texts.PAGE["de"]["not_translated"] in html
+    assert '<article class="page-streaming" lang="en">' in html
+    assert '<a href="/de/streaming" aria-current="page" lang="en"' in html
+    assert '/streaming>; rel="canonical"' in response["Link"]
+    assert "/de/streaming>" not in response["Link"]
+    assert client.get("/de/streaming.md").content == client.get("/streaming.md").content
+    assert interface_texts.PAGE["en"]["not_translated"] not in client.get("/streaming").content.decode()
+    assert client.get("/de/nothing").status_code == 404
+
+
+def test_about_tells_a_german_reader_who_writes(client: Client, settings: Settings) -> None:
+    options = interface_texts.widget_options
+    assert "Sprachmodell, und" in options("de", has_model=True)["labels"]["aboutAnswersText"]
+    assert "Kein Sprachmodell" in options("de", has_model=False)["labels"]["aboutAnswersText"]
+    assert options("en", has_model=False) is None
 
 
 def test_all_languages_have_all_texts() -> None:
@@ -195,7 +216,7 @@ def test_each_page_knows_its_languages(client: Client) -> None:
     }
     assert there == {"en": ("/quickstart", True), "de": ("/de/quickstart", False)}
     not_there = client.get("/streaming").context["languages"]
-    assert [entry["href"] for entry in not_there] == ["/streaming", "/de"]
+    assert [entry["href"] for entry in not_there] == ["/streaming", "/de/streaming"]
     assert client.get("/de").context["language"] == "de"
 
 
@@ -289,7 +310,7 @@ def test_a_repeated_heading_gets_a_number() -> None:
         ("/docs/quick-start.html", ["/quickstart"]),
         ("/rate-limit", ["/errors-and-limits"]),
         ("/de/quikstart", ["/de/quickstart"]),
-        ("/de/streeming", ["/streaming"]),
+        ("/de/streeming", ["/de/streaming"]),
         ("/nope", []),
         ("/a/b/c/", []),
         ("/wp-login.php", []),
