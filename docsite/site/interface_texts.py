@@ -44,6 +44,12 @@ PAGE = {
         "open_claude": "Open in Claude",
         "prompt_read": "Read ",
         "prompt_help": " and help me with my questions about it.",
+        # The first page
+        "picture_answer": "An answer in the widget, with links to the sentences it rests on",
+        "picture_report": "The report of visitors in the admin: people and AI clients, day by day",
+        "number_widget": "on your pages until a reader asks",
+        "number_tools": "documentation tools whose addresses and anchors are read as they render them",
+        "number_languages": "languages in which search knows the forms of words",
         # Feedback
         "was_helpful": "Was this page helpful?",
         "yes": "Yes",
@@ -142,6 +148,12 @@ PAGE = {
         "open_claude": "In Claude öffnen",
         "prompt_read": "Lies ",
         "prompt_help": " und hilf mir bei meinen Fragen dazu.",
+        # The first page
+        "picture_answer": "Eine Antwort im Widget, mit Links zu den Sätzen, auf denen sie beruht",
+        "picture_report": "Der Bericht über Besucher in der Verwaltung: Menschen und KI-Programme, Tag für Tag",
+        "number_widget": "auf Ihren Seiten, bis jemand fragt",
+        "number_tools": "Werkzeuge für Dokumentation, deren Adressen und Anker so gelesen werden, wie sie entstehen",
+        "number_languages": "Sprachen, in denen die Suche die Formen der Wörter kennt",
         # Feedback
         "was_helpful": "War diese Seite hilfreich?",
         "yes": "Ja",

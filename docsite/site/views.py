@@ -19,7 +19,7 @@ from docsite.core.http import cpu_time, ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
 from docsite.core.tenants.models import Project
-from docsite.site import forms, interface_texts
+from docsite.site import forms, home, interface_texts
 from docsite.site.agent_files import link_header, markdown_response, wants_markdown
 from docsite.site.navigation import (
     DEFAULT_LANGUAGE,
@@ -171,6 +171,9 @@ def _html(request: HttpRequest, found: Page) -> HttpResponse:
         template, context["panel"] = "gallery", get_panel_path()
     elif found.slug == "playground":
         template = "playground"
+    elif found.slug == "index":
+        template = "home"
+        context |= home.build_context(found.reader_language)
     return render(request, f"pages/{template}.html", page_context(found.reader_language, found) | context)
 
 

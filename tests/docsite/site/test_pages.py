@@ -10,12 +10,13 @@ from django.utils.html import escape
 from pytest_django import Settings
 
 from docsite.env import Env
-from docsite.site import interface_texts, navigation
+from docsite.site import home, interface_texts, navigation
 from docsite.site.markdown import render
 from docsite.site.navigation import Page
 from search import sources
 from search.indexing.ingest import ingest
 from search.sources.markdown.front_matter import split_front_matter
+from search.sources.markdown.generators import GENERATORS
 from search.text import sections
 from tests.conftest import ROOT
 
@@ -178,6 +179,30 @@ def test_about_tells_a_german_reader_who_writes(client: Client, settings: Settin
     assert "Sprachmodell, und" in options("de", has_model=True)["labels"]["aboutAnswersText"]
     assert "Kein Sprachmodell" in options("de", has_model=False)["labels"]["aboutAnswersText"]
     assert options("en", has_model=False) is None
+
+
+@pytest.mark.parametrize(("path", "tools"), [("/", "documentation tools"), ("/de", "Werkzeuge")])
+def test_the_first_page_shows_the_product_and_three_numbers(client: Client, path: str, tools: str) -> None:
+    html = client.get(path).content.decode()
+    pictures = re.findall(r'<img class="in-(light|dark)" src="/static/([^"?]+)"', html)
+    assert [theme for theme, _ in pictures] == ["light", "dark", "light", "dark"]
+    assert all((ROOT / "static" / name).stat().st_size < 100_000 for _, name in pictures)
+    numbers = re.findall(r'<li><a href="([^"]+)"><strong>([^<]+)</strong> ([^<]+)<', html)
+    assert [value for _, value, _ in numbers] == ["6 KB", "10", "15"]
+    assert tools in numbers[1][2]
+    assert all(client.get(href).status_code == 200 for href, _, _ in numbers)
+
+
+def test_the_numbers_of_the_first_page_are_true() -> None:
+    build = (ROOT / "static" / "widget" / "build.mjs").read_text()
+    assert re.search(rf'bundle\("widget\.js", "[^"]+", "iife", {home.WIDGET_KILOBYTES}, ', build)
+    page = navigation.pages()["how-search-works"].body
+    listed = re.search(r"forms of words: ([^.]+)\.", page)[1]  # type: ignore[index]
+    languages = re.split(r", | and ", listed)
+    assert len(languages) == home.LANGUAGES
+    rows = re.findall(r"^\| `(\w+)` \|", navigation.pages()["sources"].body, re.MULTILINE)
+    assert {"sphinx", *GENERATORS} <= set(rows)
+    assert len({"sphinx", *GENERATORS}) == home.TOOLS
 
 
 def test_all_languages_have_all_texts() -> None:
