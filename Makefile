@@ -21,7 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes. Without a cache each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test packages collect quick fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics check node-tests lint fix types widget lock clean
+.PHONY: demo test packages collect quick fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics check node-tests lint fix types widget pictures lock clean
 
 demo: $(VENV)/.installed widget  ## set up and serve the demo site
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
@@ -146,6 +146,9 @@ $(VENV)/.installed-dev: requirements-dev.txt | $(VENV)/.installed
 	@echo "Installing packages for tests …"
 	@$(PY) -m pip install --quiet -r requirements-dev.txt
 	@touch $@
+
+pictures: $(VENV)/.installed-dev widget  ## take the pictures of the documentation anew, from a demo of its own; needs Chromium
+	@$(PY) -m tests.pictures
 
 lock:  ## write the requirement files anew from pyproject.toml
 	uv pip compile -q --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links \

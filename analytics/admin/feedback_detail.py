@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404
 from analytics.feedback import triage
 from analytics.feedback.triage import NOBODY
 from analytics.models import Feedback, FeedbackNote
+from assistant.conversations import transcript
 from assistant.models import Message
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
@@ -74,6 +75,7 @@ def _list_turns(row: Feedback) -> list[dict[str, Any]]:
         {
             "who": "Reader" if turn.role == Message.Role.USER else "Assistant",
             "text": turn.content,
+            "html": transcript.render(turn.content) if turn.role == Message.Role.ASSISTANT else "",
             "at": turn.created_at,
             "is_rated": turn.pk == row.message.pk,
         }

@@ -26,16 +26,16 @@ _BROWSERS = (
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
     "Version/18.6 Mobile/15E148 Safari/604.1",
 )
-_LANGUAGES = (
-    "en-US,en;q=0.9",
-    "en-GB",
-    "en",
-    "de-DE,de;q=0.9,en;q=0.8",
-    "fr",
-    "es-MX,es",
-    "ja",
-    "pt-BR,pt",
-    "zh-CN,zh",
+_LANGUAGES = (  # percent of people, and their header
+    (48, "en-US,en;q=0.9"),
+    (14, "en-GB"),
+    (6, "en"),
+    (11, "de-DE,de;q=0.9,en;q=0.8"),
+    (5, "fr"),
+    (5, "es-MX,es"),
+    (4, "ja"),
+    (4, "pt-BR,pt"),
+    (3, "zh-CN,zh"),
 )
 _NEWSLETTER = "?utm_source=newsletter&utm_medium=email&utm_campaign="
 _ARRIVALS = (  # weight, referrer, and query of the first page
@@ -118,7 +118,7 @@ def _views_of_day(
         person = int(_PEOPLE * rng.random() ** 2)  # some come often
         at = end - timedelta(hours=min(24, abs(rng.gauss(10, 6))), seconds=rng.randint(0, 3600))
         ((_, referrer, query),) = rng.choices(_ARRIVALS, [weight for weight, *_ in _ARRIVALS])
-        language = _LANGUAGES[min(person * 7 % 29, len(_LANGUAGES) - 1) if person % 3 else 0]
+        language = _language_of(person)
         for path in _pick_pages(rng, paths, rng.randint(1, 5)):
             markdown = rng.random() < 0.02
             page = f"{path}.md" if markdown and path != "/" else path
@@ -147,6 +147,16 @@ def _pick_pages(rng: random.Random, paths: Sequence[str], count: int) -> list[st
 def _address_of(person: int) -> Address:
     """The address of a person: a network of their own in the range for documentation."""
     return ipaddress.IPv6Address(f"2001:db8:{person:x}::1")
+
+
+def _language_of(person: int) -> str:
+    """The `Accept-Language` of a person. Neighbours differ, since the first people come most often."""
+    rest = person * 61 % 100
+    for share, language in _LANGUAGES:
+        rest -= share
+        if rest < 0:
+            return language
+    raise AssertionError("the shares are not 100 percent")
 
 
 def _sample_view(rng: random.Random, path: str, at: datetime, address: Address, user_agent: str) -> Observation:

@@ -76,7 +76,10 @@ class SettingsForm(forms.ModelForm):
         super().__init__(data, instance=assistant, initial=starters)
         for number, name in enumerate(_STARTERS, 1):
             self.fields[name] = forms.CharField(required=False, max_length=120, label=f"Starter question {number}")
-        self.fields[_STARTERS[-1]].help_text = "The widget offers these questions in an empty conversation."
+        self.fields[_STARTERS[-1]].help_text = (
+            "The widget offers these questions in an empty conversation. All empty: questions from headings of "
+            "your pages."
+        )
         self.fields["model"].help_text = _model_help(may_choose_model)
         self.fields["model"].disabled = not may_choose_model
         self.fields["reasoning_effort"].disabled = not may_choose_model

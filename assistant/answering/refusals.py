@@ -20,6 +20,7 @@ from assistant.question import Question
 from search.hits import Hit
 
 MAX_NEAREST_PAGES = 3
+MIN_NEAR_SCORE = 0.05  # pages with a smaller score share little more than a word with the question
 UNSUPPORTED = "No page of the documentation could be found to support this answer."
 
 
@@ -34,7 +35,7 @@ def suggest_alternatives(hits: Sequence[Hit], question: Question, thread_id: str
     phrases, settings = choose_phrases(hits, question.text), question.settings
     if settings.refusal_text:
         yield Text(f"\n\n{settings.refusal_text}")
-    pages = list({hit.path: hit for hit in hits}.values())[:MAX_NEAREST_PAGES]
+    pages = list({hit.path: hit for hit in hits if hit.score >= MIN_NEAR_SCORE}.values())[:MAX_NEAREST_PAGES]
     if pages:
         links = "\n".join(f"- [{escape_markdown(hit.title)}]({hit.url.partition('#')[0]})" for hit in pages)
         yield Text(f"\n\n{phrases.nearest_pages}\n\n{links}")

@@ -2,11 +2,13 @@
 
 from typing import Literal
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from ninja import Router, Schema
 from pydantic import Field
 
 from assistant.models import AssistantSettings, WidgetSettings
+from assistant.widget import starters
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.access.request_checks import AnyOrigin, BrowserRequest
 from docsite.core.db import in_db
@@ -14,6 +16,11 @@ from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 
 router = Router()
+
+QUOTED = (  # what “About” says of answers where no model is set; the widget's own sentence is about a model
+    "They are passages of these docs, quoted word for word. No language model writes them. Check the linked pages "
+    "before you rely on one."
+)
 
 
 class Appearance(Schema):
@@ -70,8 +77,8 @@ def _load_configuration(project: Project) -> WidgetOn | WidgetOff:
     return WidgetOn(
         enabled=True,
         appearance=Appearance.model_validate(widget.appearance()),
-        labels=widget.labels,
-        starterQuestions=AssistantSettings.for_project(project).starter_questions,
+        labels=widget.labels if settings.ENV.openai_base_url else {"aboutAnswersText": QUOTED, **widget.labels},
+        starterQuestions=AssistantSettings.for_project(project).starter_questions or starters.propose(project),
     )
 
 

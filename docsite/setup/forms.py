@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest
 
+from assistant.models import WidgetSettings
 from docsite.core.tenants.models import ApiKey, Organization, Project, validate_docs_url
 from docsite.core.tenants.staff import organizations_of
 from docsite.core.workspace.fields import OriginsField
@@ -56,6 +57,7 @@ class CorrectionForm(forms.Form):
         max_length=200,
         assume_scheme="https",
         validators=[validate_docs_url],
+        widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false"}),  # a url field wants https://
         help_text="Where the documentation is published. The addresses of its pages begin with it.",
     )
     language = forms.CharField(
@@ -134,6 +136,7 @@ class NewProjectForm(forms.ModelForm):
                 self.cleaned_data["organization"].save()
             project.organization = self.cleaned_data["organization"]
             project.save()
+            WidgetSettings.objects.create(project=project, labels={"name": f"Ask {project.name}"})
             ApiKey.issue(ApiKey.Kind.ASSISTANT, project.organization, project, name="First assistant key")
             source = Source(
                 project=project,

@@ -28,7 +28,7 @@ def start(request: HttpRequest) -> HttpResponse:
         try:
             draft = Draft(form.cleaned_data["location"]).look()
         except (ValueError, OSError) as wrong:
-            form.add_error("location", _as_sentence(wrong))
+            form.add_error("location", as_sentence(wrong))
         else:
             return HttpResponseRedirect(reverse("admin:new_project_check", args=[drafts.save(request, draft)]))
     has_organization = request.user.is_superuser or organizations_of(request).exists()
@@ -48,7 +48,7 @@ def check(request: HttpRequest, token: str) -> HttpResponse:
             drafts.save(request, replace(draft, **form.cleaned_data).look(), token)
             return HttpResponseRedirect(request.path)
         except (ValueError, OSError) as wrong:
-            form.add_error("generator" if "generator" in form.changed_data else None, _as_sentence(wrong))
+            form.add_error("generator" if "generator" in form.changed_data else None, as_sentence(wrong))
     found = draft.found
     opened = [sample for sample in found["samples"] if sample["exists"] is not None]
     context = {
@@ -96,6 +96,8 @@ def _log_addition(request: HttpRequest, project: Project) -> None:
     LogEntry.objects.log_actions(str(request.user.pk), [project], ADDITION, [{"added": {}}], single_object=True)
 
 
-def _as_sentence(wrong: Exception) -> str:
-    text = str(wrong).strip() or "It cannot be read"
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+def as_sentence(wrong: Exception) -> str:
+    """The message as a sentence. A name in front, such as `docs.acme.example`, stays as it is written."""
+    text = str(wrong).strip().rstrip(".") or "It cannot be read"
+    first, rest = text[:1], text[1:]
+    return f"{first.upper() if text.partition(' ')[0].isalpha() else first}{rest}."

@@ -107,7 +107,7 @@ def link_header(request: HttpRequest, page: Page) -> str:
     ]
     return ", ".join(
         [
-            f'<{at(page.path)}>; rel="canonical"',
+            f'<{at(page.original.path)}>; rel="canonical"',
             f'<{page.markdown_path}>; rel="alternate"; type="text/markdown"',
             *others,
             '</llms.txt>; rel="describedby"; type="text/markdown"',

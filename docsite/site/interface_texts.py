@@ -31,6 +31,7 @@ PAGE = {
         "changes_in": "What changed in",
         # A page
         "breadcrumbs": "Breadcrumbs",
+        "not_translated": "This page is not translated yet. This is the English one.",
         "docs": "Docs",
         "on_this_page": "On this page",
         "link_to": "Link to “{}”",
@@ -49,6 +50,12 @@ PAGE = {
         "other_agents": "Add to another agent",
         "prompt_read": "Read ",
         "prompt_help": " and help me with my questions about it.",
+        # The first page
+        "picture_answer": "An answer in the widget, with links to the sentences it rests on",
+        "picture_report": "The report of visitors in the admin: people and AI clients, day by day",
+        "number_widget": "on your pages until a reader asks",
+        "number_tools": "documentation tools whose addresses and anchors are read as they render them",
+        "number_languages": "languages in which search knows the forms of words",
         # Feedback
         "was_helpful": "Was this page helpful?",
         "yes": "Yes",
@@ -132,6 +139,7 @@ PAGE = {
         "changes_in": "Änderungen in",
         # A page
         "breadcrumbs": "Weg zu dieser Seite",
+        "not_translated": "Diese Seite gibt es noch nicht auf Deutsch. Hier steht die englische.",
         "docs": "Dokumentation",
         "on_this_page": "Auf dieser Seite",
         "link_to": "Link zu „{}“",
@@ -150,6 +158,12 @@ PAGE = {
         "other_agents": "Zu anderem Agenten hinzufügen",
         "prompt_read": "Lies ",
         "prompt_help": " und hilf mir bei meinen Fragen dazu.",
+        # The first page
+        "picture_answer": "Eine Antwort im Widget, mit Links zu den Sätzen, auf denen sie beruht",
+        "picture_report": "Der Bericht über Besucher in der Verwaltung: Menschen und KI-Programme, Tag für Tag",
+        "number_widget": "auf Ihren Seiten, bis jemand fragt",
+        "number_tools": "Werkzeuge für Dokumentation, deren Adressen und Anker so gelesen werden, wie sie entstehen",
+        "number_languages": "Sprachen, in denen die Suche die Formen der Wörter kennt",
         # Feedback
         "was_helpful": "War diese Seite hilfreich?",
         "yes": "Ja",
@@ -315,8 +329,20 @@ REFUSALS: dict[str, dict[int, str]] = {  # by status, for languages other than E
 # The widget's options: all its labels, by their names in `/widget.d.ts`, and questions that these pages answer.
 _OPTIONS: Path = settings.FILES / "static" / "site" / "widget.de.json"
 WIDGET: dict[str, dict[str, Any]] = {"de": json.loads(_OPTIONS.read_text(encoding="utf-8"))}
+_QUOTED = {  # what “About” says of answers where no model is set
+    "de": "Es sind Stellen aus dieser Dokumentation, Wort für Wort zitiert. Kein Sprachmodell schreibt sie. Prüfen Sie "
+    "die verlinkten Seiten, bevor Sie sich auf eine verlassen."
+}
 
 UNITS = {"de": {"second": ("Sekunde", "Sekunden"), "minute": ("Minute", "Minuten"), "hour": ("Stunde", "Stunden")}}
+
+
+def widget_options(language: str, *, has_model: bool) -> dict[str, Any] | None:
+    """The options of the widget in a language; None in English, which is the widget's own."""
+    options = WIDGET.get(language)
+    if options is None or has_model:
+        return options
+    return {**options, "labels": {**options["labels"], "aboutAnswersText": _QUOTED[language]}}
 
 
 def translate_refusal(language: str, refusal: ApiError) -> str:

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.conf import settings
@@ -46,10 +46,15 @@ _GROUPS = {"de": {"Start": "Einstieg", "Reference": "Referenz", "Operate": "Betr
 
 @dataclass(frozen=True)
 class Page:
-    """One page: its front matter and its Markdown. The page shows `headline`; lists show `title`."""
+    """One page: its front matter and its Markdown. The page shows `headline`; lists show `title`.
+
+    `language` is that of its text. `reader_language` is that of the pages around it, which differs where a translation
+    is missing.
+    """
 
     slug: str
     language: str
+    reader_language: str
     group: str
     title: str
     headline: str
@@ -59,12 +64,18 @@ class Page:
     @property
     def path(self) -> str:
         """Where the page is served."""
-        return (_root(self.language) or "/") if self.slug == "index" else f"{_root(self.language)}/{self.slug}"
+        root = _root(self.reader_language)
+        return (root or "/") if self.slug == "index" else f"{root}/{self.slug}"
 
     @property
     def markdown_path(self) -> str:
         """Where its Markdown is served."""
-        return f"{_root(self.language)}/{self.slug}.md"
+        return f"{_root(self.reader_language)}/{self.slug}.md"
+
+    @property
+    def original(self) -> "Page":
+        """The page at its own address, among the pages of its language."""
+        return pages(self.language)[self.slug]
 
     @property
     def markdown(self) -> str:
@@ -74,7 +85,7 @@ class Page:
     @functools.cached_property
     def rendered(self) -> Rendered:
         """The body as HTML, rendered on first use."""
-        return render(self.body, interface_texts.PAGE[self.language]["link_to"])
+        return render(self.body, interface_texts.PAGE[self.reader_language]["link_to"])
 
     @property
     def contents(self) -> list[Heading]:
@@ -98,8 +109,7 @@ def _root(language: str) -> str:
 
 def pages(language: str = DEFAULT_LANGUAGE) -> Mapping[str, Page]:
     """The pages of a language by slug, in reading order. Loaded once in a process; with DEBUG, again after an edit."""
-    files = [*CONTENT.rglob("*.md"), *([CHANGELOG] if CHANGELOG.exists() else [])] if settings.DEBUG else []
-    return _load(language, max((file.stat().st_mtime_ns for file in files), default=0))
+    return _load(language, _find_newest())
 
 
 @functools.lru_cache(maxsize=len(LANGUAGES))
@@ -120,7 +130,30 @@ def _page(file: Path, language: str, group: str) -> Page:
         body += "\n" + CHANGELOG.read_text(encoding="utf-8").partition("\n")[2].strip() + "\n"
     group_name = _GROUPS.get(language, {}).get(group, group)
     title = front["title"]
-    return Page(file.stem, language, group_name, title, front.get("headline", title), front["description"], body)
+    return Page(
+        file.stem, language, language, group_name, title, front.get("headline", title), front["description"], body
+    )
+
+
+def readable_pages(language: str) -> Mapping[str, Page]:
+    """Every page by slug, for readers of a language: pages without a translation in the default language."""
+    return _load_readable(language, _find_newest())
+
+
+def _find_newest() -> int:
+    """The time of the last edit in DEBUG, else 0."""
+    files = [*CONTENT.rglob("*.md"), *([CHANGELOG] if CHANGELOG.exists() else [])] if settings.DEBUG else []
+    return max((file.stat().st_mtime_ns for file in files), default=0)
+
+
+@functools.lru_cache(maxsize=len(LANGUAGES))
+def _load_readable(language: str, newest: int) -> dict[str, Page]:
+    names = _GROUPS.get(language, {})
+    untranslated = {
+        slug: replace(page, reader_language=language, group=names.get(page.group, page.group))
+        for slug, page in pages().items()
+    }
+    return {**untranslated, **pages(language)}
 
 
 def all_pages() -> list[Page]:
@@ -139,15 +172,15 @@ def translations(page: Page) -> list[Page]:
 
 
 def groups(language: str = DEFAULT_LANGUAGE) -> list[tuple[str, list[Page]]]:
-    """The navigation: the name of each group and its pages; pages without a translation in the default language."""
-    available = {**pages(), **pages(language)}
+    """The navigation: the name of each group and its pages."""
+    available = readable_pages(language)
     names = _GROUPS.get(language, {})
     return [(names.get(group, group), [available[slug] for slug in slugs]) for group, slugs in _ORDER.items()]
 
 
 def neighbours(page: Page) -> tuple[Page | None, Page | None]:
     """The page before and the page after, in reading order."""
-    ordered = [each for _, members in groups(page.language) for each in members]
+    ordered = [each for _, members in groups(page.reader_language) for each in members]
     position = ordered.index(page)
     return (
         ordered[position - 1] if position else None,

@@ -16,7 +16,7 @@ from docsite.site.navigation import (
     groups,
     home_page,
     language_or_default,
-    pages,
+    readable_pages,
 )
 
 SITE_NAME = "Docs Service"
@@ -30,7 +30,7 @@ def page_context(language: str = DEFAULT_LANGUAGE, page: Page | None = None) -> 
     - `home`: the path of the first page in the language
     - `groups`: the navigation
     - `widget`: domain and key, if the project of the site has a key
-    - `languages` (code, name, href, current): links to this page in each language, or to the first page of it
+    - `languages` (code, name, href, current): links to this page for readers of each language, or to the first page
     - `versions`: name, href, current
     """
     key = settings.ENV.site_assistant_key
@@ -41,7 +41,8 @@ def page_context(language: str = DEFAULT_LANGUAGE, page: Page | None = None) -> 
         "in_language": query,
         "in_language_and": f"{query}&" if query else "?",
         "words": interface_texts.PAGE[language],
-        "script_words": interface_texts.SCRIPT[language] | {"widget": interface_texts.WIDGET.get(language)},
+        "script_words": interface_texts.SCRIPT[language]
+        | {"widget": interface_texts.widget_options(language, has_model=bool(settings.ENV.openai_base_url))},
         "home": home_page(language).path,
         "languages": [
             {"code": code, "name": name, "href": _in_language(page, code).path, "current": code == language}
@@ -59,8 +60,7 @@ def language_of(path: str) -> str:
 
 
 def _in_language(page: Page | None, code: str) -> Page:
-    translated = pages(code)
-    return translated[page.slug if page and page.slug in translated else "index"]
+    return readable_pages(code)[page.slug if page else "index"]
 
 
 def site_project() -> Project | None:

@@ -22,7 +22,7 @@ from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
 from docsite.core.tenants.models import Project
 from docsite.mcp.discovery import McpServer, find_server
-from docsite.site import forms, interface_texts
+from docsite.site import forms, home, interface_texts
 from docsite.site.agent_files import link_header, markdown_response, wants_markdown
 from docsite.site.conventions import structured_data
 from docsite.site.markdown import render as render_markdown
@@ -32,6 +32,7 @@ from docsite.site.navigation import (
     language_or_default,
     neighbours,
     pages,
+    readable_pages,
 )
 from docsite.site.nearest_pages import find_nearest
 from docsite.site.page_context import language_of, page_context, site_project
@@ -41,6 +42,8 @@ from search.models import SearchQuery
 from search.query_log import recording
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from search.hits import Hit
 
 MAX_QUERY_LENGTH = 400
@@ -112,11 +115,11 @@ def search(request: HttpRequest) -> HttpResponse:
             "title": hit.breadcrumb[-1],
             "href": hit.link,
             "trail": hit.breadcrumb[:-1],
-            "excerpt": _highlight(hit.excerpt, query),
+            "excerpt": _highlight(hit.excerpt, hit.highlights),
         }
         for hit in hits
     ]
-    available = {**pages(), **pages(language)}
+    available = readable_pages(language)
     context = {
         "query": query,
         "results": results,
@@ -158,7 +161,7 @@ def _is_reader(request: HttpRequest) -> bool:
 
 def _find_page(slug: str, language: str) -> Page:
     try:
-        return pages(language)[slug]
+        return readable_pages(language)[slug]
     except KeyError:
         raise Http404 from None
 
@@ -181,7 +184,10 @@ def _html(request: HttpRequest, found: Page) -> HttpResponse:
     elif found.slug == "coding-agents":
         template = "coding_agents"
         context["command"] = _render_command(context["mcp"])
-    return render(request, f"pages/{template}.html", page_context(found.language, found) | context)
+    elif found.slug == "index":
+        template = "home"
+        context |= home.build_context(found.reader_language)
+    return render(request, f"pages/{template}.html", page_context(found.reader_language, found) | context)
 
 
 def _render_command(server: McpServer | None) -> SafeString:
@@ -205,17 +211,9 @@ def _search_language_first(project: Project, query: str, language: str) -> "list
     return hits[:MAX_RESULTS]
 
 
-def _highlight(excerpt: str, query: str) -> SafeString:
-    """The excerpt as HTML. It marks words that begin with a word of the query."""
-    words = sorted((re.escape(word) for word in re.findall(r"\w{2,}", query)), key=len, reverse=True)
-    if not words:
-        return format_html("{}", excerpt)
-    pieces = re.split(rf"\b((?:{'|'.join(words)})\w*)", excerpt, flags=re.IGNORECASE)
-    return format_html_join(
-        "",
-        "{}{}",
-        (
-            (piece, format_html("<mark>{}</mark>", match) if match else "")
-            for piece, match in zip(pieces[::2], [*pieces[1::2], ""], strict=True)
-        ),
-    )
+def _highlight(excerpt: str, ranges: "Sequence[tuple[int, int]]") -> SafeString:
+    """The excerpt as HTML, with the words that matched marked."""
+    starts, ends = [0, *(end for _, end in ranges)], [*(start for start, _ in ranges), len(excerpt)]
+    before = [excerpt[start:end] for start, end in zip(starts, ends, strict=True)]
+    matches = [format_html("<mark>{}</mark>", excerpt[start:end]) for start, end in ranges]
+    return format_html_join("", "{}{}", zip(before, [*matches, ""], strict=True))

@@ -8,6 +8,8 @@ from search.text import analysis
 LENGTH = 280  # characters
 MAX_HIGHLIGHTS = 60  # matches in a text that are considered
 MAX_CACHED_WORD = 100  # characters
+SEPARATOR = " · "  # between cells, entries and lines of code
+_LINE_ENDS = ".:;!?,…–—。：；！？、，"
 BEFORE_MATCH = 40  # characters before the first match
 Highlight = tuple[int, int, frozenset[str]]  # start, end, and the wanted terms there
 
@@ -68,7 +70,7 @@ def build_excerpt(text: str, highlighter: Highlighter) -> tuple[str, tuple[tuple
 
     Offsets count Unicode code points.
     """
-    flat = " ".join(text.split())
+    flat = _join_lines(text)
     highlights = highlighter.find(flat)
     start, end = _choose_window(flat, highlights)
     before, after = "…" if start else "", "…" if end < len(flat) else ""
@@ -76,6 +78,17 @@ def build_excerpt(text: str, highlighter: Highlighter) -> tuple[str, tuple[tuple
         (at - start + len(before), to - start + len(before)) for at, to, _ in highlights if start <= at and to <= end
     ]
     return before + flat[start:end] + after, tuple(marks)
+
+
+def _join_lines(text: str) -> str:
+    """The lines of a text as one. After a line without a full stop, such as a cell or code, there is a separator."""
+    pieces: list[str] = []
+    for line in text.splitlines():
+        if words := " ".join(line.split()):
+            if pieces:
+                pieces.append(" " if pieces[-1][-1] in _LINE_ENDS else SEPARATOR)
+            pieces.append(words)
+    return "".join(pieces)
 
 
 def _choose_window(flat: str, highlights: list[Highlight]) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from docsite.core.tenants.models import Project
-from search.sources import Draft, ExcludedPage, Page, UnreadablePage
+from search.sources import Draft, ExcludedPage, Page, UnreadablePage, site_names
 from search.sources.markdown.sites import read_config
 from search.sources.registry import detect_generator, read
 from search.sources.request import SourceRequest
@@ -50,7 +50,7 @@ class Detection:
     - `generator` as `registry.detect_generator` names it.
     - `pages` is the number of pages that were counted; `has_more` says that there may be more.
     - `base_url` is where the site seems to be published; empty if the files do not tell it.
-    - `name` is the title of the first page.
+    - `name` is that of the site, as its pages or its configuration say; empty if they do not.
     """
 
     generator: str
@@ -101,7 +101,7 @@ def _detect_site(request: SourceRequest, fetcher: Fetcher) -> Detection:
     pages = [visit.item.build() for visit in visits if isinstance(visit.item, Draft)]
     readable = [page for page in pages if isinstance(page, Page)]
     samples = [_describe_visit(visit) for visit in visits]
-    name = next((visit.page.title for visit in visits if visit.page and visit.page.title), "")
+    name = site_names.agree([visit.page.site_name for visit in visits if visit.page])
     return Detection("", len(found), not outline.has_sitemap, _find_language(readable), outline.base_url, name, samples)
 
 
@@ -126,7 +126,7 @@ def _detect_pages(request: SourceRequest, generator: str, fetcher: Fetcher) -> D
             break
     if not drafts:
         raise ValueError(f"{printable(request.location)} has no page that can be read")
-    drafts.sort(key=lambda draft: draft.path != "/")  # the home first, by which the site is named
+    drafts.sort(key=lambda draft: draft.path != "/")
     built = [item.build() if isinstance(item, Draft) else item for item in _spread(drafts)]
     pages = [page for page in built if isinstance(page, Page)]
     base_url = request.docs_url or _find_base(request.location)
@@ -135,7 +135,9 @@ def _detect_pages(request: SourceRequest, generator: str, fetcher: Fetcher) -> D
     if base_url:
         with ThreadPoolExecutor(crawl.MAX_CONCURRENT) as pool:
             samples = list(pool.map(lambda sample: _open(fetcher, sample), samples))
-    name = next((page.title for page in pages if page.title), "")
+    name = site_names.find_in_folder(request.folder) if request.folder else ""
+    if generator == "OpenAPI":
+        name = next((page.title for page in pages if page.title), "")
     return Detection(generator, len(drafts), has_more, _find_language(pages), base_url, name, samples)
 
 

@@ -1,12 +1,14 @@
 """The demo's invented readers: their answers are real, each row is marked, and nothing of them stays."""
 
 import io
+from collections import Counter
 from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from analytics.collecting import sample as sample_views
 from analytics.models import Feedback
 from analytics.sample import life, removal
 from assistant.models import Message, Thread
@@ -86,3 +88,11 @@ def test_owners_are_told_and_remove_it_and_strangers_do_not(people, project, sam
     assert "120 conversations" in answer.content.decode()
     assert not removal.has_sample(project.project)
     assert "Remove them" not in people.owner.get(home).content.decode()
+
+
+def test_most_readers_of_the_sample_read_english():
+    languages = Counter(sample_views._language_of(person)[:2] for person in range(700))
+    shares = {language: round(100 * count / 700) for language, count in languages.items()}
+    assert shares["en"] == 68
+    assert shares["de"] == 11
+    assert shares["zh"] == 3

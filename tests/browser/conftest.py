@@ -47,6 +47,11 @@ InTwo = Callable[..., tuple[str, threading.Event]]
 expect.set_options(timeout=PATIENCE * 1000)
 
 
+def find_program() -> str:
+    """The system's Chromium."""
+    return next(filter(None, map(shutil.which, PROGRAMS)))
+
+
 def follow(link: Locator) -> None:
     """Click what leads to another page, and wait until that is there as a whole."""
     with link.page.expect_navigation():
@@ -136,8 +141,7 @@ def _orm_beside_playwright() -> Iterator[None]:
 def browser() -> Iterator[Browser]:
     """The system's Chromium, without a window."""
     with sync_playwright() as playwright:
-        program = next(filter(None, map(shutil.which, PROGRAMS)))
-        chromium = playwright.chromium.launch(executable_path=program, args=list(ARGUMENTS))
+        chromium = playwright.chromium.launch(executable_path=find_program(), args=list(ARGUMENTS))
         yield chromium
         chromium.close()
 

@@ -166,6 +166,50 @@ def test_an_answer_that_comes_late_is_dropped(tab: Callable[..., Page]) -> None:
     expect(page.get_by_role("group", name="Start here")).to_be_visible()
 
 
+def test_a_search_keeps_to_the_language_of_the_page(tab: Callable[..., Page]) -> None:
+    page = tab("/quickstart")
+    german, english = (result(path, language, language=language) for path, language in (("/de/a", "de"), ("/a", "en")))
+
+    def serve(route: Any, found: list[Any]) -> None:
+        language = route.request.post_data_json["filter"].get("language")
+        route.fulfill(json=[hit for hit in found if language in (None, hit["metadata"]["language"])])
+
+    def search(path: str, *found: Any) -> list[str]:
+        page.goto(path)
+        page.route(re.compile(r"/discovery/v1/search/[^/]+$"), lambda route: serve(route, list(found)))
+        page.keyboard.press("Control+k")
+        page.get_by_role("combobox").fill("words")
+        expect(page.locator(".page-row").first).to_be_visible()
+        return page.locator(".page-row .excerpt").all_text_contents()
+
+    assert search("/quickstart", german, english) == ["en"]
+    assert search("/de/quickstart", english, german) == ["de", "en"]
+    assert search("/quickstart", german) == ["de"], "better than nothing"
+
+
+def test_nonsense_has_no_near_pages(tab: Callable[..., Page]) -> None:
+    page = tab()
+    answer(page)
+    page.keyboard.press("/")
+    page.get_by_role("combobox").fill("pizza margherita recipe")
+    expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text("No results")
+    expect(page.get_by_role("option")).to_have_count(1)
+    expect(page.get_by_role("option")).to_contain_text("Ask:")
+
+
+def test_an_excerpt_ends_with_a_whole_word_and_the_dialog_is_whole_at_640_pixels(tab: Callable[..., Page]) -> None:
+    page = tab(viewport={"width": 640, "height": 450})
+    answer(page, result("/a", "wonderful " * 30))
+    page.keyboard.press("/")
+    page.get_by_role("combobox").fill("wonderful")
+    excerpt = str(page.locator(".page-row .excerpt").text_content())
+    assert re.fullmatch(r"(wonderful )*wonderful…", excerpt)
+    box = page.locator(".search-dialog").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= page.evaluate("document.documentElement.clientWidth")
+
+
 def test_nothing_found_leads_to_near_pages_and_is_told(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:
     page = tab()
     answer(page)
@@ -242,14 +286,15 @@ def test_chips_narrow_and_sections_stand_below_their_page(tab: Callable[..., Pag
     def serve(route: Route) -> None:
         asked.append(json.loads(route.request.post_data or "")["filter"])
         more = [{"section": "More", "url": "https://docs.example.com/a#more", "score": 0.5}]
-        found = [result("/a", "x", version="1", sections=more), result("/b", "x", version="2", language="de")]
-        route.fulfill(json=found[: 2 - bool(asked[-1])])
+        found = [result("/a", "x", version="1", sections=more), result("/b", "x", version="2", language="en")]
+        route.fulfill(json=found[:1] if asked[-1] else [*found, result("/c", "x", language="de")])
 
     page.route(FIND, serve)
     page.keyboard.press("/")
     page.get_by_role("combobox").fill("x")
     filters = page.get_by_role("group", name="Narrow the results")
     expect(filters.get_by_role("group", name="Version").get_by_role("button")).to_have_text(["1", "2"])
+    expect(filters.get_by_role("group", name="Language").get_by_role("button")).to_have_text(["German", "English"])
     note = filters.get_by_text("Pages that belong to no version are shown, too.")
     expect(note).to_be_hidden()
     section = page.get_by_role("option").nth(2)

@@ -97,7 +97,7 @@ def test_the_rest_of_a_page_moves_nothing_before_it(
 
 def test_a_german_page_speaks_german(tab: Callable[..., Page]) -> None:
     page = tab("/de/quickstart")
-    for name in ("Dokumentation durchsuchen", "Fragen", "Seitenmenü", "Kopieren", "War diese Seite hilfreich?"):
+    for name in ("Dokumentation durchsuchen", "Seitenmenü", "Kopieren", "War diese Seite hilfreich?"):
         expect(page.get_by_label(name, exact=True).or_(page.get_by_text(name, exact=True)).first).to_be_visible()
     page.keyboard.press("Control+k")
     page.get_by_role("combobox").fill("rate limits")
@@ -284,9 +284,38 @@ def test_the_page_menu_copies_asks_and_closes(tab: Callable[..., Page], site: tu
     expect(menu.locator("summary")).to_be_focused()
     expect(menu.get_by_role("link", name="llms.txt")).to_be_hidden()
     expect(page.locator(".code").first.get_by_role("button", name="Ask")).to_be_visible()
-    page.get_by_role("banner").get_by_role("link", name="Ask").click()
+    menu.locator("summary").press("Enter")
+    menu.get_by_role("link", name="Ask about this page").click()
     expect(page.get_by_role("dialog", name="Ask the docs")).to_be_visible()
     assert page.url == f"{site[0].url}/quickstart"
+
+
+def test_there_is_one_way_to_ask_on_a_page(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:
+    page = tab("/quickstart")
+    expect(page.locator("docs-assistant .launcher")).to_be_visible()
+    expect(page.locator(".ask-button")).to_be_hidden()
+    page.goto("/ask")
+    expect(page.get_by_role("button", name="Ask", exact=True)).to_have_count(1)
+    expect(page.locator("docs-assistant, .ask-button")).to_have_count(0)
+    page.route("**/discovery/v1/widget/*", lambda route: route.fulfill(json={"enabled": False, "reason": "It is off."}))
+    page.goto("/quickstart")
+    expect(page.locator(".ask-button")).to_be_visible()
+    expect(page.locator("docs-assistant .launcher")).to_be_hidden()
+    page.locator(".ask-button").click()
+    expect(page).to_have_url(f"{site[0].url}/ask")
+
+
+def test_thumbs_on_code_wait_for_the_pointer_or_the_keyboard(tab: Callable[..., Page]) -> None:
+    page = tab("/quickstart")
+    block = page.locator(".code").first
+    thumb = block.get_by_role("button", name="This code helped")
+    expect(thumb).to_have_css("opacity", "0")
+    block.hover()
+    expect(thumb).to_have_css("opacity", "1")
+    page.mouse.move(0, 0)
+    expect(thumb).to_have_css("opacity", "0")
+    thumb.focus()
+    expect(thumb).to_have_css("opacity", "1")
 
 
 def test_an_address_opens_search_or_the_assistant_once(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:

@@ -144,6 +144,28 @@ def test_it_comes_back_to_a_page_that_takes_it_away(host: Host, how: str) -> Non
     assert host.errors == []
 
 
+def test_it_stays_where_pages_follow_each_other_quickly(host: Host) -> None:
+    """As Turbo does it when a reader goes back twice: a preview and the page, each with a body of its own."""
+    host.open()
+    expect(host.launcher).to_be_visible()
+    host.page.evaluate(
+        """async () => {
+            for (let i = 0; i < 6; i++) {
+                document.documentElement.replaceChild(document.createElement("body"), document.body);
+                await new Promise(requestAnimationFrame);
+            }
+        }"""
+    )
+    expect(host.launcher).to_be_visible()
+
+
+def test_it_works_on_a_page_with_another_base_address(host: Host) -> None:
+    host.page.route("**/elsewhere/**", lambda route: route.abort())
+    host.open(body='<base href="/elsewhere/deep/">')
+    host.ask("Is it?")
+    expect(host.prose).to_have_text("Yes.")
+
+
 def test_it_does_not_come_into_the_middle_of_a_page_that_is_still_read(host: Host, in_two: InTwo) -> None:
     url, go_on = in_two(
         f"<!doctype html><head>{host.tag}</head><body><header>Acme</header>", "<main>Docs</main></body>"

@@ -34,12 +34,14 @@ _MAX_REDIRECT_DELAY = 10  # seconds; a page that refreshes later is a page with 
 class HtmlPage:
     """A web page.
 
+    - `site_name` is what the page calls its site, or the end of its title after a separator; empty for none.
     - `links` are absolute, in order, without fragments and repeats.
     - `refresh` is the address that the page redirects to; empty for most pages.
     - A page with `refresh` or `noindex` has no `markdown`.
     """
 
     title: str = ""
+    site_name: str = ""
     description: str = ""
     language: str = ""
     version: str = ""
@@ -84,6 +86,8 @@ def read_html(source: bytes | str, address: str, charset: str = "") -> HtmlPage:
     root = tree.root
     page = HtmlPage(
         title=_remove_site_name(title_element.text() if title_element else ""),
+        site_name=_join_lines(meta.get("og:site_name") or meta.get("application-name", ""))
+        or _find_site_name(title_element.text() if title_element else ""),
         description=_join_lines(meta.get("description") or meta.get("og:description", "")),
         language=_join_lines((root.attributes.get("lang") or "") if root else ""),
         version=_join_lines(meta.get("docsearch:version") or meta.get("docusaurus_version", "")),
@@ -186,6 +190,13 @@ def _remove_site_name(title: str) -> str:
     """The title of a document without the name of the site."""
     title = _join_lines(title)
     return (_SUFFIX.sub("", title) if len(title) <= _MAX_TITLE else title) or title
+
+
+def _find_site_name(title: str) -> str:
+    """The name of the site at the end of a document's title; empty for none."""
+    title = _join_lines(title)
+    suffix = _SUFFIX.search(title) if len(title) <= _MAX_TITLE else None
+    return suffix[0].lstrip(" |–—·»:-").strip() if suffix else ""
 
 
 def _join_lines(text: str) -> str:

@@ -141,6 +141,16 @@ def test_a_page_shows_the_answer_with_its_conversation(people, project):
     assert f"/admin/project/{project.domain}/conversations/{thread.thread_id}" in content
 
 
+def test_an_answer_is_shown_as_the_reader_saw_it(people, project):
+    thread = Thread.objects.create(project=project.project, fp="reader")
+    Message.objects.create(thread=thread, role="user", content="How do I use **pip**?")
+    answer = Message.objects.create(thread=thread, role="assistant", content="Run `pip`. **Then** <script>")
+    row = give(project, helpful=False, message=answer)
+    content = people.teammate.get(url(project, f"/{row.feedback_id}")).content.decode()
+    assert "<p>Run <code>pip</code>. <strong>Then</strong> &lt;script&gt;</p>" in content
+    assert "How do I use **pip**?" in content
+
+
 def test_a_page_shows_the_code(people, project):
     row = give(project, source="code_snippet", code="acme <b>", filename="a.sh", lang="sh")
     content = people.owner.get(url(project, f"/{row.feedback_id}")).content.decode()

@@ -86,6 +86,12 @@ def test_an_answer_without_citations_says_that_it_is_unchecked(http, model_servi
     assert stored(stream).sources == []
 
 
+def test_a_refusal_names_no_page_that_has_little_to_do_with_the_question(http, model_service, project):
+    stream = said(http, model_service, project, "NO_ANSWER", question="Which machine bakes the best pizza?")
+    assert values(stream, "a")[0]["result"], "there were hits"
+    assert NEAREST not in text(stream)
+
+
 @pytest.mark.parametrize(
     "words",
     [

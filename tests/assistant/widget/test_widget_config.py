@@ -4,9 +4,11 @@ import pytest
 from django.contrib.admin.models import LogEntry
 
 from assistant.models import AssistantSettings, WidgetSettings
+from assistant.widget.api import QUOTED
 from tests.conftest import assert_error, logged_in
 
-NOTHING = {"enabled": True, "appearance": {}, "labels": {}, "starterQuestions": []}
+WITHOUT_MODEL = {"aboutAnswersText": QUOTED}
+NOTHING = {"enabled": True, "appearance": {}, "labels": WITHOUT_MODEL, "starterQuestions": []}
 STARTERS = ["How do I install acme?", "Was kostet es?"]
 FOREIGN = ["https://evil.example", "http://docs.acme.example", "https://docs.acme.example:444", "null"]
 
@@ -35,6 +37,16 @@ def test_the_services_own_origin_counts(http, service, tenant):
 
 def test_without_settings_there_are_no_starter_questions(http, service, make_project):
     assert ask(http, service, make_project().domain).json() == NOTHING
+
+
+def test_starter_questions_come_from_pages_that_answer_them(http, service, project):
+    told = ask(http, service, project.domain).json()["starterQuestions"]
+    assert told == ["How do I install acme?", "How do I configure acme?", "How do I print labels?"]
+
+
+def test_an_owners_own_label_is_said_in_place_of_ours(http, service, tenant):
+    WidgetSettings.objects.create(project=tenant.project, labels={"aboutAnswersText": "By our model."})
+    assert ask(http, service, tenant.domain).json()["labels"] == {"aboutAnswersText": "By our model."}
 
 
 @pytest.mark.parametrize("origin", FOREIGN)
@@ -115,7 +127,7 @@ def test_pages_get_the_settings(http, service, owner, tenant):
             "logo": "/logo.svg",
             "zIndex": 40,
         },
-        "labels": {"launcher": "Frag uns", "greeting": "Hallo: was nun?"},
+        "labels": {**WITHOUT_MODEL, "launcher": "Frag uns", "greeting": "Hallo: was nun?"},
         "starterQuestions": STARTERS,
     }
     shown = owner.get(page(tenant)).content.decode()

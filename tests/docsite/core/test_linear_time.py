@@ -42,7 +42,7 @@ METHODS = {"match", "fullmatch", "search", "sub", "subn", "split", "findall", "f
 BOUNDED = {
     "analytics/audience/clients.py _BROWSERS": (512, "describe_client"),
     "search/text/analysis.py _CODE": (257, "code_names"),
-    "search/sources/html/__init__.py _SUFFIX": (1_000, "_remove_site_name"),
+    "search/sources/html/__init__.py _SUFFIX": (1_000, "_remove_site_name and _find_site_name"),
     "search/sources/markdown/includes.py _IMPORT": (1_000, "_match"),
     "search/sources/markdown/includes.py _VITEPRESS_PART": (1_000, "_match"),
     "search/sources/markdown/includes.py _WITH_LINES": (1_000, "_match"),

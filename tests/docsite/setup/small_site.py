@@ -24,7 +24,8 @@ def serve_site(*, has_sitemap: bool = True, tags: Sequence[str] = ()) -> Iterato
             title, text = PAGES.get(path, ("", ""))
             links = " ".join(f'<a href="{page}">{name or "Gone"}</a>' for page, (name, _) in PAGES.items())
             body, kind = (
-                f'<html lang="en"><head><title>{title}</title>{"".join(tags)}</head><body><nav>{links}</nav>'
+                f'<html lang="en"><head><title>{title} | Heron handbook</title>{"".join(tags)}</head>'
+                + f"<body><nav>{links}</nav>"
                 + (f"<main><h1>{title}</h1><p>{text}</p></main></body></html>"),
                 "text/html",
             )

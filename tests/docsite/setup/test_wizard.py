@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from docsite.core.tenants.models import ApiKey, Organization, Project
 from docsite.setup.drafts import propose_domain
+from docsite.setup.views import as_sentence
 from search.models import SearchQuery, Source
 from search.sources.detection import detect
 from search.sources.request import SourceRequest
@@ -96,6 +97,25 @@ def test_a_folder_is_checked_once_its_base_address_is_known(site, superuser, doc
 def test_an_owner_names_public_addresses_only(people, location, says):
     (sentences,) = errors(people.owner.post(START, {"location": location})).values()
     assert says in sentences[0]
+
+
+def test_a_host_alone_is_a_base_address(superuser, docs):
+    check = superuser.post(START, {"location": str(docs)}).headers["Location"]
+    field = re.search(r"<input[^>]*name=\"docs_url\"[^>]*>", superuser.get(check).content.decode())[0]
+    assert 'type="text"' in field, "browsers refuse a host alone in a field for addresses"
+    superuser.post(check, {"docs_url": "docs.heron.invalid", "language": "en", "generator": ""})
+    assert 'value="https://docs.heron.invalid"' in superuser.get(check).content.decode()
+
+
+def test_a_name_at_the_start_of_a_mistake_stays_as_it_is():
+    assert as_sentence(ValueError("mkdocs.yml is too large")) == "mkdocs.yml is too large."
+    assert as_sentence(ValueError("docs.acme.example answers 404.")) == "docs.acme.example answers 404."
+    assert as_sentence(ValueError("nothing can be read")) == "Nothing can be read."
+    assert as_sentence(OSError()) == "It cannot be read."
+
+
+def test_a_folder_is_named_by_its_configuration(docs):
+    assert detect(SourceRequest(str(docs), "")).name == "Heron"
 
 
 def test_hosts_that_are_not_public_are_for_superusers(site, people):

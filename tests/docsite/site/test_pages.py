@@ -10,12 +10,13 @@ from django.utils.html import escape
 from pytest_django import Settings
 
 from docsite.env import Env
-from docsite.site import interface_texts, navigation
+from docsite.site import home, interface_texts, navigation
 from docsite.site.markdown import render
 from docsite.site.navigation import Page
 from search import sources
 from search.indexing.ingest import ingest
 from search.sources.markdown.front_matter import split_front_matter
+from search.sources.markdown.generators import GENERATORS
 from search.text import sections
 from tests.conftest import ROOT
 
@@ -109,7 +110,7 @@ def test_other_spellings_redirect_to_the_page(client: Client) -> None:
     assert client.get("/index")["Location"] == "/"
     assert client.get("/de/")["Location"] == client.get("/de/index")["Location"] == "/de"
     assert client.get("/de/quickstart/")["Location"] == "/de/quickstart"
-    assert client.get("/de/streaming").status_code == 404
+    assert client.get("/de/streaming/")["Location"] == "/de/streaming"
     assert client.post("/quickstart").status_code == 405
 
 
@@ -159,7 +160,52 @@ def test_a_translation_has_the_same_code_as_the_original(page: Page) -> None:
 def test_the_navigation_of_a_language_includes_untranslated_pages(client: Client) -> None:
     html = client.get("/de/quickstart").content.decode()
     assert '<a href="/de/your-docs">' in html
-    assert '<a href="/streaming" lang="en" hreflang="en">' in html
+    assert '<a href="/de/streaming" lang="en" hreflang="en">' in html
+
+
+def test_a_page_without_a_translation_is_shown_in_english_and_says_so(client: Client) -> None:
+    response = client.get("/de/streaming")
+    html = response.content.decode()
+    assert '<html lang="de">' in html
+    assert interface_texts.PAGE["de"]["not_translated"] in html
+    assert '<article class="page-streaming" lang="en">' in html
+    assert '<a href="/de/streaming" aria-current="page" lang="en"' in html
+    assert '/streaming>; rel="canonical"' in response["Link"]
+    assert "/de/streaming>" not in response["Link"]
+    assert client.get("/de/streaming.md").content == client.get("/streaming.md").content
+    assert interface_texts.PAGE["en"]["not_translated"] not in client.get("/streaming").content.decode()
+    assert client.get("/de/nothing").status_code == 404
+
+
+def test_about_tells_a_german_reader_who_writes(client: Client, settings: Settings) -> None:
+    options = interface_texts.widget_options
+    assert "Sprachmodell, und" in options("de", has_model=True)["labels"]["aboutAnswersText"]
+    assert "Kein Sprachmodell" in options("de", has_model=False)["labels"]["aboutAnswersText"]
+    assert options("en", has_model=False) is None
+
+
+@pytest.mark.parametrize(("path", "tools"), [("/", "documentation tools"), ("/de", "Werkzeuge")])
+def test_the_first_page_shows_the_product_and_three_numbers(client: Client, path: str, tools: str) -> None:
+    html = client.get(path).content.decode()
+    pictures = re.findall(r'<img class="in-(light|dark)" src="/static/([^"?]+)"', html)
+    assert [theme for theme, _ in pictures] == ["light", "dark", "light", "dark"]
+    assert all((ROOT / "static" / name).stat().st_size < 100_000 for _, name in pictures)
+    numbers = re.findall(r'<li><a href="([^"]+)"><strong>([^<]+)</strong> ([^<]+)<', html)
+    assert [value for _, value, _ in numbers] == ["6 KB", "10", "15"]
+    assert tools in numbers[1][2]
+    assert all(client.get(href).status_code == 200 for href, _, _ in numbers)
+
+
+def test_the_numbers_of_the_first_page_are_true() -> None:
+    build = (ROOT / "static" / "widget" / "build.mjs").read_text()
+    assert re.search(rf'bundle\("widget\.js", "[^"]+", "iife", {home.WIDGET_KILOBYTES}, ', build)
+    page = navigation.pages()["how-search-works"].body
+    listed = re.search(r"forms of words: ([^.]+)\.", page)[1]  # type: ignore[index]
+    languages = re.split(r", | and ", listed)
+    assert len(languages) == home.LANGUAGES
+    rows = re.findall(r"^\| `(\w+)` \|", navigation.pages()["sources"].body, re.MULTILINE)
+    assert {"sphinx", *GENERATORS} <= set(rows)
+    assert len({"sphinx", *GENERATORS}) == home.TOOLS
 
 
 def test_all_languages_have_all_texts() -> None:
@@ -198,7 +244,7 @@ def test_each_page_knows_its_languages(client: Client) -> None:
     }
     assert there == {"en": ("/quickstart", True), "de": ("/de/quickstart", False)}
     not_there = client.get("/streaming").context["languages"]
-    assert [entry["href"] for entry in not_there] == ["/streaming", "/de"]
+    assert [entry["href"] for entry in not_there] == ["/streaming", "/de/streaming"]
     assert client.get("/de").context["language"] == "de"
 
 
@@ -292,7 +338,7 @@ def test_a_repeated_heading_gets_a_number() -> None:
         ("/docs/quick-start.html", ["/quickstart"]),
         ("/rate-limit", ["/errors-and-limits"]),
         ("/de/quikstart", ["/de/quickstart"]),
-        ("/de/streeming", ["/streaming"]),
+        ("/de/streeming", ["/de/streaming"]),
         ("/nope", []),
         ("/a/b/c/", []),
         ("/wp-login.php", []),

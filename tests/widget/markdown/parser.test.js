@@ -59,7 +59,7 @@ describe("Markdown", () => {
   });
 
   it("turns citations into superscripts and other links into links", () => {
-    assert.equal(show("So [1](https://d.example/a#b)."), "p(So cite<https://d.example/a#b>(1).)");
+    assert.equal(show("So [1](https://d.example/a#b)."), "p(Socite<https://d.example/a#b>(1).)");
     assert.equal(show("[the page](/x)"), "p(a<https://docs.example.com/x>(the page))");
   });
 

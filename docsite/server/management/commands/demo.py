@@ -12,6 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from analytics.collecting.sample import make_sample_views
 from analytics.sample import life
+from assistant import model_status
 from assistant.models import AssistantSettings
 from docsite.core.ids import is_token
 from docsite.core.tenants.management.base import ServiceCommand, port
@@ -35,6 +36,8 @@ STARTERS = ["How do I put the widget on my site?", "Who counts as AI?"]
 
 class Command(ServiceCommand):
     """Sets up the demo project, or finds that of an earlier run, and serves it."""
+
+    _answers = ""  # who writes them
 
     help = "Set up the demo project and serve it. Further runs keep its data and keys."
 
@@ -78,6 +81,7 @@ class Command(ServiceCommand):
             self.stdout.write(f"  To remove them: manage.py removesample {project.domain}")
         _save_facts(file, {"sample_of": project.project_id, **demo})  # removed sample views do not come back
         settings.ENV.site_assistant_key = demo["assistant_key"]
+        self._answers = model_status.try_model()
         serve(host, port, lambda: self._print_summary(demo, None if secrets_are_new else file))
         self.stdout.write("Stopped.")
 
@@ -138,6 +142,7 @@ class Command(ServiceCommand):
             f"Site            {base}/",
             f"Admin           {base}/admin/  ({demo['admin_username']} / {password or 'the password you set'})",
             f"Project ID      {demo['project_id']}  (domain {demo['domain']})",
+            f"Answers         {self._answers}",
             f"Assistant key   {demo['assistant_key']}",
             f"Admin key       {key}",
             "",

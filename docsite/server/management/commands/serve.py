@@ -6,6 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from assistant import model_status
 from docsite.core.tenants.management.base import ServiceCommand, port
 
 
@@ -31,7 +32,7 @@ class Command(ServiceCommand):
             check_address(host, port)
         except OSError as failure:
             raise CommandError(f"{host}:{port}: {failure.strerror}. Choose another --port.") from None
-        serve(host, port, lambda: self._print(f"Ready: http://{host}:{port}/"))
+        serve(host, port, lambda: self._print(f"Answers: {model_status.describe()}\nReady: http://{host}:{port}/"))
 
     def _print(self, line: str) -> None:
         self.stdout.write(line)

@@ -16,21 +16,25 @@ export let isReady = false;
 
 /** The owner's settings, once the widget can be used. It stays pending where the widget cannot be used. @type {Promise<Settings>} */
 export const ready = new Promise((resolve) => {
-  if (!tag) return;
+  const showLink = () => document.querySelector(".ask-button")?.classList.add("only-way");
+  if (!tag) return showLink();
   const check = async () => {
     // The same request as the widget's own, so that the browser has the response in its cache.
     const response = await fetch(`/discovery/v1/widget/${tag.dataset.domain}`, { credentials: "omit" });
     const settings = await response.json();
-    if (!settings.enabled) return;
+    if (!settings.enabled) return showLink();
     isReady = true;
     resolve(settings);
   };
   const start = () => {
     if (labels.widget) window.DocsAssistant.update(labels.widget);
-    check().catch(() => {});
+    check().catch(showLink);
   };
   if ("DocsAssistant" in window) start();
-  else tag.addEventListener("load", start, { once: true });
+  else {
+    tag.addEventListener("load", start, { once: true });
+    tag.addEventListener("error", showLink, { once: true });
+  }
 });
 
 /**

@@ -4,6 +4,7 @@ import { fill, formatWait } from "../base/sentences.js";
 import { words } from "./site.js";
 
 const MAX_HITS = 8;
+const FALLBACK = "en"; // the language that follows that of the page
 
 /** @typedef {import("./site.js").Site} Site */
 /** @typedef {{ version?: string, language?: string, tag?: string }} Filter */
@@ -48,11 +49,13 @@ async function request(site, query, filter, signal) {
 
 /**
  * The hits of a query, best first. If some are of another language or version than this page, those of its own come
- * first. Most sites have one of each, and need one request.
+ * first; pages in English or of other versions follow, and other languages only where nothing else is found. Most sites
+ * have one of each, and need one request.
  * @param {Site} site
  * @param {string} query
  * @param {Filter} filter what the reader chose
  * @param {AbortSignal} signal
+ * @returns {Promise<{ hits: Hit[], found: Hit[] }>} the hits to show, and all that were found, in any language
  * @throws {SearchError}
  */
 export async function search(site, query, filter, signal) {
@@ -64,10 +67,15 @@ export async function search(site, query, filter, signal) {
     );
   try {
     const hits = await request(site, query, filter, signal);
-    if (!hits.some(differs)) return hits;
+    if (!hits.some(differs)) return { hits, found: hits };
     const own = await request(site, query, preferred, signal);
     const paths = new Set(own.map(({ path }) => path));
-    return [...own, ...hits.filter(({ path }) => !paths.has(path))].slice(0, MAX_HITS);
+    const others = hits.filter(({ path }) => !paths.has(path));
+    const readable = others.filter(
+      ({ metadata: { language } }) => !language || [FALLBACK, preferred.language].includes(language),
+    );
+    const shown = [...own, ...readable].slice(0, MAX_HITS);
+    return { hits: shown.length ? shown : hits, found: [...own, ...hits] };
   } catch (error) {
     throw error instanceof SearchError ? error : new SearchError(words.searchAway);
   }

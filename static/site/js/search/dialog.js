@@ -89,8 +89,10 @@ export class SearchDialog {
     this.#form.ariaBusy = String(query !== "");
     if (!query) return this.#showSaved();
     try {
-      const hits = await search(this.#site, query, this.#filters.chosen, signal);
-      if (!signal.aborted) this.#showHits(query, hits);
+      const { hits, found } = await search(this.#site, query, this.#filters.chosen, signal);
+      if (signal.aborted) return;
+      this.#filters.addValues(found);
+      this.#showHits(query, hits);
     } catch (error) {
       const message = error instanceof Error ? error.message : "";
       if (!signal.aborted) this.#show(buildAskRows(query, this.#site), { query, message });
@@ -132,7 +134,6 @@ export class SearchDialog {
 
   /** @param {string} query @param {import("./client.js").Hit[]} hits */
   #showHits(query, hits) {
-    this.#filters.addValues(hits);
     if (!hits.length) return this.#showNoHits(query);
     const status = hits.length === 1 ? words.onePage : fill(words.manyPages, { count: hits.length });
     const askRows = buildAskRows(query, this.#site);

@@ -13,6 +13,8 @@ const LENS = "M8.75 3a5.75 5.75 0 1 0 0 11.5 5.75 5.75 0 0 0 0-11.5zM13.2 13.2l4
 const STAR = "m10 2.6 2.3 4.8 5.2.7-3.8 3.6.9 5.2-4.6-2.5-4.6 2.5.9-5.2L2.5 8.1l5.2-.7z";
 const CROSS = "m5.5 5.5 9 9m0-9-9 9";
 const CLOCK = "M10 5.5V10l3 2M10 2.5a7.5 7.5 0 1 0 0 15 7.5 7.5 0 0 0 0-15z";
+const MIN_SIMILARITY = 0.6; // of a word of the query and one of a title
+const MAX_EXCERPT = 170; // characters, about two lines of the dialog
 const BUBBLE = "M4.5 3.5h11a2 2 0 0 1 2 2v6.5a2 2 0 0 1-2 2H11l-4.5 3.5V14h-2a2 2 0 0 1-2-2V5.5a2 2 0 0 1 2-2z";
 
 /**
@@ -33,6 +35,15 @@ function matchRanges(text, query, highlights) {
     toCodePoints(match.index),
     toCodePoints(match.index + match[0].length),
   ]);
+}
+
+/** The beginning of an excerpt, cut between words, so that the style sheet need not cut one. @param {string} text */
+function shorten(text) {
+  const letters = [...text];
+  if (letters.length <= MAX_EXCERPT) return text;
+  const start = letters.slice(0, MAX_EXCERPT).join("");
+  const end = start.lastIndexOf(" ");
+  return `${end > start.length / 2 ? start.slice(0, end) : start}…`;
 }
 
 /**
@@ -63,6 +74,7 @@ export function buildPageRows(hit, query, site) {
   const steps = Array.isArray(breadcrumb) && breadcrumb.length ? breadcrumb : [title];
   const name = steps[steps.length - 1];
   const trail = steps.slice(0, -1).join(" › ");
+  const excerpt = shorten(hit.content);
   return h(
     "div",
     { role: "group", ariaLabel: title, "data-path": hit.path },
@@ -74,7 +86,7 @@ export function buildPageRows(hit, query, site) {
         { href: site.linkTo(hit, url) },
         ...(trail ? [h("span", { className: "trail" }, trail)] : []),
         h("span", { className: "result-title" }, name),
-        markedText("excerpt", hit.content, matchRanges(hit.content, query, highlights)),
+        markedText("excerpt", excerpt, matchRanges(excerpt, query, highlights)),
       ),
     ),
     ...sections.map(({ section, url }) =>
@@ -125,25 +137,30 @@ export function buildSavedRow(entry, isFavourite) {
 export const buildGroup = (name, rows) =>
   h("div", { role: "group", ariaLabel: name }, h("p", { className: "group-name", ariaHidden: "true" }, name), ...rows);
 
-/** The pairs of neighbouring letters. @param {string} text */
+/** The words of four letters and more, each as its pairs of neighbouring letters. @param {string} text */
 const letterPairs = (text) =>
-  new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => text.slice(at, at + 2).toLowerCase()));
+  (text.toLowerCase().match(/[\p{L}\p{N}_]{4,}/gu) ?? []).map(
+    (word) => new Set(Array.from({ length: word.length - 1 }, (_, at) => word.slice(at, at + 2))),
+  );
+
+/** How alike two words are: Dice's coefficient of their pairs, 0 to 1. @param {Set<string>} a @param {Set<string>} b */
+const compare = (a, b) => (2 * [...a].filter((pair) => b.has(pair)).length) / (a.size + b.size);
 
 /**
- * The pages of the navigation whose titles share the most pairs of letters with a query; without a query the first ones.
+ * The pages of the navigation with a word much like one of a query, often none; without a query the first pages.
  * @param {Site} site
  * @param {string} name of the group
  * @param {string} [query]
  * @param {number} [limit]
  */
 export function buildNavigationRows(site, name, query = "", limit = 4) {
-  const queryPairs = letterPairs(query);
+  const queryWords = letterPairs(query);
   const pages = site.pages().map(({ href, title }) => {
-    const titlePairs = letterPairs(title);
-    const shared = [...titlePairs].filter((pair) => queryPairs.has(pair)).length;
-    return { href, title, similarity: shared / (titlePairs.size + queryPairs.size) };
+    const likeness = letterPairs(title).flatMap((word) => queryWords.map((other) => compare(word, other)));
+    return { href, title, similarity: Math.max(0, ...likeness) };
   });
   const rows = pages
+    .filter(({ similarity }) => !query || similarity >= MIN_SIMILARITY)
     .sort((a, b) => b.similarity - a.similarity)
     .slice(0, limit)
     .map(({ href, title }) => buildRow("a", "section-row", { href }, icon(SHEET), h("span", {}, title)));

@@ -18,8 +18,11 @@ import { pageTheme, watchTheme } from "./theme.js";
 
 /** How long a first visit waits for the owner's settings before the launcher shows, in milliseconds. */
 const SETTINGS_TIMEOUT = 250;
-/** How often within a second the widget returns to a page that removed it. */
-const MAX_RETURNS = 3;
+/**
+ * How often within a second the widget returns to a page that removed it. Turbo removes it twice for each page that it
+ * has in its cache, and readers go back and forth quickly.
+ */
+const MAX_RETURNS = 8;
 
 export class Widget extends HTMLElement {
   #root = this.attachShadow({ mode: "closed" });

@@ -167,9 +167,12 @@ function parseBlock(token, inside) {
 const parseBlockList = (tokens, inside) =>
   tokens.map((token) => parseBlock(token, inside)).filter((tree) => tree !== null);
 
+/** @param {MarkdownNode} [node] */
+const isCitation = (node) => typeof node === "object" && node.tag === "cite";
+
 /** @param {Token[]} tokens @param {BlockContext} inside @returns {MarkdownNode[]} */
 function parseInline(tokens, inside) {
-  return tokens.flatMap((token) => {
+  const nodes = tokens.flatMap((token) => {
     switch (token.type) {
       case "text":
         return token.tokens ? parseInline(token.tokens, inside) : [decodeEntities(token.text)];
@@ -194,6 +197,8 @@ function parseInline(tokens, inside) {
         return [stripBidiControls(token.raw)];
     }
   });
+  // A citation stays with the word before it.
+  return nodes.map((node, i) => (typeof node === "string" && isCitation(nodes[i + 1]) ? node.trimEnd() : node));
 }
 
 /** @param {Token} token @param {BlockContext} inside @returns {MarkdownNode[]} */

@@ -23,7 +23,7 @@ function buildNode(tree, hosts) {
     case "cite":
       // A number that leads out of the documentation is a plain link.
       if (hosts.has(tree.host ?? ""))
-        return h("sup", {}, h("a", { ...linkAttributes(href), className: "cite" }, ...children));
+        return h("sup", {}, "\u2060", h("a", { ...linkAttributes(href), className: "cite" }, ...children));
       return buildLink(tree, children);
     case "a":
       return hosts.has(tree.host ?? "") ? h("a", linkAttributes(href), ...children) : buildLink(tree, children);
