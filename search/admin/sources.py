@@ -27,7 +27,7 @@ from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
 from search.models import Document, Generation, Redirect, Source
 from search.sources import generators
-from search.sources.web.private import PrivateHosts
+from docsite.core.network.private_hosts import PrivateHosts
 from search.stored_sources import queue, runs
 
 ACTIVE = (Source.State.QUEUED, Source.State.RUNNING)

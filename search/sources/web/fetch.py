@@ -13,8 +13,8 @@ import httpcore
 import httpx
 
 from search.sources.request import SourceRequest
-from search.sources.web import network
-from search.sources.web.private import PrivateHosts
+from docsite.core.network import connections as network
+from docsite.core.network.private_hosts import PrivateHosts
 
 AGENT = "docs-service"  # our name in robots.txt
 USER_AGENT = f"{AGENT}/0.1 (reads documentation for its owner's search)"
