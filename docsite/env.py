@@ -255,8 +255,7 @@ class Env(BaseSettings):
     )
     webhook_private_hosts: List = Field(
         default=(),
-        description="Hosts, addresses or networks in a private network that webhooks may call, also over http: as in "
-        "`CRAWL_PRIVATE_HOSTS`.",
+        description="Private hosts or networks that webhooks may call, also over http: as in `CRAWL_PRIVATE_HOSTS`.",
     )
     raw_view_days: int = Field(
         default=30,
@@ -292,8 +291,8 @@ class Env(BaseSettings):
     limit_feedback_ip: Rate = Field(
         default="1000/h", description="Feedback per client address. A thumb, a reason and a comment are three requests."
     )
-    limit_support_ip: Rate = Field(default="10/h", description="Support requests per client address.")
-    limit_support_org: Rate = Field(default="200/h", description="Support requests per organization.")
+    limit_support_ip: Rate = Field(default="10/h", description="Requests to a person from one client.")
+    limit_support_org: Rate = Field(default="200/h", description="Requests to a person in one organization.")
     limit_collect_ip: Rate = Field(
         default="600/m",
         description="Page views and clicks that browsers report, and requests for the widget's configuration, per "

@@ -5,8 +5,10 @@ import contextlib
 import hashlib
 import hmac
 import json
+import os
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
@@ -21,17 +23,17 @@ from tests.ports import free_port
 
 @dataclass
 class MailServer:
-    """The mail that arrived. It answers the next messages with `refusals`, such as `451 later`, and takes the rest."""
+    """The mail that arrived. `refusals` has answers such as `451 later` to the next messages for a recipient."""
 
     url: str
     mail: list[EmailMessage] = field(default_factory=list)
     recipients: list[str] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
+    refusals: dict[str, list[str]] = field(default_factory=dict)
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
         """Take a message, or refuse it."""
-        if self.refusals:
-            return self.refusals.pop(0)
+        if answers := self.refusals.get(envelope.rcpt_tos[0]):
+            return answers.pop(0)
         self.mail.append(message_from_bytes(envelope.content, policy=policy.default))  # type: ignore[arg-type]
         self.recipients += envelope.rcpt_tos
         return "250 ok"
@@ -82,15 +84,19 @@ class Receiver:
 
 @contextlib.contextmanager
 def serve_webhook() -> Iterator[Receiver]:
-    """Run a receiver of webhooks in a thread."""
-    port = free_port()
-    receiver = Receiver(f"http://127.0.0.1:{port}/hook", port)
+    """Run a receiver of webhooks in a thread, at the one address that every process under test may call."""
+    port = int(os.environ["WEBHOOK_PRIVATE_HOSTS"].rpartition(":")[2])
+    path = f"/{uuid.uuid4().hex}"  # processes of other tests may still repeat calls of theirs
+    receiver = Receiver(f"http://127.0.0.1:{port}{path}", port)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            receiver.calls.append(({name.lower(): value for name, value in self.headers.items()}, body))
-            self.send_response(receiver.statuses.pop(0) if receiver.statuses else 204)
+            status = 204
+            if self.path == path:
+                receiver.calls.append(({name.lower(): value for name, value in self.headers.items()}, body))
+                status = receiver.statuses.pop(0) if receiver.statuses else status
+            self.send_response(status)
             self.send_header("Location", receiver.url)
             self.send_header("Content-Length", "0")
             self.end_headers()

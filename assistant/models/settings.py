@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, MaxValueValidator, MinValueValidator, validate_email
 from django.db import models
 
+from assistant.models.support_requests import SupportSettings
 from assistant.question import AnswerSettings
 from docsite.core.tenants.models import RETENTION_DAYS, Project, origin_of
 
@@ -85,5 +86,7 @@ class AssistantSettings(models.Model):
         return settings
 
     def to_answer_settings(self) -> AnswerSettings:
-        """The settings that the answering pipeline uses."""
-        return AnswerSettings(self.instructions.strip(), self.deflection.strip(), self.support_url, self.threshold)
+        """The settings that the answering pipeline uses. A support form takes the place of the support link."""
+        support = SupportSettings.for_project(self.project)
+        support_url = support.form_url if support.is_on else self.support_url
+        return AnswerSettings(self.instructions.strip(), self.deflection.strip(), support_url, self.threshold)

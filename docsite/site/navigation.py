@@ -26,6 +26,7 @@ _ORDER = {
         "your-tools",
         "embed",
         "site-search",
+        "support-requests",
         "models",
         "playground",
         "gallery",

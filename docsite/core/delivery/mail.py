@@ -18,8 +18,6 @@ def is_configured() -> bool:
 
 def send(email: Email, message_id: str) -> str:
     """Send an e-mail. Its Message-ID is the same in each attempt. Returns a sentence; raises `DeliveryError`."""
-    if not is_configured():
-        raise DeliveryError("No mail server is set: the operator of the service sets EMAIL_URL.")
     host = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2]
     message = EmailMessage(
         " ".join(email.subject.split()),  # no line ends in a header

@@ -15,6 +15,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from docsite.core.delivery import mail
 from docsite.core.delivery.messages import Message
 from docsite.core.delivery.models import Delivery, DeliveryAttempt
 from docsite.core.tenants.models import Project
@@ -61,11 +62,14 @@ def claim() -> Delivery | None:
     """Claim a delivery that is due, for this process alone; None if none is.
 
     Of several processes that see the same row, one changes it: the others find that `due_at` is another. A claim
-    counts as an attempt, so that a delivery that kills its process is not tried forever.
+    counts as an attempt, so that a delivery that kills its process is not tried forever. E-mail waits for a process
+    that knows a mail server.
     """
+    channels = [channel for channel in Delivery.Channel if channel != Delivery.Channel.EMAIL or mail.is_configured()]
     while True:
         now = timezone.now()
         due = Delivery.objects.filter(state=Delivery.State.WAITING, due_at__lte=now, event__in=_kinds)
+        due = due.filter(channel__in=channels)
         delivery = due.select_related("project").order_by("due_at", "pk").first()
         if delivery is None:
             return None
