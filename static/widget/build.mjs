@@ -75,11 +75,13 @@ await mkdir(here("dist"), { recursive: true });
 const highlight = await bundle("highlight.js", "src/markdown/highlight.js", "esm", 6);
 await writeFile(here(`dist/${LICENCES}`), licence.trim() + "\n");
 const card = await bundle("citation-card.js", "src/transcript/citation-card.js", "esm", 3);
+const personForm = await bundle("person-form.js", "src/person/form.js", "esm", 4);
 const panel = await bundle("panel.js", "src/panel/panel.js", "esm", 45, {
   banner: `/*! Holds marked, MIT: /widget/${LICENCES} */\n`,
   define: {
     HIGHLIGHT_VERSION: JSON.stringify(highlight.version),
     CITATION_CARD_VERSION: JSON.stringify(card.version),
+    PERSON_FORM_VERSION: JSON.stringify(personForm.version),
   },
 });
 const searchDialog = await bundle("search-dialog.js", "src/search/element.js", "esm", 12);
