@@ -117,14 +117,6 @@ PAGE = {
         "answer_comes": "The answer comes by e-mail to",
         "reference": "Its number is",
         "not_sent": "This was not sent",
-        "wrong_email": "Write an e-mail address, such as name@example.com.",
-        "wrong_subject": "Write a subject of at most 200 characters.",
-        "wrong_message": "Write a message of at most 8,000 characters, with at most five links.",
-        "wrong_token": "This was sent very fast, or the form was open for more than a day. Check it and send it again.",
-        "wrong_homepage": "Leave the field below empty.",
-        "wrong_path": "The page is too long.",
-        "wrong_threadId": "The conversation is not known.",
-        "wrong_messageIds": "At most 20 answers can go along.",
         # 404
         "not_found": "Page not found",
         "nothing_at": "Nothing is served at",
@@ -241,20 +233,35 @@ PAGE = {
         "answer_comes": "Die Antwort kommt per E-Mail an",
         "reference": "Ihre Nummer ist",
         "not_sent": "Das wurde nicht abgeschickt",
-        "wrong_email": "Schreiben Sie eine E-Mail-Adresse, etwa name@example.com.",
-        "wrong_subject": "Schreiben Sie einen Betreff von höchstens 200 Zeichen.",
-        "wrong_message": "Schreiben Sie eine Nachricht von höchstens 8.000 Zeichen, mit höchstens fünf Links.",
-        "wrong_token": "Das ging sehr schnell, oder das Formular war länger als einen Tag offen. "
-        "Prüfen Sie es, und schicken Sie es noch einmal ab.",
-        "wrong_homepage": "Lassen Sie das Feld unten leer.",
-        "wrong_path": "Die Seite ist zu lang.",
-        "wrong_threadId": "Das Gespräch ist nicht bekannt.",
-        "wrong_messageIds": "Höchstens 20 Antworten können mitgehen.",
         # 404
         "not_found": "Seite nicht gefunden",
         "nothing_at": "Unter dieser Adresse gibt es nichts:",
         "nearest": "Die nächstliegenden Seiten",
         "start_here": "Hier beginnen",
+    },
+}
+
+SUPPORT_ERRORS = {  # by the field of the form to write to a person
+    "en": {
+        "email": "Write an e-mail address, such as name@example.com.",
+        "subject": "Write a subject of at most 200 characters.",
+        "message": "Write a message of at most 8,000 characters, with at most five links.",
+        "token": "This was sent very fast, or the form was open for more than a day. Check it and send it again.",
+        "homepage": "Leave the field below empty.",
+        "path": "The page is too long.",
+        "threadId": "The conversation is not known.",
+        "messageIds": "At most 20 answers can go along.",
+    },
+    "de": {
+        "email": "Schreiben Sie eine E-Mail-Adresse, etwa name@example.com.",
+        "subject": "Schreiben Sie einen Betreff von höchstens 200 Zeichen.",
+        "message": "Schreiben Sie eine Nachricht von höchstens 8.000 Zeichen, mit höchstens fünf Links.",
+        "token": "Das ging sehr schnell, oder das Formular war länger als einen Tag offen. "
+        "Prüfen Sie es, und schicken Sie es noch einmal ab.",
+        "homepage": "Lassen Sie das Feld unten leer.",
+        "path": "Die Seite ist zu lang.",
+        "threadId": "Das Gespräch ist nicht bekannt.",
+        "messageIds": "Höchstens 20 Antworten können mitgehen.",
     },
 }
 

@@ -103,7 +103,7 @@ def _exchanges(thread: Thread | None) -> list[store.Exchange]:
 def _wrong_fields(refusal: ApiError | None, language: str) -> dict[str, str]:
     """A sentence for each field that is wrong, by its name."""
     names = [detail.partition(":")[0] for detail in refusal.details] if refusal else []
-    return {name: interface_texts.PAGE[language][f"wrong_{name}"] for name in names}
+    return {name: interface_texts.SUPPORT_ERRORS[language][name] for name in names}
 
 
 def _choose_language(request: HttpRequest) -> str:
