@@ -85,8 +85,12 @@ const panel = await bundle("panel.js", "src/panel/panel.js", "esm", 45, {
   },
 });
 const searchDialog = await bundle("search-dialog.js", "src/search/element.js", "esm", 12);
+const deflect = await bundle("deflect.js", "src/search/deflect.js", "esm", 4);
 await bundle("search.js", "src/search/tag.js", "iife", 3, {
-  define: { SEARCH_DIALOG_VERSION: JSON.stringify(searchDialog.version) },
+  define: {
+    SEARCH_DIALOG_VERSION: JSON.stringify(searchDialog.version),
+    DEFLECT_VERSION: JSON.stringify(deflect.version),
+  },
 });
 await bundle("widget.js", "src/launcher/loader.js", "iife", 6, {
   define: { PANEL_VERSION: JSON.stringify(panel.version) },
