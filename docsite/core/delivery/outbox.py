@@ -112,4 +112,7 @@ def list_deliveries(project: Project, subject: str) -> list[Delivery]:
 
 def discard(project_id: int, subject: str) -> None:
     """Delete the deliveries of a subject that is deleted, and what is known of their attempts."""
-    Delivery.objects.filter(project=project_id, subject=subject).delete()
+    with transaction.atomic():
+        # Locked first: another process may be about to store an attempt.
+        rows = Delivery.objects.select_for_update().filter(project=project_id, subject=subject)
+        Delivery.objects.filter(pk__in=list(rows.values_list("pk", flat=True))).delete()
