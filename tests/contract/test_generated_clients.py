@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from assistant.models import SupportSettings
+from tests.assistant.support.conftest import old_token
 from tests.conftest import question
 from tests.contract.browser import BIN, HERE, NODE
 
@@ -52,12 +54,21 @@ def examples(document: dict[str, Any]) -> dict[str, Any]:
     return {name: schemas[schema]["examples"][0] for name, schema in names.items()}
 
 
+@pytest.fixture
+def bodies(document, service, project, monkeypatch) -> dict[str, Any]:
+    """The examples; that of a support request with a token that the project has issued some seconds ago."""
+    SupportSettings.objects.create(project=project.project, service_url=service.url, emails=["owner@acme.example"])
+    bodies = examples(document)
+    bodies["sendSupportRequest"] |= {"token": old_token(project.project, monkeypatch)}
+    return bodies
+
+
 def snake_case(name: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
 def test_a_generated_python_client_calls_every_operation(
-    document, document_file, service, project, thread_id, tmp_path, monkeypatch
+    document, document_file, bodies, service, project, thread_id, tmp_path, monkeypatch
 ):
     command = [BIN / "openapi-python-client", "generate", "--path", document_file, "--meta", "none"]
     made = subprocess.run(
@@ -78,7 +89,7 @@ def test_a_generated_python_client_calls_every_operation(
         parameters = inspect.signature(module.sync_detailed).parameters
         arguments = {each: values[each] for each in parameters if each in values}
         if "body" in parameters:
-            arguments["body"] = parameters["body"].annotation.from_dict(examples(document)[name])
+            arguments["body"] = parameters["body"].annotation.from_dict(bodies[name])
         with client as client:
             response = module.sync_detailed(client=client, **arguments)
         assert 200 <= response.status_code < 300, (name, response.content)
@@ -88,7 +99,7 @@ def test_a_generated_python_client_calls_every_operation(
 
 @pytest.mark.node
 def test_a_generated_typescript_client_calls_every_operation(
-    document, document_file, service, project, thread_id, tmp_path
+    document, document_file, bodies, service, project, thread_id, tmp_path
 ):
     tools = HERE / "node_modules" / ".bin"
     subprocess.run(
@@ -101,7 +112,7 @@ def test_a_generated_typescript_client_calls_every_operation(
         "threadId": thread_id,
         "assistantKey": project.assistant_key,
         "adminKey": project.admin_key,
-        "bodies": examples(document),
+        "bodies": bodies,
     }
     (tmp_path / "setting.json").write_text(json.dumps(setting))
     (tmp_path / "generated.ts").write_text((HERE / "generated.ts").read_text())
