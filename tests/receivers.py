@@ -60,6 +60,7 @@ class Receiver:
     port: int
     calls: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
     statuses: list[int] = field(default_factory=list)
+    delay: float = 0  # seconds before each answer
 
     @property
     def events(self) -> list[dict[str, Any]]:
@@ -96,6 +97,7 @@ def serve_webhook() -> Iterator[Receiver]:
             if self.path == path:
                 receiver.calls.append(({name.lower(): value for name, value in self.headers.items()}, body))
                 status = receiver.statuses.pop(0) if receiver.statuses else status
+            time.sleep(receiver.delay)
             self.send_response(status)
             self.send_header("Location", receiver.url)
             self.send_header("Content-Length", "0")

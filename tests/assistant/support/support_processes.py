@@ -3,6 +3,8 @@
 import os
 import signal
 
+from django.conf import settings
+
 from assistant.models import SupportRequest, SupportSettings
 from assistant.support_requests import notifications, store
 from docsite.core.delivery import background, outbox
@@ -49,3 +51,9 @@ def print_states() -> None:
     """Print the state of each delivery with its number of attempts."""
     for delivery in Delivery.objects.all():
         print(delivery.state, delivery.attempt_count, delivery.attempts.count())  # noqa: T201
+
+
+def print_mail_settings() -> None:
+    """Print what the environment makes of the mail server."""
+    names = ("HOST", "PORT", "HOST_USER", "HOST_PASSWORD", "USE_TLS", "USE_SSL")
+    print(*(getattr(settings, f"EMAIL_{name}") for name in names), settings.DEFAULT_FROM_EMAIL)  # noqa: T201

@@ -5,7 +5,9 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
+from docsite.env import Env
 from tests import processes, scenarios
 from tests.assistant.support import support_processes
 from tests.conftest import wait_for
@@ -69,3 +71,32 @@ def test_a_mail_server_that_comes_back_gets_what_waited(start: Any, database: An
         wait_for(
             lambda: "delivered 2 2" in scenarios.run(support_processes.print_states, database), "the second result"
         )
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("smtp+tls://me%40acme:p%3Aw%2F@mail.acme.example", "mail.acme.example 587 me@acme p:w/ True False"),
+        ("smtp+ssl://me:pw@mail.acme.example", "mail.acme.example 465 me pw False True"),
+        ("smtp://127.0.0.1:2525", "127.0.0.1 2525   False False"),
+    ],
+)
+def test_the_mail_server_is_named_in_one_address(tmp_path: Any, url: str, expected: str) -> None:
+    environment = {"DATA_DIR": str(tmp_path), **mail_settings(url)}
+    printed = scenarios.run(support_processes.print_mail_settings, environment)
+    assert printed == f"{expected} docs@service.example\n"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"email_url": "mail.acme.example", "email_from": "docs@acme.example"},
+        {"email_url": "http://mail.acme.example", "email_from": "docs@acme.example"},
+        {"email_url": "smtp://mail.acme.example:x", "email_from": "docs@acme.example"},
+        {"email_url": "smtp://mail.acme.example", "email_from": "docs"},
+        {"email_url": "smtp://mail.acme.example"},
+    ],
+)
+def test_a_wrong_mail_server_stops_the_start(values: dict[str, str]) -> None:
+    with pytest.raises(ValidationError):
+        Env(**values)

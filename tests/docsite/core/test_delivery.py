@@ -257,3 +257,13 @@ def test_a_call_reports_a_host_that_does_not_exist(make_project):
     webhook, _ = webhooks.store(make_project().project, None, "https://nowhere.invalid/hook")
     with pytest.raises(DeliveryError, match="does not exist"):
         webhooks.call(webhook, "dlv_1", EVENT, "2026-01-01T00:00:00+00:00", {})
+
+
+def test_a_slow_receiver_costs_an_attempt_and_no_more_time(make_project, kind, receiver, monkeypatch):
+    monkeypatch.setattr(webhooks, "_SECONDS", 0.3)
+    receiver.delay = 1
+    project = make_project().project
+    webhook, _ = webhooks.store(project, None, receiver.url)
+    delivery = add(project, kind, WebhookCall(webhook, {}))
+    background.send_next()
+    assert delivery.attempts.get().result == "The webhook did not answer within 0.3 seconds."
