@@ -20,9 +20,11 @@ class AssistantConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what browsers may call. Ask the golden questions before a new index is swapped in."""
+        from assistant.support_requests import notifications
         from search.signals import index_compared, index_staged
 
-        cors.allow_project_origins("assistant")
+        notifications.register()
+        cors.allow_project_origins("assistant", "support")
         cors.allow_every_origin("widget")  # its answer says which origins are allowed
         index_staged.connect(_ask_golden)
         index_compared.connect(_compare)

@@ -8,6 +8,7 @@ that names the variable.
 import importlib.util
 import ipaddress
 import re
+from email.utils import parseaddr
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -246,6 +247,21 @@ class Env(BaseSettings):
         description="Hosts, addresses or networks in a private network from which documentation may be read, "
         "separated by commas: `docs.internal:8080` or `10.0.0.0/8`. Without a port: 80 and 443.",
     )
+    email_url: str = Field(
+        default="",
+        description="Mail server for e-mail to owners: `smtp+tls://user:password@host:587` (STARTTLS), "
+        "`smtp+ssl://…:465` (TLS from the start), or `smtp://host:25` without encryption. Write special characters of "
+        "the password as `%40` and so on. Empty: no e-mail is sent.",
+    )
+    email_from: str = Field(
+        default="",
+        description="With `EMAIL_URL`: the address that e-mail comes from, such as "
+        "`Docs <docs@example.com>`. Your mail server must be allowed to send for it.",
+    )
+    webhook_private_hosts: List = Field(
+        default=(),
+        description="Private hosts or networks that webhooks may call, also over http: as in `CRAWL_PRIVATE_HOSTS`.",
+    )
     raw_view_days: int = Field(
         default=30,
         ge=1,
@@ -281,6 +297,8 @@ class Env(BaseSettings):
     limit_feedback_ip: Rate = Field(
         default="1000/h", description="Feedback per client address. A thumb, a reason and a comment are three requests."
     )
+    limit_support_ip: Rate = Field(default="10/h", description="Requests to a person from one client.")
+    limit_support_org: Rate = Field(default="200/h", description="Requests to a person in one organization.")
     limit_collect_ip: Rate = Field(
         default="600/m",
         description="Page views and clicks that browsers report, requests for the widget's configuration, and requests "
@@ -298,7 +316,7 @@ class Env(BaseSettings):
         description="Attempts to log in per user name, from all browsers that have not logged in with it before.",
     )
 
-    @field_validator("allowed_hosts", "trusted_proxies", "crawl_private_hosts", mode="before")
+    @field_validator("allowed_hosts", "trusted_proxies", "crawl_private_hosts", "webhook_private_hosts", mode="before")
     @classmethod
     def _split_list(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -317,7 +335,7 @@ class Env(BaseSettings):
             ipaddress.ip_network(network, strict=False)
         return value
 
-    @field_validator("crawl_private_hosts")
+    @field_validator("crawl_private_hosts", "webhook_private_hosts")
     @classmethod
     def _check_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for host in value:
@@ -325,6 +343,21 @@ class Env(BaseSettings):
                 raise ValueError("write hosts without a scheme, such as docs.internal:8080")
             if host.count(":") == 1 or "]:" in host:  # else an IPv6 address
                 _check_port(f"//host:{host.rpartition(':')[2] or 'none'}")
+        return value
+
+    @field_validator("email_url")
+    @classmethod
+    def _check_email_url(cls, value: str) -> str:
+        if value and not re.match(r"smtp(?:\+tls|\+ssl)?://[^/]+/?\Z", value):
+            raise ValueError("write it as smtp+tls://user:password@host:587")
+        _check_port(value)
+        return value
+
+    @field_validator("email_from")
+    @classmethod
+    def _check_email_from(cls, value: str, info: ValidationInfo) -> str:
+        if info.data.get("email_url") and "@" not in parseaddr(value)[1]:
+            raise ValueError("write the address that e-mail comes from, such as docs@example.com")
         return value
 
     @field_validator("openai_base_url", "openai_fallback_base_url", "openai_judge_base_url")

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from redis.backoff import NoBackoff
@@ -31,6 +32,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_ratelimit",
     "docsite.core.tenants",
+    "docsite.core.delivery",
     "docsite.core.workspace",
     "search",
     "assistant",
@@ -146,6 +148,14 @@ WHITENOISE_USE_FINDERS = True
 # Two MiB is the largest request body; FILE_UPLOAD_MAX_MEMORY_SIZE above it keeps bodies off the disk.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE + 1
+
+_mail = urlsplit(ENV.email_url)
+EMAIL_HOST = _mail.hostname or ""
+EMAIL_USE_TLS, EMAIL_USE_SSL = _mail.scheme == "smtp+tls", _mail.scheme == "smtp+ssl"
+EMAIL_PORT = _mail.port or (587 if EMAIL_USE_TLS else 465 if EMAIL_USE_SSL else 25)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(_mail.username or ""), unquote(_mail.password or "")
+EMAIL_TIMEOUT = 15
+DEFAULT_FROM_EMAIL = ENV.email_from or "docs-service@localhost"
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENV.https_only
 SECURE_HSTS_SECONDS = ENV.hsts_seconds if ENV.https_only else 0

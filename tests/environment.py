@@ -10,6 +10,7 @@ import shutil
 import tempfile
 
 from docsite.env import Env
+from tests.ports import free_port
 
 for name in Env.model_fields:
     os.environ.pop(name.upper(), None)
@@ -21,5 +22,7 @@ os.environ["DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL", "")
 os.environ["REDIS_URL"] = os.environ.get("TEST_REDIS_URL", "")
 # All tests of a run have one address. Those of a limit set their own.
 os.environ["LIMIT_SEARCH_IP"] = os.environ["LIMIT_FEEDBACK_IP"] = os.environ["LIMIT_CPU_IP"] = "100000/h"
+os.environ["LIMIT_SUPPORT_IP"] = "100000/h"
 os.environ["SLOW_DOWN_SECONDS"] = "0"
+os.environ["WEBHOOK_PRIVATE_HOSTS"] = f"127.0.0.1:{free_port()}"  # of `tests.receivers`
 os.environ["EMBEDDINGS"] = "none"  # tests of vectors choose their own

@@ -4,8 +4,29 @@
 assistant, with a form to try a question (`preview`). `widget`: the page of its
 widget. `golden_questions`: their list, and a button that runs them. `evaluations`: their results.
 `gaps` and `questions`: what readers ask, and what is missing. `health`: facts for the page of limits.
+`support_requests`: what readers ask a person.
 """
 
-from assistant.admin import conversations, evaluations, gaps, golden_questions, health, questions, settings, threads
+from assistant.admin import (
+    conversations,
+    evaluations,
+    gaps,
+    golden_questions,
+    health,
+    questions,
+    settings,
+    support_requests,
+    threads,
+)
 
-__all__ = ["conversations", "evaluations", "gaps", "golden_questions", "health", "questions", "settings", "threads"]
+__all__ = [
+    "conversations",
+    "evaluations",
+    "gaps",
+    "golden_questions",
+    "health",
+    "questions",
+    "settings",
+    "support_requests",
+    "threads",
+]

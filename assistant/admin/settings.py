@@ -56,7 +56,7 @@ class SettingsForm(forms.ModelForm):
         max_length=300,
         label="Support link",
         help_text="Offered below the nearest pages: https://…, mailto:…, or an e-mail address. A web address gets the "
-        "conversation’s id as threadId.",
+        "conversation’s id as threadId. If the project takes support requests, their form takes its place.",
     )
 
     class Meta:

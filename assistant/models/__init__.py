@@ -1,7 +1,7 @@
 """The tables of the assistant, one module for each subject.
 
-Import the models from here. The modules `settings`, `widget`, `appearance`, `evaluations` and `question_groups`
-also hold limits and validators of their fields, for commands, forms and URLs.
+Import the models from here. The modules `settings`, `widget`, `appearance`, `evaluations`, `question_groups` and
+`support_requests` also hold limits and validators of their fields, for commands, forms and URLs.
 """
 
 from assistant.models.conversations import ChatId, Message, Thread, TokenReservation, TokenUse
@@ -15,6 +15,7 @@ from assistant.models.question_groups import (
     QuestionGroup,
 )
 from assistant.models.settings import AssistantSettings
+from assistant.models.support_requests import SupportFormCount, SupportRequest, SupportSettings
 from assistant.models.widget import WidgetFile, WidgetSettings
 
 __all__ = [
@@ -28,6 +29,9 @@ __all__ = [
     "Message",
     "PinnedAnswer",
     "QuestionGroup",
+    "SupportFormCount",
+    "SupportRequest",
+    "SupportSettings",
     "Thread",
     "TokenReservation",
     "TokenUse",

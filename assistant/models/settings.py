@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, MaxValueValidator, MinValueValidator, validate_email
 from django.db import models
 
+from assistant.models.support_requests import SupportSettings
 from assistant.question import AnswerSettings
 from docsite.core.tenants.models import RETENTION_DAYS, Project, origin_of
 
@@ -71,6 +72,8 @@ class AssistantSettings(models.Model):
         "Empty: never.",
     )
 
+    support_form_url = ""  # of the project's support requests, if it takes them; `for_project` sets it
+
     class Meta:
         verbose_name = verbose_name_plural = "assistant settings"
 
@@ -82,8 +85,11 @@ class AssistantSettings(models.Model):
         """The settings of a project; unsaved defaults when it has no row."""
         settings = cls.objects.filter(project=project).first() or cls()
         settings.project = project  # saves a query
+        support = SupportSettings.for_project(project)
+        settings.support_form_url = support.form_url if support.is_on else ""
         return settings
 
     def to_answer_settings(self) -> AnswerSettings:
-        """The settings that the answering pipeline uses."""
-        return AnswerSettings(self.instructions.strip(), self.deflection.strip(), self.support_url, self.threshold)
+        """The settings that the answering pipeline uses. A support form takes the place of the support link."""
+        support_url = self.support_form_url or self.support_url
+        return AnswerSettings(self.instructions.strip(), self.deflection.strip(), support_url, self.threshold)

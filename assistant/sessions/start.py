@@ -27,6 +27,7 @@ from assistant.sessions.running import (
     Timeouts,
     running_answers,
 )
+from assistant.support_requests import store as support_requests
 from assistant.upstream import formats
 from docsite.core.access.authentication import Caller
 from docsite.core.db import in_db
@@ -152,6 +153,7 @@ async def drain() -> None:
 async def forget_conversation(project: Project, fp: str, thread_id: str) -> None:
     """Delete a reader's thread, its running answers, and its answers that can be resumed."""
     await resume.discard_thread(project.pk, fp, thread_id)
+    await in_db(support_requests.cut_conversation)(project, fp, thread_id)
     message_ids = await in_db(threads.delete_thread)(project, fp, thread_id)
     await resume.discard_thread(project.pk, fp, thread_id)  # answers that started meanwhile
     await resume.erase(message_ids)

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Router, Schema
 from pydantic import Field
 
-from assistant.models import AssistantSettings, WidgetSettings
+from assistant.models import AssistantSettings, SupportSettings, WidgetSettings
 from assistant.widget import starters
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.access.request_checks import AnyOrigin, BrowserRequest
@@ -44,6 +44,7 @@ class WidgetOn(Schema):
     appearance: Appearance
     labels: dict[str, str] = Field(description="Texts in place of the widget's own, by label name.")
     starterQuestions: list[str]
+    support: str | None = Field(None, description="Address of the form for support requests, if readers can send them.")
 
 
 class WidgetOff(Schema):
@@ -71,7 +72,7 @@ async def widget(request: BrowserRequest, response: HttpResponse, domain: str) -
 
 
 def _load_configuration(project: Project) -> WidgetOn | WidgetOff:
-    widget = WidgetSettings.for_project(project)
+    widget, support = WidgetSettings.for_project(project), SupportSettings.for_project(project)
     if not widget.enabled:
         return WidgetOff(enabled=False, reason=f"The widget of the project {project.domain} is switched off.")
     return WidgetOn(
@@ -79,6 +80,7 @@ def _load_configuration(project: Project) -> WidgetOn | WidgetOff:
         appearance=Appearance.model_validate(widget.appearance()),
         labels=widget.labels if settings.ENV.openai_base_url else {"aboutAnswersText": QUOTED, **widget.labels},
         starterQuestions=AssistantSettings.for_project(project).starter_questions or starters.propose(project),
+        support=support.form_url if support.is_on else None,
     )
 
 

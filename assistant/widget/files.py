@@ -33,7 +33,7 @@ from docsite.core.http.scripts import Script
 logger = logging.getLogger(__name__)
 
 LOADER, PANEL, SEARCH = "widget.js", "panel.js", "search.js"
-BUILD = (LOADER, PANEL, "highlight.js", "citation-card.js", SEARCH, "search-dialog.js")
+BUILD = (LOADER, PANEL, "highlight.js", "citation-card.js", "person-form.js", SEARCH, "search-dialog.js", "deflect.js")
 
 
 class Embed(NamedTuple):

@@ -37,6 +37,16 @@ def receipt_id() -> str:
     return "ers_" + _base32(20)
 
 
+def delivery_id() -> str:
+    """`dlv_` and 100 random bits: an identifier, not a secret."""
+    return "dlv_" + _base32(20)
+
+
+def support_request_id() -> str:
+    """`sup_` and 100 random bits: an identifier, not a secret."""
+    return "sup_" + _base32(20)
+
+
 TOKEN_PATTERN = r"\bsvc_(?:dsc_)?[0-9A-Za-z]{34}\b"  # what `token` returns; the page Security publishes it for scanners
 
 

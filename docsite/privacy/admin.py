@@ -16,12 +16,13 @@ from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import navigation
 from docsite.core.workspace.scoped_admin import ScopedAdmin
 from docsite.privacy import erasure
-from docsite.privacy.erasure import CONVERSATION, EVERYTHING, READER, VISITOR
+from docsite.privacy.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER
 from docsite.privacy.models import AuditEntry
 
 WHOSE = (
     (READER, "All conversations of a reader"),
     (CONVERSATION, "One conversation"),
+    (WRITER, "All support requests of an e-mail address"),
     (VISITOR, "Page views and searches of a visitor"),
     (EVERYTHING, "Everything that all readers left, and all counts"),
 )
@@ -35,7 +36,8 @@ class EraseForm(forms.Form):
         label="Whose",
         required=False,
         max_length=256,
-        help_text="The fp of the reader, the id of the conversation, or the network address of the visitor.",
+        help_text="The fp of the reader, the id of the conversation, the e-mail address of the support requests, "
+        "or the network address of the visitor.",
     )
     user_agent = forms.CharField(
         required=False, max_length=1000, help_text="The visitor's browser sends it as User-Agent."

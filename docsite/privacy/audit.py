@@ -14,15 +14,16 @@ from django.db.models import Field, Model
 from django.db.models.signals import post_delete, post_save, pre_save
 
 from analytics.models import AnalyticsSettings
-from assistant.models import AssistantSettings, GroupAction, PinnedAnswer, WidgetSettings
+from assistant.models import AssistantSettings, GroupAction, PinnedAnswer, SupportSettings, WidgetSettings
 from docsite.core import context
+from docsite.core.delivery.models import Webhook
 from docsite.core.tenants.models import ApiKey, Membership, Organization, Project
 from docsite.mcp.models import McpSettings
 from docsite.privacy.models import AuditEntry
 from search.models import PageWords, SearchSettings, Source
 
-SETTINGS = (AnalyticsSettings, AssistantSettings, McpSettings, SearchSettings, WidgetSettings)
-CONTENT = (GroupAction, PageWords, PinnedAnswer)
+SETTINGS = (AnalyticsSettings, AssistantSettings, McpSettings, SearchSettings, SupportSettings, WidgetSettings)
+CONTENT = (GroupAction, PageWords, PinnedAnswer, Webhook)
 WATCHED: tuple[type[Model], ...] = (ApiKey, Membership, Organization, Project, Source, *CONTENT, *SETTINGS)
 _IGNORED = {  # the service itself changes these fields
     "last_login",

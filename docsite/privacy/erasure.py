@@ -16,15 +16,16 @@ from analytics.collecting.recording import possible_visitors
 from analytics.counting import erasure as analytics_erasure
 from analytics.identity import key_rotation
 from analytics.models import Feedback
-from assistant.models import ChatId, Message, Thread
+from assistant.models import ChatId, Message, SupportFormCount, SupportRequest, Thread
 from assistant.sessions.start import forget_conversation
+from assistant.support_requests import store as support_requests
 from docsite.core import ids
 from docsite.core.http.client_address import Address, parse_address
 from docsite.core.tenants.models import Project
 from docsite.privacy import audit
 from search.query_log import recording as search_recording
 
-READER, CONVERSATION, VISITOR, EVERYTHING = "reader", "conversation", "visitor", "everything"
+READER, CONVERSATION, WRITER, VISITOR, EVERYTHING = "reader", "conversation", "writer", "visitor", "everything"
 SHARED_FP = "anonymous"
 BATCH = 200  # threads of one transaction
 _RUNNING = timedelta(hours=1)  # an answer that was stored so long ago runs no more, and cannot be resumed
@@ -58,7 +59,7 @@ class Receipt:
 def erase(project: Project, whose: str, identifier: str = "", user_agent: str = "", reader_id: str = "") -> Receipt:
     """Erase what `whose` names: data of the reader, conversation or visitor with an identifier, or everything.
 
-    A visitor's identifier is a network address. Raises `NotErasable`.
+    A visitor's identifier is a network address, a writer's an e-mail address. Raises `NotErasable`.
     """
     if not identifier and whose != EVERYTHING:
         raise NotErasable(f"Name the {whose}.")
@@ -66,6 +67,8 @@ def erase(project: Project, whose: str, identifier: str = "", user_agent: str = 
         return erase_reader(project, identifier)
     if whose == CONVERSATION:
         return erase_conversation(project, identifier)
+    if whose == WRITER:
+        return erase_writer(project, identifier)
     if whose == EVERYTHING:
         return erase_project(project)
     address = parse_address(identifier)
@@ -75,7 +78,7 @@ def erase(project: Project, whose: str, identifier: str = "", user_agent: str = 
 
 
 def erase_reader(project: Project, fp: str) -> Receipt:
-    """Erase all conversations of an `fp`, with the feedback on their answers and the chat ids."""
+    """Erase all conversations of an `fp`, with the feedback on their answers, their support requests and chat ids."""
     if fp == SHARED_FP:
         raise NotErasable(f"Many readers share the fp {SHARED_FP}. Erase their conversations one by one.")
     erased = _erase_threads(project, Thread.objects.filter(project=project, fp=fp))
@@ -83,9 +86,15 @@ def erase_reader(project: Project, fp: str) -> Receipt:
 
 
 def erase_conversation(project: Project, thread_id: str) -> Receipt:
-    """Erase one conversation, with the feedback on its answers and its chat ids."""
+    """Erase one conversation, with the feedback on its answers, its support requests and its chat ids."""
     erased = _erase_threads(project, Thread.objects.filter(project=project, thread_id=thread_id))
     return _write_receipt(project, f"conversation {_mask(project, thread_id)}", erased)
+
+
+def erase_writer(project: Project, email: str) -> Receipt:
+    """Erase the support requests of an e-mail address, with their deliveries. The owner's mailbox is not ours."""
+    erased = {"support requests": support_requests.delete_of_address(project, email)}
+    return _write_receipt(project, f"writer {_mask(project, email.lower())}", erased)
 
 
 def erase_visitor(project: Project, address: Address, user_agent: str, reader_id: str = "") -> Receipt:
@@ -110,6 +119,8 @@ def erase_project(project: Project) -> Receipt:
     """Erase everything that readers left in a project, counts included. Its pages, settings and keys stay."""
     writer.flush()
     erased = _erase_threads(project, Thread.objects.filter(project=project))
+    erased["support requests"] += support_requests.delete(SupportRequest.objects.filter(project=project))
+    SupportFormCount.objects.filter(project=project).delete()
     erased["feedback"] += Feedback.objects.filter(project=project).delete()[0]
     erased["chat ids"] += ChatId.objects.filter(project=project).delete()[0]
     erased["searches"] = search_recording.erase(project)
@@ -120,14 +131,16 @@ def erase_project(project: Project) -> Receipt:
 
 def _erase_threads(project: Project, threads: "QuerySet[Thread]") -> dict[str, int]:
     """Delete threads with all that belongs to them. Their running answers end, in all processes."""
-    erased = {"conversations": 0, "messages": 0, "feedback": 0, "chat ids": 0}
+    erased = {"conversations": 0, "messages": 0, "feedback": 0, "support requests": 0, "chat ids": 0}
     recent = Message.objects.filter(thread__project=project, updated_at__gt=timezone.now() - _RUNNING)
     for thread in threads.filter(pk__in=recent.values("thread")):
         _count(erased, [thread.pk])
+        erased["support requests"] += support_requests.delete_of_threads([thread.pk])
         ChatId.objects.filter(thread=thread).delete()
         async_to_sync(forget_conversation)(project, thread.fp, thread.thread_id)
     while batch := list(threads.values_list("pk", flat=True)[:BATCH]):
         _count(erased, batch)
+        erased["support requests"] += support_requests.delete_of_threads(batch)
         ChatId.objects.filter(thread__in=batch).delete()
         Thread.objects.filter(pk__in=batch).delete()
     return erased

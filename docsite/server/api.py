@@ -76,6 +76,7 @@ api.add_router("/discovery/v1/feedback", "analytics.feedback.api.collect_router"
 for protocol, router in import_string("assistant.api.routers").items():
     api.add_router(f"/discovery/{protocol}/assistant", router, tags=["Assistant"])
 api.add_router("/discovery/v1/widget", "assistant.widget.api.router", tags=["Assistant"])
+api.add_router("/discovery/v1/support", "assistant.support_requests.api.router", tags=["Assistant"])
 api.add_router("/discovery/v1/search", "search.api.router", tags=["Search"])
 api.add_router("/discovery/v1/page", "search.api.page_router", tags=["Search"])
 api.add_router("/v1/sources", "search.pushes.api.router", tags=["Sources"])

@@ -16,9 +16,11 @@ from assistant.conversations import budget, chat_ids, retention, threads
 from assistant.gaps import background as gaps
 from assistant.question_groups import grouping
 from assistant.sessions.start import drain
+from assistant.support_requests import store as support_requests
 from docsite.core import sweeper
 from docsite.core.access import last_uses
 from docsite.core.db import in_db
+from docsite.core.delivery import background as deliveries
 from docsite.core.http import limit_use
 from docsite.server import memory
 from docsite.server.sessions import sweep as sweep_sessions
@@ -31,7 +33,7 @@ logger = logging.getLogger(__name__)
 # Single views, visit histories and visitor secrets are swept once a day, by `analytics.counting.background`.
 SWEEPS = (
     *(recording.sweep, retention.sweep, grouping.sweep, chat_ids.sweep, budget.sweep, feedback.sweep),
-    sweep_sessions,
+    *(support_requests.sweep, sweep_sessions),
 )
 
 Scope = dict[str, Any]
@@ -48,6 +50,7 @@ def start() -> None:
     scheduler.start()
     vectors.start()
     gaps.start()
+    deliveries.start()
 
 
 async def no_requests() -> None:
@@ -64,6 +67,7 @@ async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> Non
         _attempt("end reading sources", in_db(scheduler.stop)()),
         _attempt("end making vectors", in_db(vectors.stop)()),
         _attempt("end grouping questions", in_db(gaps.stop)()),
+        _attempt("end sending deliveries", in_db(deliveries.stop)()),
         _attempt("end the running answers", drain()),
     )
     await _attempt("end the last requests", end_requests())

@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
@@ -16,7 +17,7 @@ from assistant.answering.pipeline import SORRY
 from assistant.answering.record import Outcome
 from assistant.conversations import transcript
 from assistant.limits import assistant_charges
-from assistant.models import Message
+from assistant.models import Message, SupportSettings
 from assistant.schemas import MAX_TEXT, Ask
 from assistant.sessions.start import Transport, start_answer
 from docsite.core.access import authentication
@@ -34,7 +35,7 @@ from docsite.core.http.errors import (
 )
 from docsite.site import forms, interface_texts
 from docsite.site.navigation import DEFAULT_LANGUAGE, home_page, language_or_default
-from docsite.site.page_context import page_context
+from docsite.site.page_context import page_context, site_project
 
 MAX_PATH_LENGTH = 200
 
@@ -44,6 +45,7 @@ MAX_PATH_LENGTH = 200
 async def ask(request: HttpRequest) -> HttpResponse:
     """Show the form in `?language=`, filled from `?q=` and `?path=`. After a POST, show the answer or an error."""
     outcome: Outcome | None = None
+    thread_id = ""
     refusal: ApiError | None = None
     question, path = request.GET.get("q", ""), request.GET.get("path", "")
     language = language_or_default(request.GET.get("language", ""))
@@ -52,7 +54,7 @@ async def ask(request: HttpRequest) -> HttpResponse:
             form = forms.parse_form(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
             question, path = form.get("question", "").strip(), form.get("path", "")
             _check(question)
-            outcome = await _answer(request, question, path, language)
+            outcome, thread_id = await _answer(request, question, path, language)
         except Exception as failure:  # the boundary: after every failure the reader gets the page with a sentence
             refusal = as_api_error(failure)
     if outcome and outcome.state != "done":
@@ -65,6 +67,7 @@ async def ask(request: HttpRequest) -> HttpResponse:
         "sources": outcome.sources if outcome else (),
         "status": refusal.status if refusal else 200,
         "refusal": interface_texts.translate_refusal(language, refusal) if refusal else "",
+        "thread_id": thread_id,
     }
     response = await in_db(_page)(request, language, result)
     return forms.finish_response(response, refusal)
@@ -72,8 +75,17 @@ async def ask(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, language: str, result: dict[str, Any]) -> HttpResponse:
     context = page_context(language)
-    context |= result | {"ready": context["widget"] is not None}
+    context |= result | {"ready": context["widget"] is not None, "support": _support_path(result["thread_id"])}
     return render(request, "pages/ask.html", context, status=result["status"])
+
+
+def _support_path(thread_id: str) -> str:
+    """The path of the form to write to a person, with this conversation; empty if the site has none."""
+    project = site_project()
+    if project is None or not SupportSettings.for_project(project).is_on:
+        return ""
+    query = {"threadId": thread_id} if thread_id else None
+    return reverse("pages:support", args=[project.domain], query=query)
 
 
 def _check(question: str) -> None:
@@ -84,8 +96,11 @@ def _check(question: str) -> None:
         raise BadRequest(sentence=f"The question has more than {MAX_TEXT:,} characters.")
 
 
-async def _answer(request: HttpRequest, question: str, path: str, language: str) -> Outcome:
-    """Ask as the widget does: the answer is stored, and the same limits apply. Raises `ApiError`."""
+async def _answer(request: HttpRequest, question: str, path: str, language: str) -> tuple[Outcome, str]:
+    """Ask as the widget does: the answer is stored, and the same limits apply. Returns it with the id of its thread.
+
+    Raises `ApiError`.
+    """
     caller = await in_db(_admit)(request)
     home = None if language == DEFAULT_LANGUAGE else home_page(language).path
     body = Ask.model_validate(
@@ -101,7 +116,7 @@ async def _answer(request: HttpRequest, question: str, path: str, language: str)
     async with aclosing(answer.subscribe()) as events:
         async for _ in events:
             pass
-    return answer.outcome
+    return answer.outcome, answer.thread_id
 
 
 def _admit(request: HttpRequest) -> Caller:

@@ -28,6 +28,7 @@ _ORDER = {
         "embed",
         "site-search",
         "coding-agents",
+        "support-requests",
         "models",
         "playground",
         "gallery",

@@ -6,6 +6,7 @@ from docsite.site import agent_discovery, agent_files, conventions, views
 from docsite.site.ask import ask
 from docsite.site.feedback import feedback
 from docsite.site.navigation import DEFAULT_LANGUAGE, LANGUAGES
+from docsite.site.support import support
 
 app_name = "pages"
 urlpatterns = [
@@ -25,6 +26,7 @@ urlpatterns = [
     path("search", views.search, name="search"),
     path("ask", ask, name="ask"),
     path("feedback", feedback, name="feedback"),
+    path("support/<slug:domain>", support, name="support"),
 ]
 for code in [code for code in LANGUAGES if code != DEFAULT_LANGUAGE]:
     arguments = {"language": code}

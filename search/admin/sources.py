@@ -21,13 +21,13 @@ from django.utils.html import format_html
 from django.utils.text import Truncator
 from django.utils.timesince import timesince, timeuntil
 
+from docsite.core.network.private_hosts import PrivateHosts
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import organizations_of
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
 from search.models import Document, Generation, Redirect, Source
 from search.sources import generators
-from search.sources.web.private import PrivateHosts
 from search.stored_sources import queue, runs
 
 ACTIVE = (Source.State.QUEUED, Source.State.RUNNING)

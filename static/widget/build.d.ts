@@ -4,8 +4,12 @@
 declare const HIGHLIGHT_VERSION: string;
 /** Version of `citation-card.js` of this build, a part of its address. */
 declare const CITATION_CARD_VERSION: string;
+/** Version of `person-form.js` of this build, a part of its address. */
+declare const PERSON_FORM_VERSION: string;
 /** Version of `panel.js` of this build, a part of its address. */
 declare const PANEL_VERSION: string;
+/** Version of `deflect.js` of this build, a part of its address. */
+declare const DEFLECT_VERSION: string;
 /** Version of `search-dialog.js` of this build, a part of its address. */
 declare const SEARCH_DIALOG_VERSION: string;
 

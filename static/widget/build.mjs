@@ -75,16 +75,22 @@ await mkdir(here("dist"), { recursive: true });
 const highlight = await bundle("highlight.js", "src/markdown/highlight.js", "esm", 6);
 await writeFile(here(`dist/${LICENCES}`), licence.trim() + "\n");
 const card = await bundle("citation-card.js", "src/transcript/citation-card.js", "esm", 3);
+const personForm = await bundle("person-form.js", "src/person/form.js", "esm", 4);
 const panel = await bundle("panel.js", "src/panel/panel.js", "esm", 45, {
   banner: `/*! Holds marked, MIT: /widget/${LICENCES} */\n`,
   define: {
     HIGHLIGHT_VERSION: JSON.stringify(highlight.version),
     CITATION_CARD_VERSION: JSON.stringify(card.version),
+    PERSON_FORM_VERSION: JSON.stringify(personForm.version),
   },
 });
 const searchDialog = await bundle("search-dialog.js", "src/search/element.js", "esm", 12);
+const deflect = await bundle("deflect.js", "src/search/deflect.js", "esm", 4);
 await bundle("search.js", "src/search/tag.js", "iife", 3, {
-  define: { SEARCH_DIALOG_VERSION: JSON.stringify(searchDialog.version) },
+  define: {
+    SEARCH_DIALOG_VERSION: JSON.stringify(searchDialog.version),
+    DEFLECT_VERSION: JSON.stringify(deflect.version),
+  },
 });
 await bundle("widget.js", "src/launcher/loader.js", "iife", 6, {
   define: { PANEL_VERSION: JSON.stringify(panel.version) },

@@ -50,6 +50,7 @@ declare namespace DocsAssistant {
     | "tellPage"
     | "about"
     | "back"
+    | "person"
     | "forget"
     | "forgetWhat"
     | "forgetYes"
@@ -125,6 +126,24 @@ declare namespace DocsAssistant {
     | "later"
     | "status";
 
+  /** The sentences of the form to write to a person, in English or German by the label `locale`. */
+  type PersonLabel =
+    | "personLead"
+    | "personEmail"
+    | "personSubject"
+    | "personMessage"
+    | "personAlong"
+    | "personAlongHint"
+    | "personEmpty"
+    | "personSend"
+    | "personSending"
+    | "personSent"
+    | "personWrongEmail"
+    | "personWrongSubject"
+    | "personWrongMessage"
+    | "personTooMany"
+    | "personFailed";
+
   /** How the widget looks and what it knows. What the page sets goes before what the owner set in the admin. */
   interface Options {
     /** How the conversation opens: a popover by its launcher, a column beside the page, or a dialog over it. Default `widget`. Small screens are covered by each. */
@@ -155,13 +174,15 @@ declare namespace DocsAssistant {
     /** Whether Ctrl or ⌘ I opens and closes it, and Ctrl or ⌘ Shift O begins a new conversation. Default true. */
     shortcuts?: boolean;
     /** Sentences in the place of the widget's own, by name. */
-    labels?: { [name in Label]?: string };
+    labels?: { [name in Label | PersonLabel]?: string };
     /** Up to three questions to show in an empty conversation. */
     starterQuestions?: string[];
     /** Which part of the documentation is searched. */
     filter?: { version?: string; language?: string; tag?: string };
     /** Told of what happens. No reader's words are among it. */
     hooks?: Hooks;
+    /** Address of the form to write to a person. Default: that of the project, if it takes support requests. Empty: none. */
+    support?: string;
   }
 
   interface Hooks {

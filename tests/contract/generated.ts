@@ -18,12 +18,14 @@ interface Setting {
     askV2: types.AskV2Data["body"];
     collectViews: types.CollectViewsData["body"];
     findMissingFiles: types.FindMissingFilesData["body"];
+    countSupportFormEvent: types.CountSupportFormEventData["body"];
     forgetConversation: types.ForgetConversationData["body"];
     getPage: types.GetPageData["body"];
     reportClick: types.ReportClickData["body"];
     reportView: types.ReportViewData["body"];
     search: types.SearchData["body"];
     sendFeedback: types.SendFeedbackData["body"];
+    sendSupportRequest: types.SendSupportRequestData["body"];
     stopAnswer: types.StopAnswerData["body"];
   };
 }
@@ -73,6 +75,9 @@ async function main() {
   await call("reportClick", api.reportClick({ ...page, body: bodies.reportClick }));
   await call("reportView", api.reportView({ ...page, body: bodies.reportView }));
   await call("sendFeedback", api.sendFeedback({ ...page, body: bodies.sendFeedback }));
+  await call("getSupportForm", api.getSupportForm(site));
+  await call("sendSupportRequest", api.sendSupportRequest({ ...page, body: bodies.sendSupportRequest }));
+  await call("countSupportFormEvent", api.countSupportFormEvent({ ...page, body: bodies.countSupportFormEvent }));
   await call("getWidgetConfiguration", api.getWidgetConfiguration(site));
   await call("askV1", api.askV1({ ...site, body: bodies.askV1 }));
   await stream("askV2", api.askV2({ ...site, body: bodies.askV2 }));

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from assistant.models import SupportSettings
+from tests.assistant.support.conftest import old_token
 from tests.conftest import question
 from tests.contract.browser import BIN, HERE, NODE
 from tests.search.pushes.archives import PAGES, tar
@@ -55,12 +57,21 @@ def examples(document: dict[str, Any]) -> dict[str, Any]:
     return {name: schemas[schema]["examples"][0] for name, schema in names.items()}
 
 
+@pytest.fixture
+def bodies(document, service, project, monkeypatch) -> dict[str, Any]:
+    """The examples; that of a support request with a token that the project has issued some seconds ago."""
+    SupportSettings.objects.create(project=project.project, service_url=service.url, emails=["owner@acme.example"])
+    bodies = examples(document)
+    bodies["sendSupportRequest"] |= {"token": old_token(project.project, monkeypatch)}
+    return bodies
+
+
 def snake_case(name: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
 def test_a_generated_python_client_calls_every_operation(
-    document, document_file, service, project, thread_id, tmp_path, monkeypatch
+    document, document_file, bodies, service, project, thread_id, tmp_path, monkeypatch
 ):
     (tmp_path / "config.yaml").write_text("content_type_overrides: {application/x-ndjson: text/plain}\n")
     command = [BIN / "openapi-python-client", "generate", "--path", document_file, "--meta", "none"]
@@ -86,7 +97,7 @@ def test_a_generated_python_client_calls_every_operation(
         if name == "pushSource":
             arguments["body"] = importlib.import_module("acme_client.types").File(io.BytesIO(tar(PAGES)))
         elif "body" in parameters:
-            arguments["body"] = parameters["body"].annotation.from_dict(examples(document)[name])
+            arguments["body"] = parameters["body"].annotation.from_dict(bodies[name])
         with client as client:
             response = module.sync_detailed(client=client, **arguments)
         assert 200 <= response.status_code < 300, (name, response.content)
@@ -96,7 +107,7 @@ def test_a_generated_python_client_calls_every_operation(
 
 @pytest.mark.node
 def test_a_generated_typescript_client_calls_every_operation(
-    document, document_file, service, project, thread_id, tmp_path
+    document, document_file, bodies, service, project, thread_id, tmp_path
 ):
     tools = HERE / "node_modules" / ".bin"
     subprocess.run(
@@ -110,7 +121,7 @@ def test_a_generated_typescript_client_calls_every_operation(
         "assistantKey": project.assistant_key,
         "adminKey": project.admin_key,
         "archive": base64.b64encode(tar(PAGES)).decode(),
-        "bodies": examples(document),
+        "bodies": bodies,
     }
     (tmp_path / "setting.json").write_text(json.dumps(setting))
     (tmp_path / "generated.ts").write_text((HERE / "generated.ts").read_text())

@@ -8,7 +8,9 @@ import openapi_spec_validator
 import pytest
 from openapi_schema_validator import OAS31Validator
 
+from assistant.models import SupportSettings
 from docsite.site import navigation
+from tests.assistant.support.conftest import old_token
 
 
 @pytest.fixture
@@ -53,6 +55,9 @@ def test_the_operations_are_those_of_the_specification(document):
         ("post", "/discovery/v1/view/{domain}"),
         ("post", "/discovery/v1/feedback/{domain}"),
         ("get", "/discovery/v1/widget/{domain}"),
+        ("get", "/discovery/v1/support/{domain}"),
+        ("post", "/discovery/v1/support/{domain}"),
+        ("post", "/discovery/v1/support/{domain}/event"),
     }
 
 
@@ -166,6 +171,9 @@ KEYLESS = {
     ("post", "/discovery/v1/feedback/{domain}"),
     ("post", "/discovery/v1/search/{domain}/click"),
     ("get", "/discovery/v1/widget/{domain}"),
+    ("get", "/discovery/v1/support/{domain}"),
+    ("post", "/discovery/v1/support/{domain}"),
+    ("post", "/discovery/v1/support/{domain}/event"),
 }
 # Of JSON Schema 2020-12, the ones that we use.
 KEYWORDS = {
@@ -270,12 +278,15 @@ def test_dates_may_be_days(document):
                 assert [form["format"] for form in parameter["schema"]["anyOf"]] == ["date", "date-time"], path
 
 
-def test_its_examples_are_valid_and_accepted(document, http, service, project):
+def test_its_examples_are_valid_and_accepted(document, http, service, project, monkeypatch):
+    SupportSettings.objects.create(project=project.project, service_url=service.url, emails=["owner@acme.example"])
     for method, path, operation in operations(document):
         if method != "post":
             continue
         example = body_example(document, operation)
         OAS31Validator(body_schema(document, operation)).validate(example)
+        if path == "/discovery/v1/support/{domain}":
+            example["token"] = old_token(project.project, monkeypatch)
         url = service.url + path.format(domain=project.domain, projectId=project.project_id, name="docs")
         headers = {"Origin": service.url} if (method, path) in KEYLESS else project.assistant
         headers = project.admin if operation["security"] == [{"AdminKey": []}] else headers

@@ -21,7 +21,18 @@ ROOMS = [
     *(folder for app in APPS[1:] for folder in (ROOT / app).iterdir() if (folder / "__init__.py").exists()),
     *(
         ROOT / "docsite" / name
-        for name in ("mcp", "privacy", "server", "setup", "site", "core/access", "core/http", "core/tenants")
+        for name in (
+            "mcp",
+            "privacy",
+            "server",
+            "setup",
+            "site",
+            "core/access",
+            "core/delivery",
+            "core/http",
+            "core/network",
+            "core/tenants",
+        )
     ),
 ]
 

@@ -16,6 +16,7 @@ const LAYERS = {
     ["conversation"],
     ["transcript", "composer"],
     ["panel"],
+    ["person"],
     ["launcher"],
     ["search"],
   ],

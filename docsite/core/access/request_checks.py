@@ -131,12 +131,16 @@ class AdminKey(_KeyCheck):
 
 
 class AnyOrigin:
-    """Admits pages on every origin, without a key. `limit` counts the requests of a client address."""
+    """Admits pages on every origin, without a key.
+
+    `limit` counts the requests of a client address, `organization_limit` those of the project's organization.
+    """
 
     is_async = True
 
-    def __init__(self, limit: Limit = BROWSER_IP) -> None:
+    def __init__(self, limit: Limit = BROWSER_IP, organization_limit: Limit | None = None) -> None:
         self.limit = limit
+        self.organization_limit = organization_limit
 
     async def __call__(self, request: CheckedRequest) -> Project:
         """Return the project, or raise an `ApiError`."""
@@ -146,7 +150,10 @@ class AnyOrigin:
         project = authentication.project_by_domain(domain)
         if project is None:
             raise NotFound("No such domain.")
-        request.usages = ratelimit.spend((self.limit, network_of(address)))
+        charges = [(self.limit, network_of(address))]
+        if self.organization_limit:
+            charges.append((self.organization_limit, str(project.organization_id)))
+        request.usages = ratelimit.spend(*charges)
         return project
 
 
@@ -156,8 +163,10 @@ class AllowedOrigin(AnyOrigin):
     `body` is the schema of the body.
     """
 
-    def __init__(self, body: type[BaseModel], limit: Limit = BROWSER_IP) -> None:
-        super().__init__(limit)
+    def __init__(
+        self, body: type[BaseModel], limit: Limit = BROWSER_IP, organization_limit: Limit | None = None
+    ) -> None:
+        super().__init__(limit, organization_limit)
         self.body = body
 
     async def __call__(self, request: CheckedRequest) -> Project:

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import httpcore
 import httpx
 
+from docsite.core.network import connections as network
+from docsite.core.network.private_hosts import PrivateHosts
 from search.sources.request import SourceRequest
-from search.sources.web import network
-from search.sources.web.private import PrivateHosts
 
 AGENT = "docs-service"  # our name in robots.txt
 USER_AGENT = f"{AGENT}/0.1 (reads documentation for its owner's search)"

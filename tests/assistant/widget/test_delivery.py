@@ -14,7 +14,10 @@ from assistant.widget import files
 from docsite.core.http import scripts
 from tests.conftest import assert_error, logged_in
 
-NAMES = ("widget.js", "panel.js", "highlight.js", "citation-card.js", "search.js", "search-dialog.js")
+NAMES = (
+    *("widget.js", "panel.js", "highlight.js", "citation-card.js", "person-form.js"),
+    *("search.js", "search-dialog.js", "deflect.js"),
+)
 FOREVER = "public, max-age=31536000, immutable"
 
 

@@ -65,7 +65,7 @@ def test_a_reader_is_erased_with_everything_that_belongs_to_the_conversations(te
         ask(tenant, "reader", f"chat-{number}")
     others = [ask(tenant, "other", "chat-9"), ask(stranger, "reader", "chat-0")]
     receipt = erasure.erase_reader(tenant.project, "reader")
-    assert receipt.erased == {"conversations": 3, "messages": 6, "feedback": 3, "chat ids": 3}
+    assert receipt.erased == {"conversations": 3, "messages": 6, "feedback": 3, "support requests": 0, "chat ids": 3}
     assert (rows(tenant)["Thread"], rows(tenant)["Feedback"], rows(tenant)["ChatId"]) == (1, 1, 1)
     assert set(Thread.objects.filter(pk__in=[one.pk for one in others])) == set(others)
     entry = last_entry()
@@ -169,7 +169,7 @@ def test_a_project_is_erased_and_others_stay(tenant, make_project):
     assert set(rows(tenant).values()) == {0}
     assert rows(other) == before
     assert receipt.erased == {
-        **{"conversations": 1, "messages": 2, "feedback": 2, "chat ids": 1, "searches": 1},
+        **{"conversations": 1, "messages": 2, "feedback": 2, "support requests": 0, "chat ids": 1, "searches": 1},
         **{"page views": 2, "visit histories": 1, "exports in progress": 1, "positions of imports": 1},
     }
     now = datetime.now(UTC)

@@ -10,11 +10,11 @@ from ipaddress import ip_address
 
 import pytest
 
+from docsite.core.network import connections as network
+from docsite.core.network.connections import is_public
+from docsite.core.network.private_hosts import PrivateHosts
 from search.sources.request import SourceRequest
-from search.sources.web import network
 from search.sources.web.fetch import Fetcher, FetchError, Limits, decompress, is_same_site, printable
-from search.sources.web.network import is_public
-from search.sources.web.private import PrivateHosts
 from tests.search.sources import sites
 from tests.search.sources.sites import answer, redirect
 

@@ -55,6 +55,7 @@ describe("options", () => {
       starterQuestions: ["How?"],
       filter: { version: "2" },
       hooks: { event() {} },
+      support: "https://docs-service.example/support/acme",
     };
     assert.deepEqual(checked(given), given);
     assert.deepEqual(Object.keys(given).sort(), Object.keys(DEFAULTS).sort(), "this test knows them all");

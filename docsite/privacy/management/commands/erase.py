@@ -1,4 +1,4 @@
-"""`manage.py erase DOMAIN`: erase the data of a reader, a conversation, a visitor or all readers."""
+"""`manage.py erase DOMAIN`: erase the data of a reader, a conversation, an e-mail address, a visitor or all readers."""
 
 import json
 from dataclasses import asdict
@@ -14,7 +14,7 @@ from docsite.privacy import erasure
 class Command(ServiceCommand):
     """Erases data and prints a receipt, which the audit stores, too."""
 
-    help = "Erase the data of a reader, a conversation, a visitor or all readers of a project. Prints a receipt."
+    help = "Erase the data of a reader, a conversation, an e-mail address, a visitor or all readers. Prints a receipt."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the project, whose data to erase, and a confirmation."""
@@ -22,6 +22,7 @@ class Command(ServiceCommand):
         whose = parser.add_mutually_exclusive_group(required=True)
         whose.add_argument("--fp", metavar="TEXT", help="all conversations of the reader with this fp")
         whose.add_argument("--thread", metavar="ID", help="the conversation with this id")
+        whose.add_argument("--email", metavar="ADDRESS", help="all support requests from this e-mail address")
         whose.add_argument("--visitor", metavar="ADDRESS", help="page views and searches from this network address")
         whose.add_argument("--everything", action="store_true", help="what all readers left, and all counts")
         parser.add_argument("--user-agent", default="", metavar="TEXT", help="of the browser of the visitor")
@@ -37,6 +38,7 @@ class Command(ServiceCommand):
         names = {
             erasure.READER: options["fp"],
             erasure.CONVERSATION: options["thread"],
+            erasure.WRITER: options["email"],
             erasure.VISITOR: options["visitor"],
             erasure.EVERYTHING: "" if options["everything"] else None,
         }

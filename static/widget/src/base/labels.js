@@ -49,6 +49,7 @@ export const labels = {
   tellPage: "Tell which page I am on",
   about: "About",
   back: "Back",
+  person: "Ask a person",
   forget: "Delete my data",
   forgetWhat:
     "Your questions, answers and ratings are deleted, in this browser and at the service, and you get a new random id. This cannot be undone.",
@@ -161,6 +162,7 @@ const DEFAULTS = Object.freeze({ ...labels });
  */
 export function setLabels(custom) {
   const isKnown = (/** @type {string} */ key) => Object.hasOwn(DEFAULTS, key);
+  const isOfForm = /^person[A-Z]/; // to write to a person, whose script has the sentences
   Object.assign(labels, DEFAULTS, Object.fromEntries(Object.entries(custom).filter(([key]) => isKnown(key))));
-  return Object.keys(custom).filter((key) => !isKnown(key));
+  return Object.keys(custom).filter((key) => !isKnown(key) && !isOfForm.test(key));
 }

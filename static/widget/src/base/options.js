@@ -26,6 +26,7 @@ import { h } from "./dom.js";
  * @property {Record<string, string>} labels sentences of the site, by the keys of `labels.js`
  * @property {string[]} starterQuestions
  * @property {{ version?: string, language?: string, tag?: string }} filter
+ * @property {string} support address of the form to write to a person; empty without one
  * @property {{ event?: (name: string, detail: Record<string, unknown>) => void, error?: (detail: Record<string, unknown>) => void }} hooks
  */
 
@@ -47,6 +48,7 @@ export const DEFAULTS = {
   starterQuestions: [],
   filter: {},
   hooks: {},
+  support: "",
 };
 
 /**

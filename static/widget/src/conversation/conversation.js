@@ -196,6 +196,10 @@ export class Conversation extends EventTarget {
     return exportMarkdown(this.#thread, new Date());
   }
 
+  get fp() {
+    return this.#store.fp();
+  }
+
   /** Deletes all data of this reader, in the browser and in the service. Returns whether the service succeeded. */
   async deleteData() {
     await this.#waitForThreadId();

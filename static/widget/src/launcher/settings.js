@@ -7,6 +7,7 @@
  * @property {Record<string, unknown>} [appearance] options, as is the rest
  * @property {Record<string, string>} [labels]
  * @property {string[]} [starterQuestions]
+ * @property {string} [support] address of the form to write to a person
  */
 
 /**

@@ -160,9 +160,9 @@ export class Widget extends HTMLElement {
   }
 
   /** @param {import("./settings.js").Settings} settings */
-  #applySettings({ enabled, appearance, labels, starterQuestions }) {
+  #applySettings({ enabled, reason, appearance, ...options }) {
     this.#enabled = enabled;
-    this.#ownerOptions = validateOptions({ ...appearance, labels, starterQuestions }, this.#script);
+    this.#ownerOptions = validateOptions({ ...appearance, ...options }, this.#script);
     this.#launcher.classList.remove("waiting");
     if (!enabled) this.close();
     this.#update();

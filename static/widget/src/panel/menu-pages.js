@@ -2,6 +2,7 @@
 
 import { h, iconButton, textButton } from "../base/dom.js";
 import { fill, labels, locale } from "../base/labels.js";
+import { moduleAddress } from "../base/modules.js";
 
 /** @typedef {import("../conversation/conversation.js").Conversation} Conversation */
 
@@ -59,6 +60,13 @@ export class Overlay {
     }
   }
 }
+
+/** Shows the form to write to a person, or opens its page. @param {Conversation} conversation @param {Overlay} overlay */
+export const askPerson = (conversation, overlay) =>
+  import(moduleAddress(PERSON_FORM_VERSION, "person-form.js")).then(
+    ({ show }) => show(conversation, overlay, labels),
+    () => open(conversation.options.support),
+  );
 
 /** @param {Conversation} conversation */
 export function buildPastPage(conversation) {

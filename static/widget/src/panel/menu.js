@@ -2,7 +2,7 @@
 
 import { h, icon, iconButton } from "../base/dom.js";
 import { labels } from "../base/labels.js";
-import { buildAboutPage, buildDeletePage, buildPastPage } from "./menu-pages.js";
+import { askPerson, buildAboutPage, buildDeletePage, buildPastPage } from "./menu-pages.js";
 
 /** @typedef {import("../conversation/conversation.js").Conversation} Conversation */
 
@@ -73,6 +73,7 @@ export class Menu {
       this.#item(labels.newThread, () => this.#restart(), empty),
       this.#item(labels.past, () => cover.show(labels.past, buildPastPage(conversation))),
       this.#item(labels.download, () => download(conversation), empty),
+      conversation.options.support && this.#item(labels.person, () => askPerson(conversation, cover)),
       h("hr"),
       this.#item(labels.tellPage, () => (composer.page = !composer.page), false, composer.page),
       this.#item(labels.forget, () => cover.show(labels.forget, buildDeletePage(conversation, composer, cover))),

@@ -14,6 +14,7 @@ import { Client } from "../service/client.js";
 import { buildNotices, waitText } from "../transcript/status.js";
 import { Content } from "./content.js";
 import { Frame } from "./frame.js";
+import { askPerson } from "./menu-pages.js";
 import { sheets } from "./styles.js";
 
 /** @typedef {import("../conversation/thread.js").Thread} Thread */
@@ -225,10 +226,18 @@ export class Panel extends HTMLElement {
     else this.hide();
   }
 
-  /** Closes a panel that would cover the text when a link leads to a page of this site. @param {Event} event */
+  /**
+   * Shows the form to write to a person in place of its page. Closes a panel that would cover the text when a link leads
+   * to a page of this site.
+   * @param {Event} event
+   */
   #linkClicked(event) {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
-    if (link && !link.target && this.frame.coversText) this.hide();
+    const { support } = this.#options;
+    if (support && link?.href.startsWith(support)) {
+      event.preventDefault();
+      askPerson(this.conversation, this.content.overlay);
+    } else if (link && !link.target && this.frame.coversText) this.hide();
   }
 }
 

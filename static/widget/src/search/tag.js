@@ -9,7 +9,7 @@ import { keepButtons } from "./button.js";
 /** @typedef {{ open: (text: string) => void, toggle: () => void, isOpen: boolean }} Dialog */
 
 const script = /** @type {HTMLScriptElement} */ (document.currentScript);
-const { domain, key, trigger, container, shortcuts, labels, assistant } = script.dataset;
+const { domain, key, trigger, container, shortcuts, labels, assistant, deflect } = script.dataset;
 
 /** @type {Promise<Dialog> | null} */
 let loading = null;
@@ -120,6 +120,25 @@ function listenToTriggers() {
   });
 }
 
+/** Shows answers below the subject of the page's own support form, from when a reader enters it. */
+function watchSubject() {
+  const enter = async (/** @type {EventTarget | null} */ target) => {
+    if (!(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) || !target.matches(`${deflect}`))
+      return;
+    if (watched.has(target)) return;
+    watched.add(target);
+    try {
+      const { watch } = await import(new URL(`/widget/${DEFLECT_VERSION}/deflect.js`, script.src).href);
+      watch(target, script);
+    } catch (error) {
+      warn("the answers for the form could not be loaded.", error);
+    }
+  };
+  const watched = new WeakSet();
+  addEventListener("focusin", ({ target }) => enter(target));
+  enter(document.activeElement);
+}
+
 /** Adds the widget's tag, with the attributes of this one. */
 function addWidget() {
   const tag = document.createElement("script");
@@ -134,6 +153,7 @@ try {
   if (shortcuts !== "false") addEventListener("keydown", pressed, true); // before the listeners of the page
   if (trigger) listenToTriggers();
   if (assistant !== undefined) addWidget();
+  if (deflect) watchSubject();
   if (container) keepButtons(container, { nonce: script.nonce, labels, onopen: () => open(), onpoint: preload });
 } catch (error) {
   warn(`${error}`);

@@ -1,4 +1,4 @@
-"""Hosts that the owner allows to read although they are not public (`CRAWL_PRIVATE_HOSTS`)."""
+"""Hosts that the operator allows although they are not public (`CRAWL_PRIVATE_HOSTS`, `WEBHOOK_PRIVATE_HOSTS`)."""
 
 import ipaddress
 from collections.abc import Iterable

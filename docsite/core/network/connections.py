@@ -11,7 +11,7 @@ from typing import Any
 
 import httpcore
 
-from search.sources.web.private import PrivateHosts
+from docsite.core.network.private_hosts import PrivateHosts
 
 CONNECT_SECONDS = 10.0
 Resolver = Callable[[str, int], Iterable[str]]  # the addresses of a host and port

@@ -1,0 +1,44 @@
+"""E-mail through the operator's mail server (`EMAIL_URL`)."""
+
+import smtplib
+import ssl
+from email.utils import parseaddr
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+
+from docsite.core.delivery.messages import DeliveryError, Email
+from docsite.core.redaction import redact
+
+
+def is_configured() -> bool:
+    """Whether the operator has named a mail server."""
+    return bool(settings.ENV.email_url)
+
+
+def send(email: Email, message_id: str) -> str:
+    """Send an e-mail. Its Message-ID is the same in each attempt. Returns a sentence; raises `DeliveryError`."""
+    host = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2]
+    message = EmailMessage(
+        " ".join(email.subject.split()),  # no line ends in a header
+        email.text,
+        to=list(email.to),
+        reply_to=[email.reply_to] if email.reply_to else None,
+        headers={"Message-ID": f"<{message_id}@{host}>", "Auto-Submitted": "auto-generated"},
+    )
+    try:
+        message.send()
+    except smtplib.SMTPResponseException as refusal:
+        raise DeliveryError(f"The mail server answered {refusal.smtp_code}: {_text(refusal.smtp_error)}") from None
+    except smtplib.SMTPRecipientsRefused as refusal:
+        code, text = next(iter(refusal.recipients.values()))
+        raise DeliveryError(f"The mail server refused an address with {code}: {_text(text)}") from None
+    except (smtplib.SMTPException, ssl.SSLError, OSError, ValueError) as failure:
+        raise DeliveryError(f"The mail server could not be used ({type(failure).__name__}).") from None
+    return "The mail server accepted it."
+
+
+def _text(answer: bytes | str) -> str:
+    """What a mail server said, without addresses."""
+    text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
+    return redact("".join(character if character.isprintable() else " " for character in text))

@@ -1,0 +1,102 @@
+"""Deliveries of several processes: kill -9 loses none, two processes send none twice, a mail server may be away."""
+
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from docsite.env import Env
+from tests import processes, scenarios
+from tests.assistant.support import support_processes
+from tests.conftest import wait_for
+from tests.ports import free_port
+from tests.receivers import serve_mail
+
+
+@pytest.fixture
+def database(copy_database: Any, tmp_path: Any) -> dict[str, str]:
+    """A database with a project that takes support requests."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    database = copy_database(folder)
+    scenarios.run(support_processes.switch_on, database)
+    return database
+
+
+def mail_settings(url: str) -> dict[str, str]:
+    return {"EMAIL_URL": url, "EMAIL_FROM": "docs@service.example"}
+
+
+def numbers(mail: Any) -> Counter[str]:
+    return Counter(re.search(r"Number \d+", letter["Subject"])[0] for letter in mail.mail)  # type: ignore[index]
+
+
+def test_what_a_killed_process_has_stored_is_sent_by_the_next(start: Any, database: Any, tmp_path: Any) -> None:
+    """The first process is killed after it has claimed one of the deliveries, before it is sent."""
+    scenarios.run(support_processes.store_requests, database, 0, 3)
+    with serve_mail() as mail:
+        environment = {**scenarios.environment(database), **mail_settings(mail.url)}
+        arguments = (support_processes.__name__, support_processes.die_while_sending.__name__)
+        killed = processes.Process(processes.call, arguments, environment, tmp_path / "out", tmp_path / "err")
+        assert killed.wait(60) == -9, (tmp_path / "err").read_text()
+        assert "waiting 1 0" in scenarios.run(support_processes.print_states, database)
+        service = start.fresh(**database, **mail_settings(mail.url))
+        wait_for(lambda: len(mail.mail) == 2, "the deliveries that were not claimed")
+        scenarios.run(support_processes.end_lease, database)
+        wait_for(lambda: len(mail.mail) == 3, "the delivery of the killed process")
+        service.process.kill()
+        service.process.wait(60)
+        assert set(numbers(mail).values()) == {1}
+
+
+def test_two_processes_send_each_delivery_once(start: Any, database: Any) -> None:
+    with serve_mail() as mail:
+        for _ in range(2):
+            start.fresh(**database, **mail_settings(mail.url))
+        scenarios.run(support_processes.store_requests, database, 0, 40)
+        wait_for(lambda: "waiting" not in scenarios.run(support_processes.print_states, database), "the deliveries")
+        assert numbers(mail) == Counter({f"Number {n}": 1 for n in range(40)})
+        assert len({letter["Message-ID"] for letter in mail.mail}) == 40
+
+
+def test_a_mail_server_that_comes_back_gets_what_waited(start: Any, database: Any) -> None:
+    port = free_port()
+    scenarios.run(support_processes.store_requests, database, 0, 1)
+    start.fresh(**database, **mail_settings(f"smtp://127.0.0.1:{port}"))
+    wait_for(lambda: "waiting 1 1" in scenarios.run(support_processes.print_states, database), "a failed attempt")
+    with serve_mail(port) as mail:
+        wait_for(lambda: len(mail.mail) == 1, "the second attempt")
+        wait_for(
+            lambda: "delivered 2 2" in scenarios.run(support_processes.print_states, database), "the second result"
+        )
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("smtp+tls://me%40acme:p%3Aw%2F@mail.acme.example", "mail.acme.example 587 me@acme p:w/ True False"),
+        ("smtp+ssl://me:pw@mail.acme.example", "mail.acme.example 465 me pw False True"),
+        ("smtp://127.0.0.1:2525", "127.0.0.1 2525   False False"),
+    ],
+)
+def test_the_mail_server_is_named_in_one_address(tmp_path: Any, url: str, expected: str) -> None:
+    environment = {"DATA_DIR": str(tmp_path), **mail_settings(url)}
+    printed = scenarios.run(support_processes.print_mail_settings, environment)
+    assert printed == f"{expected} docs@service.example\n"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"email_url": "mail.acme.example", "email_from": "docs@acme.example"},
+        {"email_url": "http://mail.acme.example", "email_from": "docs@acme.example"},
+        {"email_url": "smtp://mail.acme.example:x", "email_from": "docs@acme.example"},
+        {"email_url": "smtp://mail.acme.example", "email_from": "docs"},
+        {"email_url": "smtp://mail.acme.example"},
+    ],
+)
+def test_a_wrong_mail_server_stops_the_start(values: dict[str, str]) -> None:
+    with pytest.raises(ValidationError):
+        Env(**values)
