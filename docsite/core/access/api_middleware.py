@@ -17,6 +17,8 @@ from django.utils.decorators import async_only_middleware
 
 from docsite.core import context
 from docsite.core.access import authentication, cors
+from docsite.core.access.reader_tokens import HEADER
+from docsite.core.access.readers import PUBLIC, set_reader_groups
 from docsite.core.http import ratelimit
 from docsite.core.http.errors import (
     ApiError,
@@ -41,6 +43,7 @@ class ApiMiddleware:
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Refuse unknown hosts and origins, then respond."""
+        set_reader_groups(PUBLIC)  # until a check lets the caller see more
         is_head = request.method == "HEAD"
         if is_head:
             request.method = "GET"  # the server drops the body of a response that is not streamed
@@ -97,7 +100,7 @@ class ApiMiddleware:
             status=204,
             headers={
                 "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
-                "Access-Control-Allow-Headers": "Authorization, Content-Type, User-Agent",
+                "Access-Control-Allow-Headers": f"Authorization, Content-Type, User-Agent, {HEADER}",
                 "Access-Control-Max-Age": "7200",
             },
         )
