@@ -102,7 +102,7 @@ def build_request(
 
     Without a `source`, these are the pages that belong to no stored source. `under` is the path prefix.
     """
-    pages = Document.objects.filter(project=project, source=source, address__startswith="http")
+    pages = Document.indexed.filter(project=project, source=source, address__startswith="http")
     return SourceRequest(
         location,
         project.docs_url,

@@ -16,7 +16,7 @@ from docsite.core.tenants.models import Project
 from search.indexing import storable
 from search.indexing.ingest import ingest
 from search.indexing.outcome import IngestRefused, Summary
-from search.models import Source
+from search.models import Document, Source
 from search.sources import generators
 from search.sources.registry import read
 from search.stored_sources import queue, runs
@@ -178,7 +178,7 @@ class Command(ServiceCommand):
     def _print_guesses(self, project: Project, name: str) -> None:
         """Print what was guessed, with some addresses to compare with those of the site."""
         source = project.sources.filter(name=name).first()
-        pages = list(project.documents.filter(source.owns)[:MAX_SAMPLES]) if source else []
+        pages = list(Document.indexed.filter(source.owns)[:MAX_SAMPLES]) if source else []
         if source is None or not pages:
             return
         generator = source.outcome.get("generator", "")
