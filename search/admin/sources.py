@@ -25,6 +25,7 @@ from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import organizations_of
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
+from search.indexing.ingest import apply_groups
 from search.models import Document, Generation, Redirect, Source
 from search.sources import generators
 from search.sources.web.private import PrivateHosts
@@ -84,7 +85,7 @@ class SourceAdmin(ScopedAdmin):
     organization = "project__organization"
     addable = changeable = deletable = True
     form = SourceForm
-    fields = ("project", "name", "location", "schedule", "generator", "under", "version", "language")
+    fields = ("project", "name", "location", "schedule", "generator", "under", "version", "language", "groups")
     list_display = (
         *("title", "short_location", "state_badge", "pages", "freshness"),
         *("next_time", "short_error", "project", "schedule"),
@@ -160,7 +161,7 @@ class SourceAdmin(ScopedAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Source | None = None) -> tuple[str, ...]:
         """A stored source keeps its project, and its name, by which commands find it."""
         if obj and obj.by_command:
-            return ("project", "location", "under", "version", "language")
+            return ("project", "location", "under", "version", "language", "groups")
         return ("project", "name") if obj else ()
 
     def get_fields(self, request: HttpRequest, obj: Source | None = None) -> tuple[str, ...]:
@@ -188,6 +189,8 @@ class SourceAdmin(ScopedAdmin):
             obj.save(update_fields=form.changed_data)
         else:
             obj.save()
+        if change and "groups" in form.changed_data:
+            apply_groups(obj.project)  # before its next run, which may be late or fail
         if set(form.changed_data) - {"schedule"}:
             queue.enqueue(obj)
         elif form.changed_data:

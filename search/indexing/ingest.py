@@ -24,17 +24,23 @@ def ingest(
     *,
     source: Source | None = None,
     strict: bool = False,
+    groups: str | None = None,
 ) -> Summary:
     """Bring the source's pages into the project's index. The pages of its other sources stay.
 
     Without a `source` the pages replace those that an earlier ingest read without a source. Unchanged pages are not
     indexed again. Pages that the source no longer has are removed; a page that cannot be read this time stays as it
     was. Readers see the old index until the new one is complete. `progress` gets a line of text now and then.
+    `groups` are those of the readers of pages that name none; None: as the source has them.
 
     Raises IngestRefused when the source has no page, since that is rarely intended; with `strict` also when a check
     stops it (`search.signals`). Raises IngestSuperseded when another ingest of the project begins meanwhile.
     """
-    return _Ingest(project, progress, source, is_strict=strict).run(items)
+    page_groups = PageGroups.load(project)
+    summary = _Ingest(project, progress, source, is_strict=strict, groups=groups).run(items)
+    if PageGroups.load(project) != page_groups:  # the owner has protected a folder meanwhile
+        apply_groups(project)
+    return summary
 
 
 def reindex(project: Project, progress: Callable[[str], None] = lambda line: None) -> Summary:
@@ -86,6 +92,7 @@ class _Ingest:
         source: Source | None = None,
         *,
         is_strict: bool = False,
+        groups: str | None = None,
     ) -> None:
         self.project = project
         self.progress = progress
@@ -94,6 +101,8 @@ class _Ingest:
         self.summary = Summary()
         self.build = IndexBuild(project)
         self.page_groups = PageGroups.load(project)
+        if groups is not None:
+            self.page_groups = self.page_groups.with_source(source.pk if source else None, groups)
         self.changes = self.find_changes()
 
     def find_changes(self) -> SourceChanges:

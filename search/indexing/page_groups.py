@@ -1,7 +1,7 @@
 """The groups of readers that a page is for: those it names itself, else those of its folder, else of its source."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from docsite.core.access.readers import decode_groups, encode_groups, parse_groups, reader_groups
 from docsite.core.paths import normalize
@@ -28,6 +28,10 @@ class PageGroups:
             for pk, by_command, groups in rows.values_list("pk", "by_command", "groups")
         }
         return cls(parse_folders(lines or ""), sources)
+
+    def with_source(self, source: int | None, groups: str) -> "PageGroups":
+        """The rules with other groups of a source."""
+        return replace(self, sources={**self.sources, source: parse_groups(groups)})
 
     def find(self, path: str, source: int | None, own: Sequence[str] | None) -> str:
         """The groups of a page as a column holds them. `own` are those that it names, None if it names none.

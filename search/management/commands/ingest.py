@@ -16,13 +16,13 @@ from docsite.core.tenants.models import Project
 from search.indexing import storable
 from search.indexing.ingest import ingest
 from search.indexing.outcome import IngestRefused, Summary
-from search.models import Document, Source
+from search.models import Document, Source, validate_groups
 from search.sources import generators
 from search.sources.registry import read
 from search.stored_sources import queue, runs
 from search.vectors import embedding, registry
 
-OPTIONS = ("generator", "under", "version", "language")
+OPTIONS = ("generator", "under", "version", "language", "groups")
 MAX_SKIPPED = 20  # that are listed; --json has them all
 MAX_SAMPLES = 3  # addresses of pages
 POLL_SECONDS = 1.0
@@ -55,6 +55,9 @@ class Command(ServiceCommand):
         parser.add_argument("--under", help="path below which its pages are, such as /api")
         parser.add_argument("--version", help="for pages that name none")
         parser.add_argument("--language", help="for pages that name none")
+        parser.add_argument(
+            "--groups", help="readers who may see pages that name no groups, with commas; public: everybody"
+        )
         parser.add_argument(
             "--strict", action="store_true", help="keep the old index when a golden question fails that did not before"
         )
@@ -90,14 +93,20 @@ class Command(ServiceCommand):
     ) -> dict[str, Any]:
         """Read a source that is not stored; its pages replace those of the last such source."""
 
+        groups = settings.get("groups")
+        options = {name: value for name, value in settings.items() if name != "groups"}
+        try:
+            validate_groups(groups or "")
+        except ValidationError as wrong:
+            raise CommandError(f"groups: {wrong.messages[0]}") from None
+
         def read_pages() -> Summary:
-            request = runs.build_request(project, None, location, manifest=manifest, progress=self.show, **settings)
-            summary = ingest(project, read(request), self.show, strict=self.strict)
+            request = runs.build_request(project, None, location, manifest=manifest, progress=self.show, **options)
+            summary = ingest(project, read(request), self.show, strict=self.strict, groups=groups)
             named = {"manifest": str(manifest.resolve()) if manifest else "", **settings}
-            options = [word for name, value in named.items() if value for word in (f"--{name}", value)]
-            runs.record_command(
-                project, request, summary, shlex.join(["manage.py", "ingest", project.domain, location, *options])
-            )
+            words = [word for name, value in named.items() if value for word in (f"--{name}", value)]
+            command = shlex.join(["manage.py", "ingest", project.domain, location, *words])
+            runs.record_command(project, request, summary, command, groups)
             return summary
 
         return self._run(project, "", read_pages)
