@@ -36,6 +36,7 @@ _ORDER = {
     ),
     "Operate": (
         *("deployment", "databases", "configuration", "model-servers", "security", "privacy"),
+        "pages-for-some-readers",
         *("dashboard", "keys-and-data", "commands", "troubleshooting", "changelog"),
     ),
 }

@@ -160,6 +160,8 @@ declare namespace DocsAssistant {
     starterQuestions?: string[];
     /** Which part of the documentation is searched. */
     filter?: { version?: string; language?: string; tag?: string };
+    /** A token that your site has signed, with the groups of its reader. */
+    readerToken?: string;
     /** Told of what happens. No reader's words are among it. */
     hooks?: Hooks;
   }
