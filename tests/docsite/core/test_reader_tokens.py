@@ -78,7 +78,7 @@ NOW = time.time()
         ({"exp": NOW + 25 * 3600}, "must end within 24 hours: `exp` is later"),
         ({"exp": "soon"}, "is not a JWT with the claims that it needs"),
         ({"exp": 1e300}, "must end within 24 hours: `exp` is later"),
-        ({"exp": str(int(NOW) + 60)}, "must end within 24 hours: `exp` is later"),
+        ({"exp": str(int(NOW) + 7200)}, "must end within 24 hours: `exp` is later"),
         ({"exp": float("inf")}, "is not a JWT with the claims that it needs"),
         ({"nbf": NOW + 600}, "is not valid yet: compare the clocks"),
         ({"aud": None}, "lacks the claim `aud`"),
