@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -21,6 +21,8 @@ from assistant.wire import PROTOCOLS
 from assistant.wire.socket import encode_error
 from docsite.core.access import api_middleware, authentication
 from docsite.core.access.authentication import Caller
+from docsite.core.access.reader_tokens import find_groups
+from docsite.core.access.readers import set_reader_groups
 from docsite.core.db import in_db
 from docsite.core.http import body, cpu_time, open_sockets, ratelimit
 from docsite.core.http.errors import (
@@ -125,7 +127,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
         assert isinstance(position, Resume)
         asker = identify_asker(caller, position.fp, self.origin, "")
         answer = await find_message(asker, position.threadId, position.messageId)
-        if answer is None:
+        if answer is None or not asker.may_read(answer.asker):
             raise NotFound("This answer can no longer be resumed.")
         self._send_answer(answer, position.after)
 
@@ -146,12 +148,14 @@ class AssistantSocket(AsyncWebsocketConsumer):
 
         def admit() -> tuple[Caller, list[ratelimit.Usage]]:
             caller = authentication.assistant_caller(token, self.domain, self.address)
+            caller = replace(caller, groups=find_groups(caller.project, message.reader_token))
             if not counted:
                 return caller, []
             cpu_time.charge(self.network)
             return caller, ratelimit.spend(*assistant_charges(caller))
 
         caller, usages = await in_db(admit)()
+        set_reader_groups(caller.groups)
         if seconds := ratelimit.compute_delay(usages):
             await asyncio.sleep(seconds)
         if isinstance(message.payload, BadRequest):
@@ -208,6 +212,7 @@ class _ClientMessage:
 
     type: str
     key: Any
+    reader_token: str | None
     payload: BaseModel | BadRequest | None
 
 
@@ -219,10 +224,13 @@ def _parse(raw: bytes) -> _ClientMessage:
     kind = fields.get("type")
     if not isinstance(kind, str) or kind not in SCHEMAS:
         raise BadRequest("type: must be ask, stop or resume")
+    reader_token = fields.get("readerToken")
+    if reader_token is not None and not isinstance(reader_token, str):
+        raise BadRequest("readerToken: must be text")
     schema = SCHEMAS[kind]
     payload: BaseModel | BadRequest | None
     try:
         payload = body.validate(schema, fields) if schema else None
     except BadRequest as wrong:
         payload = wrong.with_traceback(None)  # which would keep the fields in memory
-    return _ClientMessage(kind, fields.get("key"), payload)
+    return _ClientMessage(kind, fields.get("key"), reader_token, payload)

@@ -20,7 +20,9 @@ from assistant.conversations.threads import UnstoredConversation
 from assistant.models import AssistantSettings, GoldenQuestion
 from assistant.passage_search import PassageSearch
 from assistant.question import Question
+from docsite.core.access.readers import Groups, decode_groups, read_as
 from docsite.core.tenants.models import Project
+from search.models import Document
 from search.signals import IndexWarning
 
 MAX_SECONDS = 5.0  # in which an ingest begins questions
@@ -88,9 +90,16 @@ def try_questions(project: Project, questions: Sequence[GoldenQuestion]) -> list
 def _update_result(project: Project, question: GoldenQuestion) -> None:
     """Set the pages that the answer cites, and whether the question passes."""
     answer_settings = AssistantSettings.for_project(project).to_answer_settings()
-    outcome = answer_without_model(project, Question(question.text, settings=answer_settings))
+    with read_as(_find_groups(project, question.paths)):
+        outcome = answer_without_model(project, Question(question.text, settings=answer_settings))
     question.cited = [project.path_of(source.url) for source in outcome.sources]
     question.passed = set(question.paths) <= set(question.cited) if question.paths else not question.cited
+
+
+def _find_groups(project: Project, paths: Sequence[str]) -> Groups:
+    """The groups of the readers whom a question is for: those of the pages that its answer must cite."""
+    columns = Document.indexed.filter(project=project, path__in=paths).values_list("groups", flat=True)
+    return frozenset(group for column in columns for group in decode_groups(column))
 
 
 def answer_without_model(project: Project, question: Question) -> Outcome:
@@ -132,5 +141,5 @@ def reset(question: GoldenQuestion) -> None:
 
 def find_missing_pages(project: Project, paths: Sequence[str]) -> list[str]:
     """Return the pages that are not in the index."""
-    indexed = set(project.documents.filter(path__in=paths).values_list("path", flat=True))
+    indexed = set(Document.indexed.filter(project=project, path__in=paths).values_list("path", flat=True))
     return [path for path in paths if path not in indexed]

@@ -5,6 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from ninja import Router
 
+from docsite.core.access.readers import narrow, set_reader_groups
 from docsite.core.access.request_checks import (
     AllowedOrigin,
     AssistantKey,
@@ -39,6 +40,7 @@ async def search(request: CallerRequest, domain: str, payload: SearchIn) -> Any:
     """Pages that match the query, best first."""
     project = request.auth.project
     filters = payload.filter.to_filters() if payload.filter else Filters()
+    set_reader_groups(narrow(payload.filter.groups if payload.filter else None))
     hits = await in_db(page_search.find)(
         project,
         payload.query,

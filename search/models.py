@@ -7,13 +7,30 @@ from django.core.exceptions import ValidationError
 from django.db import connection, models
 from django.db.models.expressions import RawSQL
 
+from docsite.core.access.readers import decode_groups, parse_groups, reader_groups
 from docsite.core.tenants.models import RETENTION_DAYS, Project
 from search.sources.request import normalize_prefix
 from search.staged_index import staged_index
 
 
 def is_visible(document: str = "") -> models.Q:
-    """The condition that readers see a page; `document` is the lookup that leads to it, such as `document__`."""
+    """The condition that the present reader sees a page; `document` leads to it, such as `document__`."""
+    return is_indexed(document) & may_be_read(document)
+
+
+def may_be_read(document: str = "") -> models.Q:
+    """The condition that a page is public, or of a group of the present reader (`docsite.core.access.readers`)."""
+    groups = reader_groups()
+    if groups is None:
+        return models.Q()
+    readable = models.Q(**{f"{document}groups": ""})
+    for group in sorted(groups):
+        readable |= models.Q(**{f"{document}groups__contains": f"\n{group}\n"})
+    return readable
+
+
+def is_indexed(document: str = "") -> models.Q:
+    """The condition that a page is in the index that is searched, whoever may read it."""
     staged = staged_index()
     visible = models.Q(**{f"{document}build": ""})
     if staged is None:
@@ -27,11 +44,27 @@ def is_visible(document: str = "") -> models.Q:
 
 
 class VisibleDocuments(models.Manager["Document"]):
-    """The pages that readers see; within a preview, the pages of the staged index."""
+    """The pages that the present reader sees; within a preview, those of the staged index."""
+
+    def get_queryset(self) -> "models.QuerySet[Document]":
+        """Leave out protected pages, and pages that an ingest has staged or retired."""
+        return super().get_queryset().filter(is_visible())
+
+
+class IndexedDocuments(models.Manager["Document"]):
+    """The pages of the index, also those that only some readers see. For code that shows them to no reader."""
 
     def get_queryset(self) -> "models.QuerySet[Document]":
         """Leave out pages that an ingest has staged or retired."""
-        return super().get_queryset().filter(is_visible())
+        return super().get_queryset().filter(is_indexed())
+
+
+def validate_groups(text: str) -> None:
+    """Refuse anything but the names of groups with commas between them."""
+    try:
+        parse_groups(text)
+    except ValueError as wrong:
+        raise ValidationError(f"This {wrong}.") from None
 
 
 class SectionManager(models.Manager["Section"]):
@@ -80,6 +113,14 @@ class Source(models.Model):
     )
     version = models.CharField(max_length=100, blank=True, help_text="For pages that name no version.")
     language = models.CharField(max_length=35, blank=True, help_text="For pages that name no language.")
+    groups = models.CharField(
+        max_length=1000,
+        blank=True,
+        default="",
+        db_default="",
+        validators=[validate_groups],
+        help_text="Groups of readers, with commas. Only they see its pages that name no groups. Empty: everybody.",
+    )
     schedule = models.CharField(max_length=4, choices=Schedule.choices, blank=True, default=Schedule.NEVER)
     by_command = models.BooleanField(
         default=False,
@@ -191,6 +232,15 @@ class Document(models.Model):
         help_text="What readers call it, one name a line, as `PageWords` had it at the last ingest.",
     )
     boost = models.FloatField(default=1.0, help_text="Multiplies the odds of its score.")
+    groups = models.TextField(
+        default="",
+        db_default="",
+        blank=True,
+        help_text="The groups whose readers see it, as `encode_groups` writes them. Empty: everybody sees it.",
+    )
+    own_groups = models.JSONField(
+        null=True, help_text="The groups that the page itself names. Null: its folder or source decides."
+    )
     content = models.TextField(help_text="The page's Markdown, without its front matter.")
     address = models.CharField(
         max_length=2000,
@@ -210,7 +260,8 @@ class Document(models.Model):
     )
 
     objects = VisibleDocuments()
-    every = models.Manager()  # noqa: DJ012  # it is a manager, too
+    indexed = IndexedDocuments()  # it is a manager, too
+    every = models.Manager()  # noqa: DJ012
 
     class Meta:
         ordering: ClassVar = ["path"]
@@ -220,6 +271,11 @@ class Document(models.Model):
 
     def __str__(self) -> str:
         return self.path
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """The groups whose readers see it; none means everybody."""
+        return decode_groups(self.groups)
 
 
 class PageWords(models.Model):
@@ -296,6 +352,9 @@ class SearchSettings(models.Model):
     synonyms = models.TextField(blank=True, default="", db_default="", help_text="Lines of `search.text.synonyms`.")
     promotions = models.TextField(
         "promoted pages", blank=True, default="", db_default="", help_text="Lines of `search.text.synonyms`."
+    )
+    folder_groups = models.TextField(
+        "protected folders", blank=True, default="", db_default="", help_text="Lines of `search.indexing.page_groups`."
     )
 
     class Meta:

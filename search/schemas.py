@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, field_validator
 
+from docsite.core.access.readers import MAX_GROUPS, normalize_groups
 from docsite.core.http.schemas import Whole, configure_with_example, require_number
 from search.hits import Filters, Hit
 
@@ -16,6 +17,16 @@ class FilterIn(BaseModel):
     version: StrictStr | None = None
     language: StrictStr | None = None
     tag: StrictStr | None = None
+    groups: list[StrictStr] | None = Field(
+        None,
+        max_length=MAX_GROUPS,
+        description="Leaves out the pages of the reader's other groups. Public pages stay, and no group is added.",
+    )
+
+    @field_validator("groups")
+    @classmethod
+    def _normalize_groups(cls, groups: list[str] | None) -> list[str] | None:
+        return None if groups is None else list(normalize_groups(groups))
 
     def to_filters(self) -> Filters:
         """The filter for the index. An empty value counts as missing."""

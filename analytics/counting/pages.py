@@ -124,7 +124,7 @@ class _Day:
 
 def indexed_paths(project_id: int) -> set[str]:
     """The paths of the project's index."""
-    return set(Document.objects.filter(project_id=project_id).values_list("path", flat=True))
+    return set(Document.indexed.filter(project_id=project_id).values_list("path", flat=True))
 
 
 _loaded: dict[int, Pages] = {}

@@ -12,6 +12,7 @@ from analytics.reports.visitor_counts import Counts
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.reports.formatting import percent, visible
 from docsite.core.workspace.reports.tables import Change, Table, page_slice
+from search.indexing.page_groups import find_hidden
 from search.models import Document
 
 _NUMBER, _HUMAN, _AI, _TOTAL = range(4)  # the columns of `Counts.table`
@@ -43,6 +44,8 @@ def build_page_table(
     known = pages.for_project(project.pk)
     tables = [table.table[1:] for table in (counts, other, earlier) if table is not None]
     numbers = np.unique(np.concatenate([table[:, _NUMBER] for table in tables]))
+    if hidden := find_hidden(project, [known.paths[number] for number in numbers.tolist()]):
+        numbers = np.array([number for number in numbers.tolist() if known.paths[number] not in hidden], numbers.dtype)
     human, ai, total = (_column(counts, column, numbers) for column in (_HUMAN, _AI, _TOTAL))
     columns = {
         "path": known.rank()[numbers],

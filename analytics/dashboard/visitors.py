@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analytics.audience import DIMENSIONS
-from analytics.counting import agent_views
+from analytics.counting import agent_views, pages
 from analytics.dashboard import agents, audience, coverage, live, tables, time_series
 from analytics.dashboard.report_state import METRICS, ReportState
 from analytics.models import PageView
@@ -27,6 +27,7 @@ from analytics.reports.audience_counts import Metric
 from analytics.reports.audience_report import AudienceReport
 from analytics.reports.filtered_counts import kept_from
 from analytics.reports.visitor_counts import Counts, StepCounts
+from docsite.core.access.readers import reader_groups
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import organizations_of, project_of
 from docsite.core.workspace import navigation
@@ -36,6 +37,7 @@ from docsite.core.workspace.reports.links import TABLES, Choice
 from docsite.core.workspace.reports.report_state import DAY, previous_period
 from docsite.core.workspace.reports.tables import FEW, Change
 from docsite.core.workspace.reports.time_steps import LABELS
+from search.indexing.page_groups import find_hidden
 
 FILES = ("visitors", "views", "agents")
 REFRESH_SECONDS = 0.3  # a page waits so long for views to be counted
@@ -130,12 +132,27 @@ def describe_report(request: HttpRequest, project: Project) -> dict[str, Any]:
     now = timezone.now()
     state, errors = ReportState.parse(request.GET)
     window = state.find_window(now, errors)
+    try:
+        _check_path(project, state.path)
+    except ValueError as problem:
+        errors += problem.args
+        window = None
     context = {"project": project, **links.range_picker(state, window, errors), **_choices(state)}
     if window:
         start, end = window
         context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
         context |= _report(project, state, ReportCounts.load(project, state, start, end), now)
     return context
+
+
+def _check_path(project: Project, path: str) -> None:
+    """Refuse the filter for a page that the present reader does not see, as if there were no such page."""
+    if not path or reader_groups() is None:
+        return
+    known = pages.for_project(project.pk)
+    known.load()
+    if path not in known.numbers or find_hidden(project, [path]):
+        raise ValueError("path: no page of this report.")
 
 
 def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:

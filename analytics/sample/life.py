@@ -59,7 +59,7 @@ def create_sample(project: Project) -> Sample:
     """Create the sample of a project whose pages are ingested. It ends now."""
     rng = random.Random(23)
     now = timezone.now()
-    paths = set(Document.objects.filter(project=project).values_list("path", flat=True))
+    paths = set(Document.indexed.filter(project=project).values_list("path", flat=True))
     threads = _plan_conversations(rng, paths)
     conversations = asyncio.run(_answer_all(project, threads))
     searches = _build_searches(rng, project, now)

@@ -17,10 +17,12 @@ from assistant.conversations.chat_ids import record_chat_id
 from assistant.models import Message, Thread
 from assistant.question import Context, Turn
 from docsite.core import ids
+from docsite.core.access.readers import decode_groups, encode_groups
 from docsite.core.db import in_db
 from docsite.core.group_commit import GroupCommit
 from docsite.core.tenants.models import Project
 from search.hits import Filters
+from search.retrieval.index_state import find_reader_groups
 from search.text.language import detect_language
 
 logger = logging.getLogger(__name__)
@@ -150,14 +152,21 @@ def flush() -> None:
 def open_conversation(project: Project, new: NewQuestion, network: str = "") -> StoredConversation:
     """Store the question and a running answer, in the named thread if it is the reader's own.
 
-    An id that is unknown, or of another project or fingerprint, starts a new thread without an error. The tokens of
-    the answer count for the address `network`.
+    An id that is unknown, or of another project or fingerprint, starts a new thread without an error. So does that of
+    a thread which was answered for groups that the reader does not have (now). The tokens of the answer count for the
+    address `network`.
     """
+    groups = find_reader_groups(project)
     asked, new = new.text, replace(new, text=project.redact(new.text))
     with transaction.atomic():
         thread = _lock_own_thread(project, new.fp, new.thread_id).first() if new.thread_id else None
+        if thread and not groups.issuperset(decode_groups(thread.groups)):
+            thread = None
         is_known = thread is not None
         thread = thread or Thread.objects.create(project=project, fp=new.fp, title=make_title(new.text))
+        if not groups.issubset(decode_groups(thread.groups)):
+            thread.groups = encode_groups(sorted(groups))
+            thread.save(update_fields=["groups"])
         if new.chat_id:
             record_chat_id(thread, new.chat_id)
         question = _reopen_question(thread, new) if new.replaces and is_known else None

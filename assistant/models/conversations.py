@@ -18,6 +18,12 @@ class Thread(models.Model):
     sample = models.BooleanField(
         default=False, db_default=False, help_text="The demo invented it. Its answers are as the service gives them."
     )
+    groups = models.TextField(
+        default="",
+        db_default="",
+        blank=True,
+        help_text="The groups for whose readers it was answered. Only readers of all of them go on with it.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

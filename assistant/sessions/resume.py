@@ -126,11 +126,12 @@ async def find_chat(asker: Asker) -> RunningAnswer | RemoteAnswer | None:
     """
     if not asker.chat_id or await in_db(is_chat_id_shared)(asker.project, asker.chat_id):
         return None
-    return running_answers.find_chat(asker) or await _find_remote_chat(asker)
+    answer = running_answers.find_chat(asker) or await _find_remote_chat(asker)
+    return answer if answer and asker.may_read(answer.asker) else None
 
 
 async def find_message(asker: Asker, thread_id: str, message_id: str) -> RunningAnswer | RemoteAnswer | None:
-    """A reader's answer by its id, if it runs or has just ended."""
+    """A reader's answer by its id, if it runs or has just ended. To read it, the asker must have its groups, too."""
     answer = running_answers.get(message_id) or await _find_remote(message_id)
     if answer is None or answer.thread_id != thread_id:
         return None

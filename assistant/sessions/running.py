@@ -11,7 +11,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
@@ -41,6 +41,11 @@ class Asker:
     network: str
     origin: str = ""
     chat_id: str = ""
+    groups: Sequence[str] = ()  # of the reader, whose pages the answer may hold
+
+    def may_read(self, other: "Asker") -> bool:
+        """Whether the answer to another asker holds only pages that this one may see."""
+        return set(other.groups) <= set(self.groups)
 
     @property
     def chat(self) -> tuple[object, ...]:

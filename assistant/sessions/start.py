@@ -30,6 +30,7 @@ from assistant.sessions.running import (
 from assistant.support_requests import store as support_requests
 from assistant.upstream import formats
 from docsite.core.access.authentication import Caller
+from docsite.core.access.readers import narrow, read_as, reader_groups
 from docsite.core.db import in_db
 from docsite.core.http.client_address import network_of
 from docsite.core.http.errors import Unavailable
@@ -54,12 +55,14 @@ async def start_answer(caller: Caller, body: Ask, transport: Transport) -> Runni
 
     If the reader leaves before that, the answer is abandoned as soon as it has started.
     """
-    asker = identify_asker(caller, body.fp, transport.origin, (body.id or "") if isinstance(body, AskV2) else "")
-    try:
-        slots = running_answers.reserve(asker, capacity())
-    except Full as full:
-        raise Unavailable(str(full)) from None
-    starting = asyncio.create_task(_start(caller.project, asker, body, transport, slots, Outcome()))
+    with read_as(caller.groups), read_as(narrow(body.filter.groups if body.filter else None)):
+        asker = identify_asker(caller, body.fp, transport.origin, (body.id or "") if isinstance(body, AskV2) else "")
+        try:
+            slots = running_answers.reserve(asker, capacity())
+        except Full as full:
+            raise Unavailable(str(full)) from None
+        # The task and all that it starts see what this block sees.
+        starting = asyncio.create_task(_start(caller.project, asker, body, transport, slots, Outcome()))
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
@@ -74,8 +77,8 @@ def _abandon(starting: "asyncio.Task[RunningAnswer]") -> None:
 
 def identify_asker(caller: Caller, fp: str, origin: str, chat_id: str) -> Asker:
     """The asker of a question, or of a request to resume or stop an answer."""
-    project = caller.project
-    return Asker(project.pk, project.organization_id, fp, network_of(caller.address), origin, chat_id)
+    project, groups = caller.project, sorted(reader_groups() or ())
+    return Asker(project.pk, project.organization_id, fp, network_of(caller.address), origin, chat_id, groups)
 
 
 async def _start(

@@ -47,6 +47,16 @@ def support_request_id() -> str:
     return "sup_" + _base32(20)
 
 
+def reader_key_id() -> str:
+    """`rdk_` and 100 random bits: an identifier, not a secret."""
+    return "rdk_" + _base32(20)
+
+
+def salt() -> str:
+    """256 random bits in hexadecimal."""
+    return secrets.token_hex(32)
+
+
 TOKEN_PATTERN = r"\bsvc_(?:dsc_)?[0-9A-Za-z]{34}\b"  # what `token` returns; the page Security publishes it for scanners
 
 

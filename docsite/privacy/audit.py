@@ -17,14 +17,14 @@ from analytics.models import AnalyticsSettings
 from assistant.models import AssistantSettings, GroupAction, PinnedAnswer, SupportSettings, WidgetSettings
 from docsite.core import context
 from docsite.core.delivery.models import Webhook
-from docsite.core.tenants.models import ApiKey, Membership, Organization, Project
+from docsite.core.tenants.models import ApiKey, Membership, Organization, Project, ReaderKey
 from docsite.mcp.models import McpSettings
 from docsite.privacy.models import AuditEntry
 from search.models import PageWords, SearchSettings, Source
 
 SETTINGS = (AnalyticsSettings, AssistantSettings, McpSettings, SearchSettings, SupportSettings, WidgetSettings)
 CONTENT = (GroupAction, PageWords, PinnedAnswer, Webhook)
-WATCHED: tuple[type[Model], ...] = (ApiKey, Membership, Organization, Project, Source, *CONTENT, *SETTINGS)
+WATCHED: tuple[type[Model], ...] = (ApiKey, Membership, Organization, Project, ReaderKey, Source, *CONTENT, *SETTINGS)
 _IGNORED = {  # the service itself changes these fields
     "last_login",
     "last_used_at",
@@ -89,7 +89,7 @@ def _on_save(
         and (created or before.get(field.attname) != getattr(instance, field.attname))
     ]
     if created or changed:
-        is_revoked = isinstance(instance, ApiKey) and any(field.name == "revoked_at" for field in changed)
+        is_revoked = isinstance(instance, ApiKey | ReaderKey) and any(field.name == "revoked_at" for field in changed)
         verb = "created" if created else "revoked" if is_revoked else "changed"
         _add_model_entry(verb, instance, {field.name: _describe_value(field, instance) for field in changed})
 

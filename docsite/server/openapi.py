@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from docsite.core.access.reader_tokens import HEADER, MAX_LENGTH
 from docsite.server.api import api
 
 _TAGS = {
@@ -20,7 +21,10 @@ _PATH_PARAMETERS = {
 }
 _ERRORS = {  # descriptions, and the headers that always come with them
     400: ("The host, a parameter or a field is wrong. `details` says which.", ()),
-    401: ("No key, or one that is unknown, revoked or expired.", ("WWW-Authenticate",)),
+    401: (
+        "No key, or one that is unknown, revoked or expired; or a reader token that is not valid.",
+        ("WWW-Authenticate",),
+    ),
     403: ("The key, its address or the page's origin may not do this.", ()),
     404: ("No such thing, or it belongs to somebody else.", ()),
     405: ("The path does not take this method.", ("Allow",)),
@@ -46,6 +50,14 @@ _ORIGIN = {
     "description": "Origin of the page. Browsers send it. It must be on the project's list.",
     "schema": {"type": "string"},
     "example": "https://docs.acme.example",
+}
+
+_READER_TOKEN = {
+    "in": "header",
+    "name": HEADER,
+    "required": False,
+    "description": "A token that the owner's site has signed, with the groups of a reader of protected pages.",
+    "schema": {"type": "string", "maxLength": MAX_LENGTH},
 }
 
 
@@ -75,6 +87,8 @@ def _complete(operation: dict[str, Any]) -> None:
         if body := operation.get("requestBody"):
             operation["parameters"].append(_ORIGIN)
             body["description"] = "Browsers may also send it as `text/plain`, which needs no preflight."
+    if {"AssistantKey": []} in operation["security"]:
+        operation["parameters"].append(_READER_TOKEN)
     for status, response in operation["responses"].items():
         description, headers = _ERRORS.get(status, ("", _success_headers(operation, status)))
         response["description"] = description or response["description"]

@@ -51,7 +51,7 @@ def show_tag(request: HttpRequest, project: Project) -> HttpResponse:
         "key": find_public_token(project, timezone.now()),
         "base_url": base_url,
         "origins": sorted(project.origins),
-        "pages": Document.objects.filter(project=project).count(),
+        "pages": Document.indexed.filter(project=project).count(),
     }
     return _uncached(navigation.render(request, "admin/setup/tag.html", project, "Install", context))
 

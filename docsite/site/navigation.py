@@ -39,6 +39,7 @@ _ORDER = {
     ),
     "Operate": (
         *("deployment", "databases", "configuration", "model-servers", "security", "privacy"),
+        "pages-for-some-readers",
         *("dashboard", "keys-and-data", "commands", "troubleshooting", "changelog"),
     ),
 }
@@ -126,6 +127,8 @@ def _load(language: str, newest: int) -> dict[str, Page]:
 
 def _page(file: Path, language: str, group: str) -> Page:
     front, body = split_front_matter(file.read_text(encoding="utf-8"))
+    if "groups" in front:
+        raise ValueError(f"{file.name}: this site shows every page to everybody, so none can name groups")
     body = body.strip() + "\n"
     if file.stem == "changelog" and CHANGELOG.exists():
         body += "\n" + CHANGELOG.read_text(encoding="utf-8").partition("\n")[2].strip() + "\n"

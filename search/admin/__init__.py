@@ -3,6 +3,6 @@
 Others import `sources`.
 """
 
-from search.admin import health, owner_words, pages, sources
+from search.admin import health, owner_words, pages, protected_pages, sources
 
-__all__ = ["health", "owner_words", "pages", "sources"]
+__all__ = ["health", "owner_words", "pages", "protected_pages", "sources"]

@@ -11,6 +11,8 @@ from docsite.core.workspace.scoped_admin import ProjectFilter, ReadOnlyRows, Sco
 from search.admin import query_page, searches
 from search.models import Document, SearchQuery, SearchSettings, Section
 
+_GROUP = "group:"  # before the name of a group in the address
+
 
 class SectionInline(ReadOnlyRows, admin.TabularInline):
     """The sections of a page."""
@@ -19,16 +21,43 @@ class SectionInline(ReadOnlyRows, admin.TabularInline):
     fields = readonly_fields = ("position", "heading", "anchor", "text")
 
 
+class ReadersFilter(admin.SimpleListFilter):
+    """Public or protected pages, or those of one group."""
+
+    title = "readers"
+    parameter_name = "readers"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Everybody, some readers, and the group of the address."""
+        group = request.GET.get(self.parameter_name, "").removeprefix(_GROUP)
+        chosen = [(f"{_GROUP}{group}", group)] if request.GET.get(self.parameter_name, "").startswith(_GROUP) else []
+        return [("everybody", "Everybody"), ("some", "Some readers"), *chosen]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The pages of that kind."""
+        value = self.value() or ""
+        if value.startswith(_GROUP):
+            return queryset.filter(groups__contains=f"\n{value.removeprefix(_GROUP)}\n")
+        if value == "some":
+            return queryset.exclude(groups="")
+        return queryset.filter(groups="") if value == "everybody" else queryset
+
+
 @admin.register(Document)
 class DocumentAdmin(ScopedAdmin):
     """Ingested pages."""
 
     organization = "project__organization"
-    list_display = ("path", "title", "project", "version", "language", "ingested_at")
-    list_filter = (ProjectFilter, "version", "language")
+    list_display = ("path", "title", "project", "version", "language", "readers", "ingested_at")
+    list_filter = (ProjectFilter, ReadersFilter, "version", "language")
     search_fields = ("path", "title")
     list_select_related = ("project",)
     inlines = (SectionInline,)
+
+    @admin.display(description="Readers")
+    def readers(self, document: Document) -> str:
+        """The groups whose readers see it."""
+        return ", ".join(document.group_names) or "Everybody"
 
 
 class FoundFilter(admin.SimpleListFilter):

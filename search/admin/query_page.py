@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 
+from docsite.core.access.readers import parse_groups, read_as
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports.formatting import percent, visible
@@ -23,6 +24,7 @@ from search.retrieval.explanation import explain
 MAX_RESULTS = 10
 MAX_FACET = 100  # characters of a filter
 _CALLER_KINDS = {"web": "Widget or site", "api": "API", "mcp": "Coding agents (MCP)"}
+MAX_GROUPS_TEXT = 1000  # characters
 MIN_CONTRIBUTION = 0.05  # of a feature to log-odds, to be listed
 
 
@@ -54,12 +56,19 @@ def show_test(request: HttpRequest, project: Project) -> HttpResponse:
     filters = {
         name: request.GET.get(name, "").replace("\0", "").strip()[:MAX_FACET] for name in ("version", "language", "tag")
     }
-    context: dict[str, Any] = {"query": query, "filters": filters}
-    if query.strip():
+    reader = request.GET.get("groups", "").replace("\0", "")[:MAX_GROUPS_TEXT]
+    context: dict[str, Any] = {"query": query, "filters": filters, "reader": reader}
+    try:
+        groups = frozenset(parse_groups(reader)) if reader.strip() else None
+    except ValueError as wrong:
+        context["wrong"] = f"The reader {wrong}."
+    if query.strip() and "wrong" not in context:
         wanted = Filters(**{name: value or None for name, value in filters.items()})
         page = QueryState(text=query).link()
+        with read_as(groups):
+            result = _explain(project, query, wanted)
         context |= {
-            "result": _explain(project, query, wanted),
+            "result": result,
             "actions": _list_actions(project, query),
             "query_page": navigation.page_url("searches", project, name="query") + page,
         }

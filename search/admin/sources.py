@@ -26,6 +26,7 @@ from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import organizations_of
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
+from search.indexing.ingest import apply_groups
 from search.models import Document, Generation, Redirect, Source
 from search.sources import generators
 from search.stored_sources import queue, runs
@@ -84,7 +85,7 @@ class SourceAdmin(ScopedAdmin):
     organization = "project__organization"
     addable = changeable = deletable = True
     form = SourceForm
-    fields = ("project", "name", "location", "schedule", "generator", "under", "version", "language")
+    fields = ("project", "name", "location", "schedule", "generator", "under", "version", "language", "groups")
     list_display = (
         *("title", "short_location", "state_badge", "pages", "freshness"),
         *("next_time", "short_error", "project", "schedule"),
@@ -162,7 +163,7 @@ class SourceAdmin(ScopedAdmin):
         if obj and obj.is_pushed:
             return ("project", "name", "generator", "under", "version", "language")
         if obj and obj.by_command:
-            return ("project", "location", "under", "version", "language")
+            return ("project", "location", "under", "version", "language", "groups")
         return ("project", "name") if obj else ()
 
     def get_fields(self, request: HttpRequest, obj: Source | None = None) -> tuple[str, ...]:
@@ -190,6 +191,8 @@ class SourceAdmin(ScopedAdmin):
             obj.save(update_fields=form.changed_data)
         else:
             obj.save()
+        if change and "groups" in form.changed_data:
+            apply_groups(obj.project)  # before its next run, which may be late or fail
         if set(form.changed_data) - {"schedule"}:
             queue.enqueue(obj)
         elif form.changed_data:

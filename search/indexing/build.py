@@ -19,7 +19,7 @@ from search.text import analysis, sections
 from search.text.vocabulary import Vocabulary
 from search.vectors.texts import compute_digest
 
-FORMAT = 7  # raise it when sections are cut or stored differently: every page is then indexed again
+FORMAT = 8  # raise it when sections are cut or stored differently: every page is then indexed again
 ANALYSER_VERSION = f"{FORMAT}.{analysis.VERSION}"  # stored as `Index.analyser`
 PAGES_PER_STEP, SECTIONS_PER_STEP = 50, 1000  # of one transaction, so that other writers never wait for long
 
@@ -90,7 +90,7 @@ class IndexBuild:
 
     def prepare(self, replaced: set[str]) -> Replacement:
         """Get ready to swap, with the paths of the pages that leave the index."""
-        visible = list(Document.objects.filter(project=self.project).values_list("pk", "path"))
+        visible = list(Document.indexed.filter(project=self.project).values_list("pk", "path"))
         pages = [pk for pk, path in visible if path in replaced]
         stale = [
             pk for ids in batches(pages) for pk in Section.objects.filter(document__in=ids).values_list("pk", flat=True)

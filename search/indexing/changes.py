@@ -1,6 +1,6 @@
 """Find out what changed in a source: compare its items with the pages in the index."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import QuerySet
@@ -36,10 +36,20 @@ class SourceChanges:
     """
 
     def __init__(
-        self, project: Project, replaceable: "QuerySet[Document]", *, is_current: bool, summary: Summary
+        self,
+        project: Project,
+        replaceable: "QuerySet[Document]",
+        find_groups: Callable[[str, Sequence[str] | None], str],
+        *,
+        is_current: bool,
+        summary: Summary,
     ) -> None:
+        """`find_groups` takes a path and the groups that the page names. It returns the page's groups as a column."""
         self.digests = dict(replaceable.values_list("path", "digest"))
-        others = project.documents.exclude(pk__in=replaceable.values("pk"))
+        self.find_groups = find_groups
+        groups = replaceable.exclude(groups="", own_groups__isnull=True).values_list("path", "groups", "own_groups")
+        self._indexed_groups = {path: (column, own) for path, column, own in groups}
+        others = Document.indexed.filter(project=project).exclude(pk__in=replaceable.values("pk"))
         self.words = dict(project.page_words.values_list("path", "words"))
         indexed_words = dict(replaceable.exclude(words="").values_list("path", "words"))
         self._new_words = {path for path, _ in self.words.items() ^ indexed_words.items()}
@@ -117,6 +127,9 @@ class SourceChanges:
     def _is_unchanged(self, path: str, digest: str, origin: str) -> bool:
         """Whether the index has the same page, so that it can stay. If so, the summary counts it."""
         if not self.is_current or self.digests.get(path) != digest or path in self._new_words:
+            return False
+        groups, own_groups = self._indexed_groups.get(path, ("", None))
+        if self.find_groups(path, own_groups) != groups:
             return False
         self._origins[path] = origin
         self.summary.unchanged += 1

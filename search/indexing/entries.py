@@ -13,7 +13,7 @@ from search.text import analysis
 from search.text.markdown.cleaning import clean
 from search.text.markdown.plain_text import anchor_and_heading, plain
 from search.text.markdown.reader import title_of
-from search.text.terms import Entry, facet
+from search.text.terms import Entry, facet, group_facets
 
 MAX_QUESTIONS = 50  # of one section; each becomes one of its names
 MAX_ADDRESS, MAX_VALIDATOR = 2000, 300
@@ -36,6 +36,7 @@ def build_document(page: Page) -> Document:
         tags=list(page.tags),
         aliases=aliases,
         boost=page.boost,
+        own_groups=None if page.groups is None else list(page.groups),
         content=page.markdown.strip(),
         address=page.address if len(page.address) <= MAX_ADDRESS else "",
         validator=page.validator if len(page.validator) <= MAX_VALIDATOR else "",
@@ -63,6 +64,8 @@ def compute_digest(page: Page) -> str:
         page.markdown,
         page.address,
     ]
+    if page.groups is not None:
+        fields.append(page.groups)
     return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 
@@ -93,6 +96,7 @@ def analyse(document: Document, row: Section) -> tuple[Entry, SectionWords]:
     facets = [
         facet("v", document.version),
         facet("l", document.language),
+        *group_facets(document.group_names),
         *(facet("t", tag) for tag in document.tags),
         *(facet("n", name) for name in names),
     ]

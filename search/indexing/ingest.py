@@ -1,8 +1,10 @@
 """Read a source's pages into a project's index."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.template.defaultfilters import pluralize
 
 from docsite.core.tenants.models import Project
@@ -10,8 +12,9 @@ from search.indexing import entries
 from search.indexing.build import ANALYSER_VERSION, PAGES_PER_STEP, SECTIONS_PER_STEP, IndexBuild, batches
 from search.indexing.changes import NewPage, SourceChanges
 from search.indexing.outcome import IngestRefused, Summary
+from search.indexing.page_groups import PageGroups
 from search.models import Document, Index, PageWords, Redirect, Source
-from search.sources import Item, Page
+from search.sources import Draft, Item, Page
 
 
 def ingest(
@@ -23,12 +26,14 @@ def ingest(
     strict: bool = False,
     compares: bool = False,
     is_preview: bool = False,
+    groups: str | None = None,
 ) -> Summary:
     """Bring the source's pages into the project's index. The pages of its other sources stay.
 
     Without a `source` the pages replace those that an earlier ingest read without a source. Unchanged pages are not
     indexed again. Pages that the source no longer has are removed; a page that cannot be read this time stays as it
     was. Readers see the old index until the new one is complete. `progress` gets a line of text now and then.
+    `groups` are those of the readers of pages that name none; None: as the source has them.
 
     With `compares` the summary has the effects of the new index (`search.signals`). With `is_preview` the new index is
     discarded in the end; the `source` need not be stored then.
@@ -36,8 +41,14 @@ def ingest(
     Raises IngestRefused when the source has no page, since that is rarely intended; with `strict` also when a check
     stops it (`search.signals`). Raises IngestSuperseded when another ingest of the project begins meanwhile.
     """
-    run = _Ingest(project, progress, source, is_strict=strict, compares=compares, is_preview=is_preview)
-    return run.run(items)
+    page_groups = PageGroups.load(project)
+    ingest = _Ingest(
+        project, progress, source, is_strict=strict, compares=compares, is_preview=is_preview, groups=groups
+    )
+    summary = ingest.run(items)
+    if not is_preview and PageGroups.load(project) != page_groups:  # the owner has protected a folder meanwhile
+        apply_groups(project)
+    return summary
 
 
 def reindex(project: Project, progress: Callable[[str], None] = lambda line: None) -> Summary:
@@ -61,6 +72,17 @@ def set_words(project: Project, path: str, words: str) -> bool:
     return True
 
 
+def apply_groups(project: Project) -> bool:
+    """Let the stored pages have the groups of the present rules at once: no source is read, and no vector made again.
+
+    Returns False while an ingest of the project runs, which would have to end: then the next ingest does it.
+    """
+    if Document.every.filter(project=project).exclude(build="").exists():
+        return False
+    _GroupsOfPages(project, lambda line: None).run(_stored_drafts(project), may_be_empty=True)
+    return True
+
+
 def withdraw(source: Source) -> Summary:
     """Take a source's pages and redirects out of the index.
 
@@ -80,6 +102,7 @@ class _Ingest:
         is_strict: bool = False,
         compares: bool = False,
         is_preview: bool = False,
+        groups: str | None = None,
     ) -> None:
         self.project = project
         self.progress = progress
@@ -90,12 +113,22 @@ class _Ingest:
         self.is_preview = is_preview
         self.summary = Summary()
         self.build = IndexBuild(project)
+        self.page_groups = PageGroups.load(project)
+        if groups is not None:
+            self.page_groups = self.page_groups.with_source(source.pk if source else None, groups)
         self.changes = self.find_changes()
 
     def find_changes(self) -> SourceChanges:
-        own = self.project.documents.filter(source=self.source)
+        own = Document.indexed.filter(project=self.project, source=self.source)
         replaceable = own.none() if self.is_new_source else own
-        return SourceChanges(self.project, replaceable, is_current=self.build.is_current, summary=self.summary)
+        return self.compare_with(replaceable, is_current=self.build.is_current)
+
+    def compare_with(self, replaceable: "QuerySet[Document]", *, is_current: bool) -> SourceChanges:
+        return SourceChanges(self.project, replaceable, self.find_groups, is_current=is_current, summary=self.summary)
+
+    def find_groups(self, path: str, own_groups: Sequence[str] | None) -> str:
+        """The groups of a page, as a column holds them."""
+        return self.page_groups.find(path, self.source.pk if self.source else None, own_groups)
 
     def run(self, items: Iterable[Item], *, may_be_empty: bool = False) -> Summary:
         try:
@@ -132,6 +165,7 @@ class _Ingest:
         document = entries.build_document(new.page)
         document.source, document.digest = self.source, new.digest
         document.words = self.changes.words.get(document.path, "")
+        document.groups = self.find_groups(document.path, document.own_groups)
         return document
 
     def publish(self) -> None:
@@ -177,11 +211,14 @@ class _Reindex(_Ingest):
     """An ingest of the project's own pages, each of which keeps its source. Redirects stay as they are."""
 
     def __init__(self, project: Project, progress: Callable[[str], None]) -> None:
+        self.sources = dict(Document.indexed.filter(project=project).values_list("path", "source"))
         super().__init__(project, progress)
-        self.sources = dict(project.documents.values_list("path", "source"))
 
     def find_changes(self) -> SourceChanges:
-        return SourceChanges(self.project, self.project.documents.all(), is_current=False, summary=self.summary)
+        return self.compare_with(Document.indexed.filter(project=self.project), is_current=False)
+
+    def find_groups(self, path: str, own_groups: Sequence[str] | None) -> str:
+        return self.page_groups.find(path, self.sources.get(path), own_groups)
 
     def build_document(self, new: NewPage) -> Document:
         document = super().build_document(new)
@@ -200,16 +237,34 @@ class _WordsOfPage(_Reindex):
         super().__init__(project, lambda line: None)
 
     def find_changes(self) -> SourceChanges:
-        page = self.project.documents.filter(path=self.path)
-        return SourceChanges(self.project, page, is_current=self.build.is_current, summary=self.summary)
+        page = Document.indexed.filter(project=self.project, path=self.path)
+        return self.compare_with(page, is_current=self.build.is_current)
+
+
+class _GroupsOfPages(_Reindex):
+    """An ingest of the stored pages whose groups are not those of the present rules."""
+
+    def find_changes(self) -> SourceChanges:
+        pages = Document.indexed.filter(project=self.project)
+        return self.compare_with(pages, is_current=self.build.is_current)
+
+
+def _stored_drafts(project: Project) -> Iterator[Draft]:
+    """The pages of a project as drafts, of which only those that changed are loaded."""
+    for path, digest in list(Document.indexed.filter(project=project).values_list("path", "digest")):
+        yield Draft(path, path, digest, partial(_load_stored, project, path))
+
+
+def _load_stored(project: Project, path: str) -> Page:
+    return next(stored_pages(project, path))
 
 
 def stored_pages(project: Project, path: str = "") -> Iterator[Page]:
     """The pages of a project as they were last ingested, or the one at a path."""
     # Batch by batch: SQLite refuses to write during a read that began before somebody else wrote.
-    documents = project.documents.filter(path=path) if path else project.documents.all()
+    documents = Document.indexed.filter(project=project, **({"path": path} if path else {}))
     for ids in batches(list(documents.values_list("pk", flat=True))):
-        for document in project.documents.filter(pk__in=ids):
+        for document in documents.filter(pk__in=ids):
             yield Page(
                 origin=document.path,
                 path=document.path,
@@ -224,9 +279,11 @@ def stored_pages(project: Project, path: str = "") -> Iterator[Page]:
                 digest=document.digest,
                 address=document.address,
                 validator=document.validator,
+                groups=None if document.own_groups is None else tuple(document.own_groups),
             )
 
 
 def needs_reindex(project: Project) -> bool:
     """Whether pages of the project were indexed by the rules of another release."""
-    return project.documents.exists() and not Index.objects.filter(project=project, analyser=ANALYSER_VERSION).exists()
+    has_pages = Document.indexed.filter(project=project).exists()
+    return has_pages and not Index.objects.filter(project=project, analyser=ANALYSER_VERSION).exists()

@@ -95,7 +95,7 @@ def record_click(project: Project, caller: int, query: str, path: str, position:
     """
     flush()
     (text, typed), now = clean(project, query), timezone.now()
-    if not text or not Document.objects.filter(project=project, path=path).exists():
+    if not text or not Document.indexed.filter(project=project, path=path).exists():
         return
     with transaction.atomic():
         lock_callers([caller])

@@ -4,13 +4,15 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from django.db import connection
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
+from docsite.core.access.readers import PUBLIC, Groups, decode_groups, reader_groups
 from docsite.core.tenants.models import Project
 from search import backends
 from search.backends.local import LocalIndex, open_local_index
@@ -40,9 +42,11 @@ class IndexState:
     local_index: LocalIndex | None
     indexed_at: datetime | None
     page_count: int
+    groups: Groups = PUBLIC  # every group that a page names
 
 
 _states: OrderedDict[int, IndexState] = OrderedDict()
+_reader_states: OrderedDict[tuple[int, Groups], IndexState] = OrderedDict()  # of projects with protected pages
 _staged_states: WeakKeyDictionary[StagedIndex, IndexState] = WeakKeyDictionary()
 _candidates: OrderedDict[int, Candidate] = OrderedDict()
 _lock = threading.Lock()
@@ -50,7 +54,35 @@ _load_lock = threading.Lock()
 
 
 def get_state(project: Project) -> IndexState:
-    """The state of the index in the current snapshot of the database; within a preview, of the staged index."""
+    """The state of the index in the current snapshot of the database; within a preview, of the staged index.
+
+    Its facts about pages are those of the pages that the present reader sees. The vocabulary is that of all pages.
+    """
+    state, groups = _get_whole_state(project), reader_groups()
+    if groups is None or not state.groups:
+        return state
+    key = (project.pk, groups & state.groups)
+    known = _reader_states.get(key)
+    if not known or known.generation != state.generation or staged_index():
+        known = replace(state, **_describe_pages(Document.objects.filter(project=project)))
+    with _lock:
+        if not staged_index():
+            _reader_states[key] = known
+        while len(_reader_states) > MAX_PROJECTS:
+            _reader_states.popitem(last=False)
+    return known
+
+
+def find_reader_groups(project: Project) -> Groups:
+    """The groups of the present reader that pages of the project name."""
+    groups = reader_groups()
+    if groups == PUBLIC:
+        return PUBLIC
+    named = _get_whole_state(project).groups
+    return named if groups is None else named & groups
+
+
+def _get_whole_state(project: Project) -> IndexState:
     if staged := staged_index():
         if staged not in _staged_states:
             _staged_states[staged] = _load_state(project, 0, None, staged.vocabulary)
@@ -94,21 +126,26 @@ def load_candidates(project: Project, section_ids: list[int]) -> list[Candidate]
 
 
 def _load_state(project: Project, generation: int, indexed_at: datetime | None, vocabulary: Vocabulary) -> IndexState:
-    documents = Document.objects.filter(project=project)
+    documents = Document.indexed.filter(project=project)
+    columns = documents.exclude(groups="").values_list("groups", flat=True).distinct()
+    groups = frozenset(group for column in columns for group in decode_groups(column))
+    local_index = open_local_index(project, vocabulary.sections, generation, indexed_at)
+    facts = _describe_pages(documents)
+    return IndexState(generation, vocabulary, local_index=local_index, indexed_at=indexed_at, groups=groups, **facts)
+
+
+def _describe_pages(documents: "QuerySet[Document]") -> dict[str, Any]:
+    """The fields of a state that are facts about some pages."""
     languages = {language.lower() for language in documents.values_list("language", flat=True).distinct()}
     front = documents.filter(path="/").values_list("language", flat=True).first()
     commonest = documents.values_list("language").annotate(pages=Count("pk")).order_by("-pages", "language").first()
     versions = documents.exclude(version="").values_list("version", flat=True).distinct()
-    return IndexState(
-        generation,
-        vocabulary,
-        tuple(sorted({language[:2] or "en" for language in languages})) or ("en",),
-        (front or (commonest[0] if commonest else "")).lower(),
-        find_latest(versions),
-        open_local_index(project, vocabulary.sections, generation, indexed_at),
-        indexed_at,
-        documents.count(),
-    )
+    return {
+        "languages": tuple(sorted({language[:2] or "en" for language in languages})) or ("en",),
+        "site_language": (front or (commonest[0] if commonest else "")).lower(),
+        "latest_version": find_latest(versions),
+        "page_count": documents.count(),
+    }
 
 
 def find_latest(versions: Iterable[str]) -> str:

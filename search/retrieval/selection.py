@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 
 from django.db.models import QuerySet
 
+from docsite.core.access.readers import decode_groups
 from search import backends
 from search.models import Section
 from search.retrieval import index_state, ranking
 from search.retrieval.plan import SearchPlan
 from search.retrieval.ranking import Candidate
-from search.text.terms import Query, facet
+from search.text.terms import Query, facet, group_facets
 
 CANDIDATES = 100  # sections that are compared with each other
 MORE_CANDIDATES = (400, 1600)  # fetched only where the first ones are all of a few pages
@@ -101,7 +102,8 @@ def score_candidates(plan: SearchPlan) -> list[ScoredSection]:
 def _load_others(plan: SearchPlan, sections: QuerySet[Section], known: Sequence[Candidate]) -> list[Candidate]:
     """Sections that are no candidates yet, as far as they pass the filter."""
     ids = {candidate.section_id for candidate in known}
-    rows = sections.values_list("pk", "document__version", "document__language", "document__tags")[:CANDIDATES]
+    columns = ("version", "language", "tags", "groups")
+    rows = sections.values_list("pk", *(f"document__{column}" for column in columns))[:CANDIDATES]
     others = [pk for pk, *facets in rows if pk not in ids and _passes_filter(plan.query, *facets)]
     return index_state.load_candidates(plan.project, others)
 
@@ -175,7 +177,8 @@ def _order(section: ScoredSection) -> tuple[float, int, str, int]:
     return -section.score, section.round, section.candidate.path, section.candidate.position
 
 
-def _passes_filter(query: Query, version: str, language: str, tags: Sequence[str]) -> bool:
+def _passes_filter(query: Query, version: str, language: str, tags: Sequence[str], groups: str) -> bool:
     """Whether a page has the facets that the query requires, as search engines check it."""
     facets = {facet("v", version), facet("l", language), *(facet("t", tag) for tag in tags)}
+    facets.update(group_facets(decode_groups(groups)))
     return all(facets.intersection(alternatives) for alternatives in query.facets)

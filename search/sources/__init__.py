@@ -25,6 +25,7 @@ class Page:
     - `address` is the page's URL, absolute or relative to the docs URL; empty when it equals the path.
     - `boost` multiplies its scores.
     - `keywords` also find the page; they need not occur in its text.
+    - `groups` are those whose readers see the page: none means everybody, None that the page does not say.
     - `validator` is for a conditional request: has the page changed? (`search.sources.web.visits` explains its parts.)
     """
 
@@ -41,6 +42,7 @@ class Page:
     digest: str = ""
     address: str = ""
     validator: str = ""
+    groups: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -98,14 +98,21 @@ def preview(
         queue.end_preview(source)
 
 
-def record_command(project: Project, request: SourceRequest, summary: Summary, command: str) -> None:
-    """Store what `command` has read without a name, so that it is listed among the project's sources."""
+def record_command(
+    project: Project, request: SourceRequest, summary: Summary, command: str, groups: str | None = None
+) -> None:
+    """Store what `command` has read without a name, so that it is listed among the project's sources.
+
+    `groups` are those of its pages. None: as before, since a command that does not name them must not make them public.
+    """
     now = timezone.now()
     facts = {
         **{name: getattr(request, name) for name in ("location", "generator", "version", "language")},
         **{"under": request.path_prefix, "state": State.DONE, "error": "", "finished_at": now, "read_at": now},
         "outcome": {**_build_outcome(summary), "generator": detect_generator(request), "command": command},
     }
+    if groups is not None:
+        facts["groups"] = groups
     Source.objects.update_or_create(project=project, name="", by_command=True, defaults=facts)
 
 
@@ -150,7 +157,7 @@ def build_request(
 
     Without a `source`, these are the pages that belong to no stored source. `under` is the path prefix.
     """
-    pages = Document.objects.filter(project=project, source=source, address__startswith="http")
+    pages = Document.indexed.filter(project=project, source=source, address__startswith="http")
     return SourceRequest(
         location,
         project.docs_url,

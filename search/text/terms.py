@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -78,8 +78,13 @@ class Query:
 
 
 def facet(kind: str, value: str) -> str:
-    """One term for a version, language or tag; the empty value stands for pages that have none."""
+    """One term for a version, language, tag or group; the empty value stands for pages that have none."""
     return f"facet{kind}" + hashlib.sha256(value.strip().lower().encode()).hexdigest()[:16]
+
+
+def group_facets(groups: Iterable[str]) -> list[str]:
+    """The facets by which readers find a page of these groups; without groups, that of public pages."""
+    return [facet("g", group) for group in groups] or [facet("g", "")]
 
 
 def rarity(sections: int, holding: int) -> float:

@@ -12,7 +12,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from docsite.core.tenants.models import Project
-from search.models import Generation, Section, SectionVector, VectorIndex, is_visible
+from search.models import Generation, Section, SectionVector, VectorIndex, is_indexed
 from search.vectors.embedders import Embedder, EmbeddingError
 from search.vectors.nearest import MAX_SECTIONS
 from search.vectors.texts import build_text
@@ -109,7 +109,7 @@ class _Run:
 
     def find_missing(self) -> tuple[list[int], int]:
         """The sections whose texts have no vector, one for each text; and the number of all texts."""
-        visible = Section.objects.filter(is_visible("document__"), document__project=self.project)
+        visible = Section.objects.filter(is_indexed("document__"), document__project=self.project)
         sections = {digest: pk for pk, digest in visible.order_by("-pk").values_list("pk", "digest") if digest}
         if visible.count() > MAX_SECTIONS:
             logger.warning("%s has more than %s sections: search uses words only.", self.project, f"{MAX_SECTIONS:,}")

@@ -15,8 +15,9 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
+from docsite.core.access.readers import Groups, decode_groups, reader_groups
 from docsite.core.tenants.models import Project
-from search.models import Section, SectionVector, is_visible
+from search.models import Section, SectionVector, is_indexed
 from search.staged_index import StagedIndex, staged_index
 from search.vectors import registry
 from search.vectors.embedders import EmbeddingError, Vectors
@@ -35,7 +36,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Matrix:
-    """The vectors of a project's visible sections. `ids` ascend; `scales` make each row of `rows` one of length 1."""
+    """The vectors of a project's sections. `ids` ascend; `scales` make each row of `rows` one of length 1.
+
+    `audiences` holds the groups of pages, and `audience` the place in it for each row: not all readers see each page.
+    """
 
     version: tuple[str, int]  # the model, and the generation of the index
     revision: int
@@ -43,6 +47,8 @@ class _Matrix:
     ids: NDArray[np.int64]
     rows: NDArray[np.int8]
     scales: Vectors
+    audiences: Sequence[Groups]
+    audience: NDArray[np.int64]
 
     def compare(self, query: Vectors, positions: slice | NDArray[np.intp]) -> Vectors:
         """The cosines of some rows and the query."""
@@ -52,6 +58,14 @@ class _Matrix:
         """The cosines of all rows and the query."""
         starts = range(0, len(self.ids), _BLOCK)
         return np.concatenate([self.compare(query, slice(start, start + _BLOCK)) for start in starts])
+
+    def compare_readable(self, query: Vectors) -> tuple[NDArray[np.int64], Vectors]:
+        """The ids of the sections that the present reader sees, and their cosines with the query."""
+        ids, cosines, groups = self.ids, self.compare_all(query), reader_groups()
+        if groups is None or not any(self.audiences):
+            return ids, cosines
+        readable = np.array([not audience or bool(audience & groups) for audience in self.audiences])[self.audience]
+        return ids[readable], cosines[readable]
 
 
 _matrices: OrderedDict[int, _Matrix] = OrderedDict()
@@ -100,14 +114,14 @@ def similarities(project: Project, query: Vectors, section_ids: Sequence[int]) -
 
 
 def nearest(project: Project, query: Vectors, count: int) -> list[tuple[int, float]]:
-    """The ids of the sections nearest to the query, the nearest first, each with its cosine. Visible sections only."""
+    """The ids of the sections nearest to the query that the present reader sees, the nearest first, with cosines."""
     matrix = _get_matrix(project)
     if matrix is None or matrix.rows.shape[1:] != query.shape or count < 1:
         return []
-    cosines, size = matrix.compare_all(query), len(matrix.ids)
-    best = np.argpartition(-cosines, count - 1)[:count] if count < size else np.arange(size)
+    ids, cosines = matrix.compare_readable(query)
+    best = np.argpartition(-cosines, count - 1)[:count] if count < len(ids) else np.arange(len(ids))
     best = best[np.lexsort((best, -cosines[best]))]
-    return list(zip(matrix.ids[best].tolist(), cosines[best].tolist(), strict=True))
+    return list(zip(ids[best].tolist(), cosines[best].tolist(), strict=True))
 
 
 def distribution(project: Project, query: Vectors) -> tuple[float, float] | None:
@@ -119,7 +133,9 @@ def distribution(project: Project, query: Vectors) -> tuple[float, float] | None
     matrix = _get_matrix(project)
     if matrix is None or matrix.rows.shape[1:] != query.shape:
         return None
-    cosines = matrix.compare_all(query)
+    _, cosines = matrix.compare_readable(query)
+    if not len(cosines):
+        return None
     return float(cosines.mean()), float(cosines.std())
 
 
@@ -163,25 +179,28 @@ def _is_current(matrix: _Matrix, revision: int, version: tuple[str, int]) -> boo
 
 def _load(project: Project, revision: int, version: tuple[str, int]) -> _Matrix:
     began = time.monotonic()
-    visible = Section.objects.filter(is_visible("document__"), document__project=project)
-    sections = list(visible.order_by("pk").values_list("pk", "digest"))
+    indexed = Section.objects.filter(is_indexed("document__"), document__project=project)
+    sections = list(indexed.order_by("pk").values_list("pk", "digest", "document__groups"))
     vectors: dict[str, bytes] = {}
     if len(sections) <= MAX_SECTIONS:
         stored = SectionVector.objects.filter(project=project, model=version[0])
         vectors = {digest: bytes(vector) for digest, vector in stored.values_list("digest", "vector").iterator()}
-    present = [(pk, vectors[digest]) for pk, digest in sections if digest in vectors]
+    present = [(pk, vectors[digest], groups) for pk, digest, groups in sections if digest in vectors]
     size = len(present[0][1]) if present else 0
-    present = [(pk, vector) for pk, vector in present if len(vector) == size]  # a server may have changed its model
+    present = [row for row in present if len(row[1]) == size]  # a server may have changed its model
     wait = max(RELOAD_SECONDS, RELOAD_FACTOR * (time.monotonic() - began)) if present else 0.0
     if len(present) < MIN_SHARE * len(sections):
         present = []
-    rows = np.frombuffer(b"".join(vector for _, vector in present), np.int8).reshape(len(present), size)
+    rows = np.frombuffer(b"".join(vector for _, vector, _ in present), np.int8).reshape(len(present), size)
     lengths = [np.linalg.norm(rows[at : at + _BLOCK].astype(np.float32), axis=1) for at in range(0, len(rows), _BLOCK)]
+    places = {groups: place for place, groups in enumerate(sorted({groups for _, _, groups in present}))}
     return _Matrix(
         version,
         revision,
         time.monotonic() + wait,
-        np.array([pk for pk, _ in present], np.int64),
+        np.array([pk for pk, _, _ in present], np.int64),
         rows,
         np.asarray(1 / np.concatenate(lengths) if lengths else [], np.float32),
+        [frozenset(decode_groups(groups)) for groups in places],
+        np.array([places[groups] for _, _, groups in present], np.int64),
     )

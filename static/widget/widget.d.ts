@@ -179,6 +179,8 @@ declare namespace DocsAssistant {
     starterQuestions?: string[];
     /** Which part of the documentation is searched. */
     filter?: { version?: string; language?: string; tag?: string };
+    /** A token that your site has signed, with the groups of its reader. */
+    readerToken?: string;
     /** Told of what happens. No reader's words are among it. */
     hooks?: Hooks;
     /** Address of the form to write to a person. Default: that of the project, if it takes support requests. Empty: none. */

@@ -34,6 +34,8 @@ _STORED = (
     "search/indexing/test_backends",
     "search/indexing/test_generations",
     "search/indexing/test_ingest",
+    "search/indexing/test_page_groups",
+    "search/retrieval/test_protected_pages",
     "search/test_queries",
     "search/stored_sources/test_runs",
     "search/stored_sources/test_sources",

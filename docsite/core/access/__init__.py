@@ -2,5 +2,6 @@
 
 Others import `request_checks` (the first step of an endpoint), `authentication` (callers and
 projects by key, domain or id), `cors` (register the paths that browsers may call), `uploads` (bodies
-that go to the disk), `api_middleware` (errors as JSON, the origin of the service) and `last_uses` (of keys).
+that go to the disk), `api_middleware` (errors as JSON, the origin of the service), `last_uses` (of keys),
+`readers` (which pages the running code may see) and `reader_tokens` (who a reader is).
 """

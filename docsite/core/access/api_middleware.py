@@ -17,6 +17,8 @@ from django.utils.decorators import async_only_middleware
 
 from docsite.core import context
 from docsite.core.access import authentication, cors
+from docsite.core.access.reader_tokens import HEADER
+from docsite.core.access.readers import PUBLIC, set_reader_groups
 from docsite.core.http import ratelimit
 from docsite.core.http.errors import (
     ApiError,
@@ -42,6 +44,7 @@ class ApiMiddleware:
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Refuse unknown hosts and origins, then respond."""
+        set_reader_groups(PUBLIC)  # until a check lets the caller see more
         is_head = request.method == "HEAD"
         if is_head:
             request.method = "GET"  # the server drops the body of a response that is not streamed
@@ -99,7 +102,7 @@ class ApiMiddleware:
             headers={
                 "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
                 "Access-Control-Allow-Headers": ", ".join(
-                    [*_REQUEST_HEADERS, *cors.request_headers_of(request.path_info)]
+                    [*_REQUEST_HEADERS, HEADER, *cors.request_headers_of(request.path_info)]
                 ),
                 "Access-Control-Max-Age": "7200",
             },

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from docsite.core import ids
 from docsite.core.access.last_uses import note_use
+from docsite.core.access.readers import PUBLIC, Groups
 from docsite.core.db import in_db
 from docsite.core.http.client_address import Address
 from docsite.core.http.errors import Forbidden, NotFound, Unauthorized
@@ -31,6 +32,7 @@ class Caller:
     key: ApiKey | None
     project: Project
     address: Address
+    groups: Groups | None = PUBLIC  # whose pages the caller sees beside the public ones; None: every page
 
 
 class _TtlCache:
@@ -148,4 +150,4 @@ def admin_caller(token: str, project_id: str, address: Address, *, write: bool) 
     project = project_by_id(project_id)
     if project is None or key.organization_id != project.organization_id:
         raise NotFound("No such project.")
-    return Caller(key, project, address)
+    return Caller(key, project, address, groups=None)

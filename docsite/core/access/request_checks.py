@@ -8,6 +8,7 @@ becomes `request.auth`.
 import asyncio
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import ClassVar, cast
 
 from django.http import HttpRequest
@@ -16,6 +17,8 @@ from pydantic import BaseModel
 
 from docsite.core.access import authentication
 from docsite.core.access.authentication import Caller
+from docsite.core.access.reader_tokens import HEADER, find_groups
+from docsite.core.access.readers import set_reader_groups
 from docsite.core.db import in_db
 from docsite.core.http import body, cpu_time, ratelimit
 from docsite.core.http.client_address import Address, client_ip, network_of
@@ -91,6 +94,8 @@ class _KeyCheck(AuthBase):
 
         def admit() -> Caller:
             caller = self.caller(token, project, address, write=is_write)
+            if caller.groups is not None:
+                caller = replace(caller, groups=find_groups(caller.project, request.headers.get(HEADER)))
             if self.counted:
                 cpu_time.charge(network)
             count = ratelimit.spend if self.counted else ratelimit.peek
@@ -101,6 +106,7 @@ class _KeyCheck(AuthBase):
 
         cpu_time.measure(network)
         caller = await in_db(admit)()
+        set_reader_groups(caller.groups)
         if self.body and request.payload is None:
             request.payload = await _parse_large_body(request, self.body)
         if self.counted and (seconds := ratelimit.compute_delay(request.usages)):

@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from docsite.core import ids
 from docsite.core.paths import normalize, within
@@ -279,6 +280,50 @@ class ApiKey(models.Model):
     def is_live(self, now: datetime) -> bool:
         """Whether the key is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
+
+
+class ReaderKey(models.Model):
+    """A key with which the site of a project signs tokens for its readers (`docsite.core.access.reader_tokens`).
+
+    Of EdDSA keys, the owner's public key is stored. The secret of an HS256 key is not: it is derived from `salt` and
+    the SECRET_KEY of the service, so a copy of the database holds none.
+    """
+
+    class Algorithm(models.TextChoices):
+        """How a key signs. A token with another algorithm than its key's is refused."""
+
+        HS256 = "HS256", "HS256: a secret, which the service makes and shows once"
+        EDDSA = "EdDSA", "EdDSA: a key pair of yours, whose public key the service stores"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="reader_keys")
+    kid = models.CharField("key ID", max_length=24, unique=True, default=ids.reader_key_id, editable=False)
+    algorithm = models.CharField(max_length=5, choices=Algorithm.choices)
+    name = models.CharField(max_length=100, blank=True, help_text="Helps you to recognize the key.")
+    salt = models.CharField(max_length=64, default=ids.salt, editable=False)
+    public_key = models.TextField(blank=True, editable=False, help_text="Of EdDSA keys, in PEM.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    revoked_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering: ClassVar = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.kid
+
+    @property
+    def secret(self) -> str:
+        """The secret of an HS256 key: 64 hexadecimal digits, used as text."""
+        return salted_hmac("docsite.reader-key", f"{self.kid}:{self.salt}", algorithm="sha256").hexdigest()
+
+    @property
+    def verification_key(self) -> str:
+        """What its tokens are checked with."""
+        return self.secret if self.algorithm == self.Algorithm.HS256 else self.public_key
+
+    def revoke(self) -> None:
+        """Revoke the key forever. Every process refuses its tokens within two seconds."""
+        self.revoked_at = timezone.now()
+        self.save(update_fields=["revoked_at"])
 
 
 def digest(token: str) -> str:

@@ -13,7 +13,7 @@ from django.utils.html import format_html_join
 
 from docsite.core.tenants.models import Membership, Organization, Project
 from docsite.core.tenants.staff import organizations_of
-from docsite.core.workspace import extensions, navigation
+from docsite.core.workspace import extensions, navigation, reader_keys
 from docsite.core.workspace.fields import OriginsField
 from docsite.core.workspace.health import core_facts
 from docsite.core.workspace.health import page as health_page
@@ -174,6 +174,7 @@ navigation.add_page("keys", "API keys", group="Set-up", position=82, url=lambda 
 navigation.add_page(
     health_page.KEY, "Limits and health", group="Set-up", position=85, views=[("", health_page.show_page, "")]
 )
+reader_keys.add_to_navigation()
 add_section("Limits", core_facts.list_limits, position=10)
 add_section("Refused requests", core_facts.list_refusals, position=15)
 add_section("Service", core_facts.list_database, position=90)

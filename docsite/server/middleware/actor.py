@@ -1,4 +1,4 @@
-"""Tells the audit who is logged in."""
+"""Tells the audit who is logged in, and lets the admin see every page of the documentation."""
 
 from collections.abc import Awaitable, Callable
 
@@ -8,11 +8,15 @@ from django.http.response import HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
 from docsite.core import context
+from docsite.core.access.readers import PUBLIC, read_as
 
 
 @async_only_middleware
 class SetActor:
-    """Sets the user of the session as the actor of the request."""
+    """Sets the user of the session as the actor of the request, and which pages the request may see.
+
+    The addresses of the admin check who calls them; all others see what a reader without a token sees.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
         self.get_response = get_response
@@ -21,4 +25,5 @@ class SetActor:
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Respond. The user is loaded only when an entry is added."""
         context.set_actor(lambda: request.user.get_username())
-        return await self.get_response(request)
+        with read_as(None if request.path_info.startswith("/admin/") else PUBLIC):
+            return await self.get_response(request)

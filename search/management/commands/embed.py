@@ -8,6 +8,7 @@ from django.template.defaultfilters import pluralize
 
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
+from search.models import Document
 from search.vectors import embedding, registry
 from search.vectors.embedders import Embedder, EmbeddingError
 
@@ -36,7 +37,7 @@ class Command(ServiceCommand):
                 "EMBEDDINGS on the configuration page."
             )
         for project in projects:
-            if not project.documents.exists():
+            if not Document.indexed.filter(project=project).exists():
                 self.stdout.write(f"{project.domain}: nothing was ingested yet")
                 continue
             self._embed(project, embedder)

@@ -16,12 +16,13 @@ from docsite.core.tenants.models import Project
 from search.indexing import storable
 from search.indexing.ingest import ingest
 from search.indexing.outcome import IngestRefused, Summary
-from search.models import Source
+from search.models import Document, Source, validate_groups
 from search.sources import generators
 from search.sources.registry import read
 from search.stored_sources import queue, runs
 from search.vectors import embedding, registry
 
+OPTIONS = (*runs.OPTIONS, "groups")
 MAX_SKIPPED = 20  # that are listed; --json has them all
 MAX_SAMPLES = 3  # addresses of pages
 POLL_SECONDS = 1.0
@@ -55,6 +56,9 @@ class Command(ServiceCommand):
         parser.add_argument("--version", help="for pages that name none")
         parser.add_argument("--language", help="for pages that name none")
         parser.add_argument(
+            "--groups", help="readers who may see pages that name no groups, with commas; public: everybody"
+        )
+        parser.add_argument(
             "--strict", action="store_true", help="keep the old index when a golden question fails that did not before"
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object, or a list of them")
@@ -64,7 +68,7 @@ class Command(ServiceCommand):
         self.quiet: bool = options["json"]
         self.strict: bool = options["strict"]
         project = find_project(options["domain"])
-        settings = {name: options[name] for name in runs.OPTIONS if options[name] is not None}
+        settings = {name: options[name] for name in OPTIONS if options[name] is not None}
         location = _normalize_location(options["source"])
         if (manifest := options["manifest"]) and (options["name"] or not Path(location).is_dir()):
             raise CommandError("--manifest needs a folder as SOURCE, and no --name.")
@@ -89,14 +93,20 @@ class Command(ServiceCommand):
     ) -> dict[str, Any]:
         """Read a source that is not stored; its pages replace those of the last such source."""
 
+        groups = settings.get("groups")
+        options = {name: value for name, value in settings.items() if name != "groups"}
+        try:
+            validate_groups(groups or "")
+        except ValidationError as wrong:
+            raise CommandError(f"groups: {wrong.messages[0]}") from None
+
         def read_pages() -> Summary:
-            request = runs.build_request(project, None, location, manifest=manifest, progress=self.show, **settings)
-            summary = ingest(project, read(request), self.show, strict=self.strict)
+            request = runs.build_request(project, None, location, manifest=manifest, progress=self.show, **options)
+            summary = ingest(project, read(request), self.show, strict=self.strict, groups=groups)
             named = {"manifest": str(manifest.resolve()) if manifest else "", **settings}
-            options = [word for name, value in named.items() if value for word in (f"--{name}", value)]
-            runs.record_command(
-                project, request, summary, shlex.join(["manage.py", "ingest", project.domain, location, *options])
-            )
+            words = [word for name, value in named.items() if value for word in (f"--{name}", value)]
+            command = shlex.join(["manage.py", "ingest", project.domain, location, *words])
+            runs.record_command(project, request, summary, command, groups)
             return summary
 
         return self._run(project, "", read_pages)
@@ -177,7 +187,7 @@ class Command(ServiceCommand):
     def _print_guesses(self, project: Project, name: str) -> None:
         """Print what was guessed, with some addresses to compare with those of the site."""
         source = project.sources.filter(name=name).first()
-        pages = list(project.documents.filter(source.owns)[:MAX_SAMPLES]) if source else []
+        pages = list(Document.indexed.filter(source.owns)[:MAX_SAMPLES]) if source else []
         if source is None or not pages:
             return
         generator = source.outcome.get("generator", "")

@@ -9,6 +9,7 @@ from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
 from search.indexing.ingest import reindex
 from search.indexing.outcome import IngestSuperseded
+from search.models import Document
 
 
 class Command(ServiceCommand):
@@ -26,7 +27,7 @@ class Command(ServiceCommand):
         """Index the stored pages again."""
         projects = [find_project(options["domain"])] if options["domain"] else list(Project.objects.all())
         for project in projects:
-            if not project.documents.exists():
+            if not Document.indexed.filter(project=project).exists():
                 self.stdout.write(f"{project.domain}: nothing was ingested yet")
                 continue
             try:

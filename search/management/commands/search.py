@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 
+from docsite.core.access.readers import read_as
 from docsite.core.paths import normalize
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from search.hits import Filters
@@ -45,13 +46,14 @@ class Command(ServiceCommand):
         project = find_project(options["domain"])
         if not 1 <= options["limit"] <= MAX_LIMIT:
             raise CommandError(f"--limit must be 1 to {MAX_LIMIT}.")
-        explanation = explain(
-            project,
-            options["query"],
-            filters=Filters(options["version"], options["language"], options["tag"]),
-            limit=options["limit"],
-            current_path=normalize(options["page"]) if options["page"] else "",
-        )
+        with read_as(None):
+            explanation = explain(
+                project,
+                options["query"],
+                filters=Filters(options["version"], options["language"], options["tag"]),
+                limit=options["limit"],
+                current_path=normalize(options["page"]) if options["page"] else "",
+            )
         if options["json"]:
             self.stdout.write(json.dumps(explanation, ensure_ascii=False))
             return

@@ -19,6 +19,7 @@ from search.sources.markdown.front_matter import (
     find_exclusion,
     get_boost,
     get_former_paths,
+    get_groups,
     get_text,
     get_words,
     split_front_matter,
@@ -165,7 +166,13 @@ def _collect_fields(meta: dict[str, Any], body: str, short_titles: tuple[str, ..
         else:
             fields["title"] = short.strip()
     tags = tuple(dict.fromkeys(get_words(meta, "tags") + get_words(meta, "tag")))[:MAX_WORDS]
-    return {**fields, "tags": tags, "keywords": keywords, "boost": get_boost(meta)}
+    return {**fields, "tags": tags, "keywords": keywords, "boost": get_boost(meta), **_collect_groups(meta)}
+
+
+def _collect_groups(meta: dict[str, Any]) -> dict[str, Any]:
+    """The groups of readers; nothing for a page that names none, so that its digest stays what it was."""
+    groups = get_groups(meta)
+    return {} if groups is None else {"groups": groups}
 
 
 def _build_page(page: Page, is_mdx: bool, operation: str, site: Site) -> Page:

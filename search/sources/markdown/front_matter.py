@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from docsite.core.access.readers import normalize_groups
 from search.sources import ExcludedPage
 
 MIN_BOOST, MAX_BOOST = 0.1, 10.0
@@ -89,6 +90,21 @@ def get_words(meta: dict[str, Any], name: str) -> tuple[str, ...]:
         raise ValueError(f"its `{name}` are not a list of words")
     words = dict.fromkeys(str(word).strip()[:MAX_WORD].strip() for word in value)
     return tuple(word for word in words if word)[:MAX_WORDS]
+
+
+def get_groups(meta: dict[str, Any]) -> tuple[str, ...] | None:
+    """The groups of readers that the page names, from a list or a text with commas; None if it says nothing of them."""
+    value = meta.get("groups")
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        value = [name for name in value.split(",") if name.strip()]
+    if not isinstance(value, list) or not all(map(_is_single, value)):
+        raise ValueError("its `groups` are not a list of names")
+    try:
+        return normalize_groups([str(name) for name in value])
+    except ValueError as wrong:
+        raise ValueError(f"its `groups` field {wrong}") from None
 
 
 def get_boost(meta: dict[str, Any]) -> float:

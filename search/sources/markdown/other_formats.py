@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from search.sources import ExcludedPage, Page, UnreadablePage
+from search.sources.markdown.front_matter import get_groups
 
 FORMATS = ("html", "rst")  # further values of `format` in a manifest
 ENDINGS = {"html": "html", "htm": "html", "rst": "rst"}  # formats by the endings of files
@@ -31,7 +32,7 @@ def build_html_page(page: Page, address: str) -> Page | UnreadablePage | Exclude
     )
 
 
-def build_rst_page(page: Page, root: Path, name: str) -> Page:
+def build_rst_page(page: Page, root: Path, name: str) -> Page | UnreadablePage:
     """The page, whose text is reStructuredText. Its links lead to labels of its own and to files beside it."""
     from search.sources import rst
     from search.sources.rst import site
@@ -41,4 +42,8 @@ def build_rst_page(page: Page, root: Path, name: str) -> Page:
     project = site.Site(root=root, titles={bare: title}, labels=dict(site.find_labels(page.markdown, bare)))
     converted = rst.convert(page.markdown, project, bare)
     description = page.description or converted.meta.get("description", "")
-    return replace(page, markdown=converted.markdown, title=page.title or title, description=description)
+    page = replace(page, markdown=converted.markdown, title=page.title or title, description=description)
+    try:
+        return page if page.groups is not None else replace(page, groups=get_groups(dict(converted.meta)))
+    except ValueError as wrong:
+        return UnreadablePage(page.origin, str(wrong), page.path)

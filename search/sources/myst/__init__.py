@@ -5,8 +5,9 @@ A directive is converted as reStructuredText. If its content is prose, the conte
 
 import re
 
+from docsite.core.access.readers import EVERYBODY
 from search.sources import rst
-from search.sources.markdown.front_matter import split_front_matter
+from search.sources.markdown.front_matter import get_groups, split_front_matter
 from search.sources.myst.links import resolve
 from search.sources.myst.outline import LABEL, Ids, find_heading, strip_markup
 from search.sources.rst.directives import VERBATIM, names_code
@@ -32,10 +33,12 @@ _VERBATIM = VERBATIM | {
 def convert(source: str, site: Site, page: str) -> rst.MarkdownPage:
     """A page in plain Markdown. A page that takes too long or becomes too large stays as it is.
 
-    Only `nosearch` and the description are used of the front matter. Raises ValueError if it is wrong.
+    Only `nosearch`, `groups` and the description are used of the front matter. Raises ValueError if it is wrong.
     """
     front, body = split_front_matter(source)
     meta = {"nosearch": ""} if "nosearch" in front else {}
+    if (groups := get_groups(front)) is not None:
+        meta["groups"] = ", ".join(groups) or EVERYBODY
     myst = front.get("myst")
     for fields in (myst.get("html_meta") if isinstance(myst, dict) else None, front):
         if isinstance(fields, dict) and isinstance(fields.get("description"), str):

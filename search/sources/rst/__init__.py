@@ -22,6 +22,7 @@ from search.sources.rst.site import MAX_MARKDOWN, Site
 from search.sources.rst.writer import Writer
 
 MAX_TARGETS = 3000  # of a page
+_GROUPS = re.compile(r"(?m)^:groups:[ \t]*+(.++)$")
 MESSAGE_WORK = 40  # line visits that a message of docutils counts as: docutils has searched in vain before
 
 logger = logging.getLogger(__name__)
@@ -99,7 +100,8 @@ def convert(
     except Exception as failure:  # docutils may raise anything, and no page should be lost for that
         is_expected = isinstance(failure, PageTooComplex | RecursionError)
         logger.warning("%s: left as plain text: %r", page, failure, exc_info=None if is_expected else failure)
-    return MarkdownPage(_plain_text(source), {})
+    groups = _GROUPS.search(source)  # such a page must stay with its readers, too
+    return MarkdownPage(_plain_text(source), {"groups": groups[1]} if groups else {})
 
 
 def _parse(source: str, scope: Scope) -> Document:

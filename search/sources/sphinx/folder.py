@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from docsite.core.paths import normalize
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, myst, rst
 from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
+from search.sources.markdown.front_matter import get_groups
 from search.sources.myst import links
 from search.sources.myst.outline import Outline
 from search.sources.request import SourceRequest
@@ -86,6 +87,10 @@ def _make_page(file: str, source: str, site: Site, language: str, address: str) 
     except ValueError as error:  # of front matter
         return UnreadablePage(file, str(error), path)
     meta = converted.meta
+    try:
+        groups = get_groups(dict(meta))
+    except ValueError as error:
+        return UnreadablePage(file, str(error), path)
     if meta.get("nosearch", "false").lower() not in _FALSE:
         return ExcludedPage(file, "says :nosearch:")
     words = [word.strip()[:100] for word in meta.get("keywords", "").split(",")]
@@ -98,6 +103,7 @@ def _make_page(file: str, source: str, site: Site, language: str, address: str) 
         language=language,
         keywords=tuple(dict.fromkeys(filter(None, words)))[:100],
         address=address,
+        groups=groups,
     )
 
 

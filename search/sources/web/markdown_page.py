@@ -8,6 +8,7 @@ from search.sources.markdown.front_matter import (
     FIELDS,
     find_exclusion,
     get_boost,
+    get_groups,
     get_text,
     get_words,
     split_front_matter,
@@ -50,6 +51,7 @@ def build_page(page: Page, source: bytes) -> Page | UnreadablePage | ExcludedPag
             tags=get_words(front, "tags"),
             keywords=get_words(front, "keywords"),
             boost=get_boost(front),
+            groups=get_groups(front),
         )
     except ValueError as wrong:
         return UnreadablePage(page.origin, str(wrong), page.path)

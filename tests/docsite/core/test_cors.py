@@ -65,7 +65,7 @@ def test_a_preflight_needs_no_key(http, service, tenant):
     )
     assert response.status_code == 204
     assert response.headers["access-control-allow-methods"] == "GET, POST, OPTIONS"
-    assert response.headers["access-control-allow-headers"] == "Authorization, Content-Type, User-Agent"
+    assert response.headers["access-control-allow-headers"] == "Authorization, Content-Type, User-Agent, X-Reader-Token"
     assert int(response.headers["access-control-max-age"]) >= 600
 
 

@@ -107,3 +107,11 @@ def test_every_page_has_a_description() -> None:
         front, _ = split_front_matter((navigation.CONTENT / page.markdown_path.strip("/")).read_text())
         assert set(front) <= {"title", "headline", "description", "keywords", "language"}, page.path
         assert len(page.description) <= 300, page.path
+
+
+def test_no_page_of_the_site_may_name_groups(tmp_path: Path) -> None:
+    """Search would hide it, and llms.txt, the sitemap and its address would not."""
+    file = tmp_path / "secret.md"
+    file.write_text("---\ntitle: Secret\ndescription: x\ngroups: [staff]\n---\n\nText.\n")
+    with pytest.raises(ValueError, match=r"secret\.md: this site shows every page to everybody"):
+        navigation._page(file, "en", "Start")

@@ -194,7 +194,7 @@ def test_the_playground_offers_every_option_with_its_values() -> None:
     named = {
         name.partition(".")[0] for name in re.findall(r'name="([\w.]+)"', block(form, 'class="options"', "</form>"))
     }
-    of_code_only = {"hooks", "nonce", "support"}
+    of_code_only = {"hooks", "nonce", "readerToken", "support"}
     assert named - {"dir"} == set(defaults()) - of_code_only
     rules = dict(re.findall(r"^  (\w+): oneOf\((.+)\),$", code("src/base/options.js"), re.MULTILINE))
     choices = {

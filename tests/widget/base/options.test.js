@@ -50,6 +50,7 @@ describe("options", () => {
       zIndex: 10,
       nonce: "abc",
       memory: "tab",
+      readerToken: "a.b.c",
       shortcuts: false,
       labels: { name: "Ask" },
       starterQuestions: ["How?"],

@@ -129,6 +129,16 @@ afterEach(() => {
 });
 
 describe("over a socket", () => {
+  it("the token of the reader goes along, also to resume", async () => {
+    client.ask({ ...QUESTION, readerToken: "a.b.c" }, (event) => heard.push(event));
+    await settle();
+    assert.equal(socket().sent[0].readerToken, "a.b.c");
+    socket().say(START);
+    socket().drop();
+    await pass(200);
+    assert.deepEqual(socket().sent[0], { type: "resume", ...IDS, readerToken: "a.b.c", after: 1 });
+  });
+
   it("a question goes out and its events come in", async () => {
     await ask();
     assert.equal(socket().url, "wss://assistant.example/discovery/v1/assistant/acme/socket");
@@ -368,6 +378,22 @@ describe("where sockets do not get through", () => {
       assert.deepEqual(heard, [START, delta("Yes."), FINISH]);
     });
   }
+
+  it("the token of the reader goes in a header, also to resume", async () => {
+    Sockets.way = "fail";
+    client.ask({ ...QUESTION, readerToken: "a.b.c" }, (event) => heard.push(event));
+    await settle();
+    assert.equal(request().init.headers["X-Reader-Token"], "a.b.c");
+    assert.equal("readerToken" in request().body, false);
+    request().stream();
+    request().say(START);
+    await settle();
+    request().cut();
+    await settle();
+    await pass(200);
+    assert.match(request().url.pathname, /\/stream$/);
+    assert.equal(request().init.headers["X-Reader-Token"], "a.b.c");
+  });
 
   const blocked = async () => {
     Sockets.way = "fail";

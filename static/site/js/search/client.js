@@ -39,7 +39,11 @@ const endpoint = ({ service, domain }, rest = "") =>
 async function request(site, query, filter, signal) {
   const response = await fetch(endpoint(site), {
     method: "POST",
-    headers: { Authorization: `Bearer ${site.key}`, "Content-Type": "application/json" },
+    headers: {
+      Authorization: `Bearer ${site.key}`,
+      "Content-Type": "application/json",
+      ...(site.readerToken && { "X-Reader-Token": site.readerToken }),
+    },
     body: JSON.stringify({ query, pageSize: MAX_HITS, filter }),
     signal,
   });

@@ -39,7 +39,7 @@ export class SearchDialog {
   constructor(dialog, site) {
     this.#dialog = dialog;
     this.#site = site;
-    this.#memory = new Memory(site.domain);
+    this.#memory = new Memory(site);
     this.#form = find(dialog, "form", HTMLFormElement);
     this.#field = find(dialog, "[name=q]", HTMLInputElement);
     this.#results = find(dialog, ".search-results", HTMLElement);

@@ -15,9 +15,12 @@ const entriesOf = (list) => (Array.isArray(list) ? list.filter((entry) => typeof
 export class Memory {
   #key;
 
-  /** @param {string} domain */
-  constructor(domain) {
-    this.#key = `docs-search:${domain}`;
+  #site;
+
+  /** @param {Pick<import("./site.js").Site, "domain" | "readerToken">} site */
+  constructor(site) {
+    this.#key = `docs-search:${site.domain}`;
+    this.#site = site;
   }
 
   /** @returns {Lists} */
@@ -30,8 +33,9 @@ export class Memory {
     }
   }
 
-  /** @param {Entry} entry that the reader opened */
+  /** A reader with a token leaves no titles here: others may use this browser after them. @param {Entry} entry that the reader opened */
   add(entry) {
+    if (this.#site.readerToken) return;
     const { recent, favourites } = this.load();
     if (favourites.some(isSame(entry))) return;
     const others = recent.filter((other) => !isSame(entry)(other));

@@ -6,6 +6,7 @@
  * @property {string} service origin of the service
  * @property {string} domain
  * @property {string} key an assistant key
+ * @property {string} [readerToken] signed by the site, with the groups of its reader
  * @property {import("./client.js").Filter} preferred language and version of this page, if it has them
  * @property {(hit: import("./client.js").Hit, url: string) => string} linkTo the address of a hit, or of a section of it
  * @property {(query: string) => string} askAddress a page that asks the assistant; empty if no question can be asked

@@ -19,6 +19,7 @@ import { h } from "./dom.js";
  * @property {"start" | "end" | "left" | "right"} side
  * @property {"bottom" | "top"} align
  * @property {string} logo address of an image of the page's own origin or the service's
+ * @property {string} readerToken signed by the site, with the groups of its reader
  * @property {number} zIndex
  * @property {string} nonce of the page's content security policy
  * @property {"day" | "tab"} memory how long a conversation is kept
@@ -44,6 +45,7 @@ export const DEFAULTS = {
   nonce: "",
   memory: "day",
   shortcuts: true,
+  readerToken: "",
   labels: {},
   starterQuestions: [],
   filter: {},

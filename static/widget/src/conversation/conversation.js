@@ -251,12 +251,13 @@ export class Conversation extends EventTarget {
       this.#setThread(queueAnswer(this.#thread));
       return this.#resumeAnswer();
     }
-    const { key, filter } = this.options;
+    const { key, readerToken, filter } = this.options;
     const filters = Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value));
     this.#askedAt = Date.now();
     this.#client.ask(
       {
         key,
+        ...(readerToken && { readerToken }),
         fp: this.#store.fp(),
         id: chatId,
         // The service may have received a first question although its answer never started here.
@@ -284,7 +285,8 @@ export class Conversation extends EventTarget {
     if (phase === "queued") this.#cancelWait = runWhenDue({}, send);
     else if (phase === "waiting") this.#cancelWait = runWhenDue({ at: failure?.readyAt ?? 0, visible: true }, send);
     else {
-      const caller = { key: this.options.key, fp: this.#store.fp(), id: chatId };
+      const { key, readerToken } = this.options;
+      const caller = { key, ...(readerToken && { readerToken }), fp: this.#store.fp(), id: chatId };
       this.#client.resume({ ...caller, threadId, messageId, after: seen }, (event) => this.#receiveEvent(id, event));
     }
   }

@@ -27,7 +27,7 @@ function start({ nonce, src }) {
     init(options) {
       const { domain, key, ...rest } = Object(options);
       if (!domain || !key) throw new TypeError("init() needs domain and key.");
-      if (widget) throw new Error("init() is done already.");
+      if (widget) throw new Error("init() is done.");
       widget = new Widget({ nonce, ...validateOptions(rest, src), domain, key }, src);
       widget.start();
     },

@@ -41,6 +41,9 @@ export function create(script) {
     service: origin,
     domain,
     key,
+    get readerToken() {
+      return script.dataset.readerToken; // the page may replace it at any time
+    },
     preferred: { language: language || pageLanguage(), version: version || undefined },
     linkTo: (_, url) => url,
     askAddress: () => (enabled && document.querySelector("docs-assistant") ? `${origin}/ask` : ""),

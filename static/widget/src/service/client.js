@@ -10,15 +10,15 @@ import { Http } from "./http.js";
 import { Socket } from "./socket.js";
 
 /** @typedef {import("./events.js").StreamEvent} StreamEvent */
-/** @typedef {{ key: string, fp: string, id: string, threadId: string, messageId: string }} Ids of an answer; `id` is the chat's */
+/** @typedef {{ key: string, readerToken?: string, fp: string, id: string, threadId: string, messageId: string }} Ids of an answer; `id` is the chat's */
 /** @typedef {"unsent" | "unreached" | "broken" | "silent"} Loss `unsent`: the service has certainly not received the question */
 /** @typedef {{ event: (event: StreamEvent) => void, lost: (how: Loss) => void }} Listener */
-/** @typedef {{ key: string, fp: string, id: string } & Record<string, unknown>} QuestionRequest */
+/** @typedef {{ key: string, readerToken?: string, fp: string, id: string } & Record<string, unknown>} QuestionRequest */
 /**
  * An answer on its way. Each connection is a new object: events of an earlier one are ignored.
  * @typedef {object} Exchange
  * @property {(event: StreamEvent) => void} listener
- * @property {Pick<Ids, "key" | "fp" | "id">} caller
+ * @property {Pick<Ids, "key" | "readerToken" | "fp" | "id">} caller
  * @property {Ids | null} ids null until the answer has begun
  * @property {number} after events received so far
  * @property {number} attempt
@@ -71,14 +71,14 @@ export class Client {
    * @param {(event: StreamEvent) => void} listener
    */
   ask(question, listener) {
-    const { key, fp, id } = question;
-    this.#begin({ listener, caller: { key, fp, id }, ids: null, after: 0, resuming: false });
+    const { key, readerToken, fp, id } = question;
+    this.#begin({ listener, caller: { key, readerToken, fp, id }, ids: null, after: 0, resuming: false });
     this.#connect((carrier, listener) => carrier.ask(question, listener));
   }
 
   /**
    * Continues an answer after the events that were received, perhaps on another page. Without ids it is lost.
-   * @param {Pick<Ids, "key" | "fp" | "id"> & { threadId: string | null, messageId: string | null, after: number }} answer
+   * @param {Pick<Ids, "key" | "readerToken" | "fp" | "id"> & { threadId: string | null, messageId: string | null, after: number }} answer
    * @param {(event: StreamEvent) => void} listener
    */
   resume({ after, threadId, messageId, ...caller }, listener) {

@@ -36,13 +36,14 @@ export class Http {
   }
 
   /** @param {import("./client.js").QuestionRequest} question @param {Listener} listener */
-  async ask({ key, fp, ...question }, listener) {
+  async ask({ key, readerToken, fp, ...question }, listener) {
     const request = this.#begin();
     const response = await this.#fetch(
       this.address("v2/assistant", "/message"),
       key,
       { fp, ...question, resumable: true },
       request,
+      readerToken,
     );
     if (request.signal.aborted) return;
     if (!response) return listener.lost("unreached");
@@ -64,10 +65,10 @@ export class Http {
    * @param {Ids & { after: number }} answer
    * @param {Listener} listener
    */
-  async resume({ key, id, messageId, after }, listener) {
+  async resume({ key, readerToken, id, messageId, after }, listener) {
     const request = this.#begin();
     const url = this.address("v2/assistant", `/message/${encodeURIComponent(id)}/stream`);
-    const response = await this.#fetch(url, key, null, request);
+    const response = await this.#fetch(url, key, null, request, readerToken);
     if (request.signal.aborted) return;
     if (!response || GATEWAY_ERRORS.has(response.status)) return listener.lost("unreached");
     if (response.status === 204) return listener.event(notFoundEvent());
@@ -146,10 +147,10 @@ export class Http {
     }
   }
 
-  /** @param {URL} url @param {string} key @param {object | null} content @param {StreamRequest} request */
-  async #fetch(url, key, content, { signal }) {
+  /** @param {URL} url @param {string} key @param {object | null} content @param {StreamRequest} request @param {string} [readerToken] */
+  async #fetch(url, key, content, { signal }, readerToken) {
     try {
-      return await fetch(url, { ...requestOptions(key, content), signal });
+      return await fetch(url, { ...requestOptions(key, content, readerToken), signal });
     } catch {
       return null;
     }
@@ -178,10 +179,14 @@ export class Http {
 /** @returns {import("./events.js").StreamEvent} */
 const notFoundEvent = () => ({ type: "error", errorText: "", status: 404 });
 
-/** @param {string} key @param {object | null} content @returns {RequestInit} */
-const requestOptions = (key, content) => ({
+/** @param {string} key @param {object | null} content @param {string} [readerToken] @returns {RequestInit} */
+const requestOptions = (key, content, readerToken) => ({
   method: content ? "POST" : "GET",
-  headers: { Authorization: `Bearer ${key}`, ...(content && { "Content-Type": "application/json" }) },
+  headers: {
+    Authorization: `Bearer ${key}`,
+    ...(readerToken && { "X-Reader-Token": readerToken }),
+    ...(content && { "Content-Type": "application/json" }),
+  },
   body: content && json(content),
   credentials: "omit",
   cache: "no-store",

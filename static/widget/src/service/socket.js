@@ -32,8 +32,8 @@ export class Socket {
   }
 
   /** @param {Ids & { after: number }} answer @param {Listener} listener */
-  resume({ key, fp, threadId, messageId, after }, listener) {
-    this.#send({ type: "resume", key, fp, threadId, messageId, after }, listener);
+  resume({ key, readerToken, fp, threadId, messageId, after }, listener) {
+    this.#send({ type: "resume", key, readerToken, fp, threadId, messageId, after }, listener);
   }
 
   /** Stops the running answer. Its last events follow. */
