@@ -110,6 +110,7 @@ QUESTIONS = {
     "How is the score computed?": "/search-api#how-the-score-is-computed",
     "What is a thread?": "/assistant-api#threads",
     "Does it work offline without internet?": "/models#does-it-work-offline-without-internet",
+    "How can a reader reach a person?": "/support-requests /support-requests#what-readers-see",
     "Can I change the system prompt?": "/dashboard#how-do-i-give-the-assistant-instructions",
     "How do I allow another origin?": "/security#origins",
     "How do I run it with systemd?": "/deployment#systemd",
