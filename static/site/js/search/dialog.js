@@ -118,17 +118,18 @@ export class SearchDialog {
     this.#missing.hidden = this.#recent.hidden = true;
   }
 
-  /** Shows what the reader opened before. @param {number} first the option to choose */
-  #showSaved(first = -1) {
+  /** Shows what the reader opened before. @param {number} [first] the option to choose; by default the latest page */
+  #showSaved(first) {
     const { recent, favourites } = this.#memory.load();
-    const status = recent.length || favourites.length ? words.savedKeys : "";
+    const isUsed = recent.length > 0 || favourites.length > 0;
+    const status = isUsed ? words.savedKeys : "";
     const marked = favourites.map((entry) => buildSavedRow(entry, true));
     const rows = [
       ...recent.map((entry) => buildSavedRow(entry, false)),
       ...(marked.length ? [buildGroup(words.favourites, marked)] : []),
       ...buildNavigationRows(this.#site, words.startHere),
     ];
-    this.#show(rows, { query: "", first, status });
+    this.#show(rows, { query: "", first: first ?? (isUsed ? 0 : -1), status });
     this.#recent.hidden = !recent.length;
   }
 

@@ -14,7 +14,7 @@ const STAR = "m10 2.6 2.3 4.8 5.2.7-3.8 3.6.9 5.2-4.6-2.5-4.6 2.5.9-5.2L2.5 8.1l
 const CROSS = "m5.5 5.5 9 9m0-9-9 9";
 const CLOCK = "M10 5.5V10l3 2M10 2.5a7.5 7.5 0 1 0 0 15 7.5 7.5 0 0 0 0-15z";
 const MIN_SIMILARITY = 0.6; // of a word of the query and one of a title
-const MAX_EXCERPT = 170; // characters, about two lines of the dialog
+const MAX_EXCERPT = 155; // characters, about two lines of the dialog
 const BUBBLE = "M4.5 3.5h11a2 2 0 0 1 2 2v6.5a2 2 0 0 1-2 2H11l-4.5 3.5V14h-2a2 2 0 0 1-2-2V5.5a2 2 0 0 1 2-2z";
 
 /**
