@@ -52,7 +52,7 @@ export const labels = {
   person: "Ask a person",
   forget: "Delete my data",
   forgetWhat:
-    "Your questions, answers and ratings are deleted, in this browser and at the service, and you get a new random id. This cannot be undone.",
+    "Your questions, answers and ratings are deleted, here and at the service, and you get a new random id. This cannot be undone.",
   forgetYes: "Delete everything",
   forgetting: "Deleting…",
   forgotten: "Your data was deleted.",
@@ -65,12 +65,12 @@ export const labels = {
   aboutKeptDay: "This browser keeps your conversations for 24 hours.",
   aboutKeptTab: "This tab keeps your conversation until you close it.",
   aboutKeptThere:
-    "The service keeps questions and answers under a random id, so that the docs can be improved. “{forget}” in the menu removes all of it.",
+    "The service keeps questions and answers under a random id, to improve the docs. “{forget}” in the menu removes all of it.",
   aboutSent: "What is sent",
   aboutSentText:
-    "Your question, what you add to it, and the address of the page you are on. “{page}” in the menu switches the address off.",
+    "Your question, what you add to it, and the address of your page. “{page}” in the menu switches the address off.",
   aboutLimits: "Limits",
-  aboutLimitsText: "Only so much can be asked in a while. When it is too much, you are told how long to wait.",
+  aboutLimitsText: "After many questions you have to wait. You are told how long.",
   proceed: "Continue",
   cancel: "Cancel",
   code: "code",
@@ -162,7 +162,7 @@ const DEFAULTS = Object.freeze({ ...labels });
  */
 export function setLabels(custom) {
   const isKnown = (/** @type {string} */ key) => Object.hasOwn(DEFAULTS, key);
-  const isOfForm = /^person[A-Z]/; // to write to a person, whose script has the sentences
   Object.assign(labels, DEFAULTS, Object.fromEntries(Object.entries(custom).filter(([key]) => isKnown(key))));
-  return Object.keys(custom).filter((key) => !isKnown(key) && !isOfForm.test(key));
+  // The form to write to a person has its labels itself.
+  return Object.keys(custom).filter((key) => !isKnown(key) && !key.startsWith("person"));
 }

@@ -245,21 +245,17 @@ export class Conversation extends EventTarget {
 
   /** Sends the last question, or waits for the network. @param {boolean} [again] whether it was sent before */
   #send(again = false) {
-    const { chatId, threadId, turns } = this.#thread;
+    const { threadId, turns } = this.#thread;
     const [question, answer] = /** @type {[import("./thread.js").Question, Answer]} */ (turns.slice(-2));
     if (!navigator.onLine) {
       this.#setThread(queueAnswer(this.#thread));
       return this.#resumeAnswer();
     }
-    const { key, readerToken, filter } = this.options;
-    const filters = Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value));
+    const filters = Object.fromEntries(Object.entries(this.options.filter ?? {}).filter(([, value]) => value));
     this.#askedAt = Date.now();
     this.#client.ask(
       {
-        key,
-        ...(readerToken && { readerToken }),
-        fp: this.#store.fp(),
-        id: chatId,
+        ...this.#caller(),
         // The service may have received a first question although its answer never started here.
         trigger: answer.replaces || (again && !threadId) ? "regenerate-message" : "submit-message",
         ...(answer.replaces && { messageId: answer.replaces }),
@@ -274,10 +270,16 @@ export class Conversation extends EventTarget {
     );
   }
 
+  /** What each request says about who asks. */
+  #caller() {
+    const { key, readerToken } = this.options;
+    return { key, ...(readerToken && { readerToken }), fp: this.#store.fp(), id: this.#thread.chatId };
+  }
+
   /** Continues the last answer: waits to send its question, or receives the events that follow. */
   #resumeAnswer() {
     this.#cancelWait();
-    const { chatId, threadId } = this.#thread;
+    const { threadId } = this.#thread;
     const answer = lastAnswer(this.#thread);
     if (!answer || !isRunning(answer) || this.#lifetime.signal.aborted) return;
     const { id, phase, failure, messageId, seen } = answer;
@@ -285,9 +287,9 @@ export class Conversation extends EventTarget {
     if (phase === "queued") this.#cancelWait = runWhenDue({}, send);
     else if (phase === "waiting") this.#cancelWait = runWhenDue({ at: failure?.readyAt ?? 0, visible: true }, send);
     else {
-      const { key, readerToken } = this.options;
-      const caller = { key, ...(readerToken && { readerToken }), fp: this.#store.fp(), id: chatId };
-      this.#client.resume({ ...caller, threadId, messageId, after: seen }, (event) => this.#receiveEvent(id, event));
+      this.#client.resume({ ...this.#caller(), threadId, messageId, after: seen }, (event) =>
+        this.#receiveEvent(id, event),
+      );
     }
   }
 

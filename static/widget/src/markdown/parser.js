@@ -167,9 +167,6 @@ function parseBlock(token, inside) {
 const parseBlockList = (tokens, inside) =>
   tokens.map((token) => parseBlock(token, inside)).filter((tree) => tree !== null);
 
-/** @param {MarkdownNode} [node] */
-const isCitation = (node) => typeof node === "object" && node.tag === "cite";
-
 /** @param {Token[]} tokens @param {BlockContext} inside @returns {MarkdownNode[]} */
 function parseInline(tokens, inside) {
   const nodes = tokens.flatMap((token) => {
@@ -198,7 +195,10 @@ function parseInline(tokens, inside) {
     }
   });
   // A citation stays with the word before it.
-  return nodes.map((node, i) => (typeof node === "string" && isCitation(nodes[i + 1]) ? node.trimEnd() : node));
+  return nodes.map((node, i) => {
+    const next = /** @type {{ tag?: string } | undefined} */ (nodes[i + 1]);
+    return typeof node === "string" && next?.tag === "cite" ? node.trimEnd() : node;
+  });
 }
 
 /** @param {Token} token @param {BlockContext} inside @returns {MarkdownNode[]} */

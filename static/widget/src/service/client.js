@@ -71,8 +71,7 @@ export class Client {
    * @param {(event: StreamEvent) => void} listener
    */
   ask(question, listener) {
-    const { key, readerToken, fp, id } = question;
-    this.#begin({ listener, caller: { key, readerToken, fp, id }, ids: null, after: 0, resuming: false });
+    this.#begin({ listener, caller: question, ids: null, after: 0, resuming: false });
     this.#connect((carrier, listener) => carrier.ask(question, listener));
   }
 

@@ -6,6 +6,7 @@ import { EventStream } from "./sse.js";
 
 /** @typedef {import("./client.js").Listener} Listener */
 /** @typedef {import("./client.js").Ids} Ids */
+/** @typedef {{ key: string, readerToken?: string }} Keys */
 
 /** Statuses of a proxy whose service cannot be reached. */
 const GATEWAY_ERRORS = new Set([502, 503, 504]);
@@ -36,15 +37,11 @@ export class Http {
   }
 
   /** @param {import("./client.js").QuestionRequest} question @param {Listener} listener */
-  async ask({ key, readerToken, fp, ...question }, listener) {
+  async ask(question, listener) {
+    const { key, readerToken, ...content } = question;
     const request = this.#begin();
-    const response = await this.#fetch(
-      this.address("v2/assistant", "/message"),
-      key,
-      { fp, ...question, resumable: true },
-      request,
-      readerToken,
-    );
+    const url = this.address("v2/assistant", "/message");
+    const response = await this.#fetch(url, question, { ...content, resumable: true }, request);
     if (request.signal.aborted) return;
     if (!response) return listener.lost("unreached");
     if (!response.ok) return listener.event(await errorEvent(response));
@@ -55,7 +52,7 @@ export class Http {
         if (!request.stopRequested || event.type !== "start") return;
         request.abort();
         const { messageId = "", messageMetadata } = event;
-        this.#requestStop({ key, fp, threadId: messageMetadata?.threadId ?? "", messageId });
+        this.#requestStop({ ...question, threadId: messageMetadata?.threadId ?? "", messageId });
       },
     });
   }
@@ -65,10 +62,11 @@ export class Http {
    * @param {Ids & { after: number }} answer
    * @param {Listener} listener
    */
-  async resume({ key, readerToken, id, messageId, after }, listener) {
+  async resume(answer, listener) {
+    const { id, messageId, after } = answer;
     const request = this.#begin();
     const url = this.address("v2/assistant", `/message/${encodeURIComponent(id)}/stream`);
-    const response = await this.#fetch(url, key, null, request, readerToken);
+    const response = await this.#fetch(url, answer, null, request);
     if (request.signal.aborted) return;
     if (!response || GATEWAY_ERRORS.has(response.status)) return listener.lost("unreached");
     if (response.status === 204) return listener.event(notFoundEvent());
@@ -135,7 +133,7 @@ export class Http {
 
   /** @param {URL} url @param {string} key @param {object} content */
   #post(url, key, content) {
-    return fetch(url, { ...requestOptions(key, content), keepalive: true, signal: AbortSignal.timeout(TIMEOUT) });
+    return fetch(url, { ...requestOptions({ key }, content), keepalive: true, signal: AbortSignal.timeout(TIMEOUT) });
   }
 
   /** @param {Promise<Response>} response */
@@ -147,10 +145,10 @@ export class Http {
     }
   }
 
-  /** @param {URL} url @param {string} key @param {object | null} content @param {StreamRequest} request @param {string} [readerToken] */
-  async #fetch(url, key, content, { signal }, readerToken) {
+  /** @param {URL} url @param {Keys} keys @param {object | null} content @param {StreamRequest} request */
+  async #fetch(url, keys, content, { signal }) {
     try {
-      return await fetch(url, { ...requestOptions(key, content, readerToken), signal });
+      return await fetch(url, { ...requestOptions(keys, content), signal });
     } catch {
       return null;
     }
@@ -179,8 +177,8 @@ export class Http {
 /** @returns {import("./events.js").StreamEvent} */
 const notFoundEvent = () => ({ type: "error", errorText: "", status: 404 });
 
-/** @param {string} key @param {object | null} content @param {string} [readerToken] @returns {RequestInit} */
-const requestOptions = (key, content, readerToken) => ({
+/** @param {Keys} keys @param {object | null} content @returns {RequestInit} */
+const requestOptions = ({ key, readerToken }, content) => ({
   method: content ? "POST" : "GET",
   headers: {
     Authorization: `Bearer ${key}`,
