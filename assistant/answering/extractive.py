@@ -54,7 +54,8 @@ def answer(
         yield from new_sources
         if position:
             yield Text(f"\n\n**{escape_markdown(hit.section)}**\n\n")
-        yield from _format_quote(quote, link, f"[{phrases.read_on}]({hit.url})")
+        name = phrases.read_on if quote.is_cut else escape_markdown(hit.section)
+        yield from _format_quote(quote, link, f"[{name}]({hit.url})")
     pages = {hit.path for hit in quoted}
     further = [hit for hit in {hit.path: hit for hit in reversed(quotable)}.values() if hit.path not in pages]
     links = [f"- [{escape_markdown(hit.title)}]({hit.url})" for hit in further[::-1][:MAX_FURTHER_PAGES]]
@@ -72,11 +73,16 @@ def _build_preface(phrases: Phrases, language: str, pages_language: str, rung: R
     return ("" if language == "ja" else " ").join(sentences)
 
 
-def _format_quote(quote: Quote, link: str, read_on: str) -> Iterator[Text]:
-    """The blocks of a quote, with its citation: after the last words, or below code, a list or a table."""
+def _format_quote(quote: Quote, link: str, section: str) -> Iterator[Text]:
+    """The blocks of a quote, with its citation: after the last words, or below code, a list or a table.
+
+    There it follows a link to the section, so that no citation stands alone.
+    """
     for number, block in enumerate(quote.blocks):
         yield Text(("\n\n" if number else "") + block)
-    last = quote.blocks[-1].strip()
-    yield Text((" " if is_paragraph(last) else "\n\n") + link)
+    if not is_paragraph(quote.blocks[-1].strip()):
+        yield Text(f"\n\n{section} {link}")
+        return
+    yield Text(f" {link}")
     if quote.is_cut:
-        yield Text(f" · {read_on}")
+        yield Text(f" · {section}")

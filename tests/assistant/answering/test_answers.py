@@ -86,6 +86,12 @@ def test_an_answer_without_citations_says_that_it_is_unchecked(http, model_servi
     assert stored(stream).sources == []
 
 
+def test_a_citation_below_code_follows_a_link_to_its_section(http, service, project):
+    answer = text(parts(ask(http, service, project, "How do I install acme with pip?")))
+    assert "```\n\n[With pip](https://docs.acme.example/install#with-pip) [1](" in answer
+    assert not any(line.startswith("[1](") for line in answer.split("\n"))
+
+
 def test_a_refusal_names_no_page_that_has_little_to_do_with_the_question(http, model_service, project):
     stream = said(http, model_service, project, "NO_ANSWER", question="Which machine bakes the best pizza?")
     assert values(stream, "a")[0]["result"], "there were hits"
