@@ -131,4 +131,5 @@ navigation.add_page(
     group="Set-up",
     position=88,
     url=lambda project: reverse("admin:privacy_erase", args=[project.domain]),
+    names=["privacy_erase"],
 )
