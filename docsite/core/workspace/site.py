@@ -1,11 +1,14 @@
 """The admin site: Django's, with the pages of each project."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django.contrib.admin import AdminSite
 from django.http import HttpRequest
 from django.urls import URLPattern, URLResolver
 
+from docsite.core.signals import downloaded
 from docsite.core.tenants.login import LoginForm
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
@@ -17,6 +20,21 @@ class WorkspaceSite(AdminSite):
     login_form = LoginForm
     site_header = site_title = "Documentation service"
     index_title = "Projects"
+
+    def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Callable[..., Any]:
+        """Report downloads, too."""
+        checked = super().admin_view(view, cacheable)
+
+        @wraps(checked)
+        def respond(request: HttpRequest, *arguments: Any, **values: Any) -> Any:
+            response = checked(request, *arguments, **values)
+            if request.method == "GET" and response.get("Content-Disposition", "").startswith("attachment"):
+                match = request.resolver_match
+                name = (match and match.url_name) or ""
+                downloaded.send(type(self), name=name, domain=values.get("domain", ""))
+            return response
+
+        return respond
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """Tell templates whether the user may send the forms of the page, and add projects."""

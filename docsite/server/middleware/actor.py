@@ -1,4 +1,4 @@
-"""Tells the audit who is logged in."""
+"""Tells the audit who is logged in, and from where."""
 
 from collections.abc import Awaitable, Callable
 
@@ -8,6 +8,7 @@ from django.http.response import HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
 from docsite.core import context
+from docsite.core.http.client_address import client_ip, network_of
 
 
 @async_only_middleware
@@ -21,4 +22,5 @@ class SetActor:
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Respond. The user is loaded only when an entry is added."""
         context.set_actor(lambda: request.user.get_username())
+        context.set_network(lambda: network_of(client_ip(request)))
         return await self.get_response(request)

@@ -8,6 +8,7 @@ import pytest
 from django.contrib import admin
 from django.test import Client
 from django.urls import URLPattern, URLResolver, reverse
+from django.utils import timezone
 
 from analytics.models import Feedback
 from assistant.models import GoldenQuestion, QuestionGroup, Thread
@@ -136,7 +137,9 @@ def rows(project):
         "source": Source.objects.create(project=site, name="Docs", location="https://docs.acme.example/"),
         "group": QuestionGroup.objects.create(project=site, terms=" acme ", key="k", question="How?"),
         "thread": Thread.objects.create(project=site, thread_id=uuid.uuid4().hex, fp="someone"),
-        "feedback": Feedback.objects.create(project=site, feedback_id=uuid.uuid4().hex, path="/install", comment="Hm"),
+        "feedback": Feedback.objects.create(
+            project=site, feedback_id=uuid.uuid4().hex, path="/install", comment="Hm", created_at=timezone.now()
+        ),
         "golden": GoldenQuestion.objects.create(project=site, text="How?", paths=["/install"]),
         "document": Document.objects.filter(project=site).first(),
     }
