@@ -61,15 +61,22 @@ def add_page(
     `reads` is the least role that opens the addresses of the page, `acts` the least role that sends their forms. They
     hold for `names`, too: the other addresses of the admin that belong to the page.
     """
-    base = "project/<slug:domain>" if key == HOME else f"project/<slug:domain>/{key}"
     for route, view, name in views:
-        address = f"{base}/{route}" if route else base
-        full_name = f"workspace_{key}_{name}" if name else f"workspace_{key}"
-        _patterns.append(path(address, admin.site.admin_view(_with_project(view)), name=full_name))
-        add_rule(full_name, reads=reads, acts=acts)
+        add_page_address(key, route, view, name, reads=reads, acts=acts)
     for name in names:
         add_rule(name, reads=reads, acts=acts)
     _pages[key] = Page(key, label, group, position, url or (lambda project: page_url(key, project)), reads)
+
+
+def add_page_address(
+    key: str, route: str, view: View, name: str, *, reads: Role = Role.OWNER, acts: Role = Role.OWNER
+) -> None:
+    """Add an address to a page, with roles of its own. The other arguments are as in `add_page`."""
+    base = "project/<slug:domain>" if key == HOME else f"project/<slug:domain>/{key}"
+    address = f"{base}/{route}" if route else base
+    full_name = f"workspace_{key}_{name}" if name else f"workspace_{key}"
+    _patterns.append(path(address, admin.site.admin_view(_with_project(view)), name=full_name))
+    add_rule(full_name, reads=reads, acts=acts)
 
 
 def add_address(route: str, view: View, name: str) -> None:

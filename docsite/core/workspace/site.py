@@ -1,6 +1,5 @@
 """The admin site: Django's, with the pages of each project."""
 
-from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -21,7 +20,7 @@ class WorkspaceSite(AdminSite):
     site_header = site_title = "Documentation service"
     index_title = "Projects"
 
-    def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Callable[..., Any]:
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         """Report downloads, too."""
         checked = super().admin_view(view, cacheable)
 

