@@ -36,7 +36,7 @@ _ORDER = {
     ),
     "Operate": (
         *("deployment", "databases", "configuration", "model-servers", "security", "privacy"),
-        *("dashboard", "keys-and-data", "commands", "troubleshooting", "changelog"),
+        *("dashboard", "people", "keys-and-data", "commands", "troubleshooting", "changelog"),
     ),
 }
 _GROUPS = {"de": {"Start": "Einstieg", "Reference": "Referenz", "Operate": "Betrieb"}}

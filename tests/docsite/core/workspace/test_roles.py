@@ -85,6 +85,8 @@ ADDRESSES = {
     "assistant_settings": Row(),
     "assistant_widget": Row(),
     "privacy_erase": Row(),
+    "workspace_audit": Row(),
+    "workspace_audit_file": Row(arguments=FILE),
     "sample": Row(),
 }
 MODELS = {  # who reads the list, who adds, changes and deletes
