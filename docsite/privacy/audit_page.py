@@ -22,6 +22,8 @@ COLUMNS = (
     *("position", "at", "actor", "network", "action", "object", "project"),
     *("before", "details", "digest"),
 )
+_SILENT = ("", "set", "empty", "[]")  # values of a new row
+_KNOWN = ("organization", "project", "user", "invited_by", "created_at")  # numbers of rows, and what the entry says
 
 
 @dataclass(frozen=True)
@@ -115,9 +117,11 @@ def _list_rows(entries: "QuerySet[AuditEntry]", form: downloads.Format) -> Itera
 
 
 def _describe(entry: AuditEntry) -> list[tuple[str, str, str]]:
-    """Name, old and new value of what changed."""
-    names = {**entry.before, **entry.details}
-    return [(name, _format(entry.before.get(name)), _format(entry.details.get(name))) for name in names]
+    """Name, old and new value of what changed. Of a new row: only the values that say something."""
+    is_new = not entry.before
+    names = [*entry.before, *(name for name in entry.details if name not in entry.before)]
+    pairs = [(name, _format(entry.before.get(name)), _format(entry.details.get(name))) for name in names]
+    return [pair for pair in pairs if not (is_new and (pair[2] in _SILENT or pair[0] in _KNOWN))]
 
 
 def _format(value: Any) -> str:

@@ -131,7 +131,7 @@ class Invitation(models.Model):
         ordering: ClassVar = ["-pk"]
 
     def __str__(self) -> str:
-        return f"{self.email or 'somebody'} as {self.role}"
+        return f"number {self.pk} as {self.role}"  # without the e-mail address, which the audit must not hold
 
 
 class Project(models.Model):

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
+from docsite.core import context
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
@@ -55,7 +56,7 @@ def accept(request: HttpRequest, token: str) -> HttpResponse:
             status, wrong = 409, str(refusal)
         except IntegrityError:  # two requests at once
             status, wrong = 409, "Somebody has this user name already."
-    context = {
+    shown = {
         "title": "Invitation",
         "site_title": "Documentation service",
         "site_header": "Documentation service",
@@ -66,7 +67,7 @@ def accept(request: HttpRequest, token: str) -> HttpResponse:
         "login": f"{reverse('admin:login')}?{urlencode({'next': request.path})}",
     }
     status = status if invitation else 404
-    return TemplateResponse(request, "admin/people/accept.html", context, status=status, headers=_HEADERS)
+    return TemplateResponse(request, "admin/people/accept.html", shown, status=status, headers=_HEADERS)
 
 
 def _join(request: HttpRequest, token: str, invitation: Invitation, form: forms.Form | AccountForm) -> None:
@@ -75,6 +76,7 @@ def _join(request: HttpRequest, token: str, invitation: Invitation, form: forms.
         if isinstance(form, AccountForm):
             user = form.save(commit=False)
             user.email = invitation.email
+            context.set_actor(user.get_username)  # the session has no user yet
         else:
             user = request.user
         if not user.is_staff:

@@ -48,6 +48,7 @@ def test_a_new_person_joins_by_a_link_once(people, page, project):
     trail = AuditEntry.objects.filter(organization_id=project.project.organization_id)
     assert {"invitation created", "membership created", "invitation deleted"} <= {row.action for row in trail}
     assert link.rpartition("/")[2] not in str(list(trail.values()))
+    assert trail.get(action="membership created", object__startswith=name).actor == name
 
 
 def test_an_existing_account_joins_and_keeps_the_higher_role(people, page, project):
@@ -104,6 +105,7 @@ def test_people_of_another_organization_are_neither_shown_nor_changed(people, pa
 def test_the_link_is_sent_where_a_mail_server_is_configured(people, page, monkeypatch):
     invite(people.owner, page, email="ada@example.org")
     assert not mail.outbox
+    assert "ada@example.org" not in str(list(AuditEntry.objects.filter(object__startswith="number").values()))
     monkeypatch.setattr(invitation_mail, "is_configured", lambda: True)
     link = invite(people.owner, page, email="ada@example.org")
     assert mail.outbox[-1].to == ["ada@example.org"]
