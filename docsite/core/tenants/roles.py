@@ -50,15 +50,25 @@ def find_role(request: HttpRequest, organization_id: int) -> Role | None:
     """The role of the user in an organization; None for a stranger. Superusers are owners everywhere."""
     if request.user.is_superuser:
         return Role.OWNER
-    roles: dict[int, Role] | None = getattr(request, "_roles", None)
-    if roles is None:
-        rows = Membership.objects.filter(user=request.user.pk).values_list("organization_id", "role")
-        roles = {organization: Role(role) for organization, role in rows}
-        request._roles = roles  # type: ignore[attr-defined]  # for the other questions of this request
-    return roles.get(organization_id)
+    return _load_roles(request).get(organization_id)
 
 
 def has_role(request: HttpRequest, organization_id: int, role: Role) -> bool:
     """Whether the user has at least this role in an organization."""
     own = find_role(request, organization_id)
     return own is not None and RANKS[own] >= RANKS[role]
+
+
+def has_role_anywhere(request: HttpRequest, role: Role) -> bool:
+    """Whether the user has at least this role in one organization."""
+    return request.user.is_superuser or any(RANKS[own] >= RANKS[role] for own in _load_roles(request).values())
+
+
+def _load_roles(request: HttpRequest) -> dict[int, Role]:
+    """The user's roles by organization. They are read once for a request."""
+    roles: dict[int, Role] | None = getattr(request, "_roles", None)
+    if roles is None:
+        rows = Membership.objects.filter(user=request.user.pk).values_list("organization_id", "role")
+        roles = {organization: Role(role) for organization, role in rows}
+        request._roles = roles  # type: ignore[attr-defined]
+    return roles

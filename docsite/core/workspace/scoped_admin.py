@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.text import capfirst
 
 from docsite.core.tenants.models import Role
+from docsite.core.tenants.roles import has_role_anywhere
 from docsite.core.tenants.staff import is_staff, organizations_of, projects_of
 
 
@@ -87,7 +88,7 @@ class ScopedAdmin(admin.ModelAdmin):
         if not is_staff(request):
             return False
         if obj is None:
-            return request.user.is_superuser or organizations_of(request, role).exists()
+            return has_role_anywhere(request, role)
         rows = self.get_queryset(request).filter(pk=obj.pk)
         return self._filter_rows(request, rows, role).exists()
 
