@@ -9,6 +9,7 @@ from django.utils.html import format_html
 
 from analytics.admin import feedback_detail, triage
 from analytics.models import Feedback
+from docsite.core.tenants.models import Role
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports.formatting import visible
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
@@ -34,6 +35,7 @@ class FeedbackAdmin(ScopedAdmin):
 
     organization = "project__organization"
     changeable = deletable = True
+    reads, acts = Role.VIEWER, Role.WRITER
     list_display = ("created", "excerpt", "thumb", "status", "page", "source", "project")
     list_display_links = ("created", "excerpt")
     list_filter = (ProjectFilter, "status", "source", "helpful")
@@ -109,4 +111,6 @@ navigation.add_page(
         ("<str:name>.<str:form>", triage.download_feedback, "file"),
         ("<str:feedback_id>", feedback_detail.show_detail, "detail"),
     ],
+    reads=Role.VIEWER,
+    acts=Role.WRITER,
 )

@@ -19,7 +19,7 @@ from analytics.dashboard import agents as agents_report
 from analytics.models import EPOCH, AnalyticsSettings, PageView
 from analytics.reports import visitor_counts
 from docsite.core.http import dates
-from docsite.core.tenants.models import Project
+from docsite.core.tenants.models import Project, Role
 from docsite.core.tenants.staff import organizations_of
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.reports.formatting import visible
@@ -79,6 +79,7 @@ class PageViewAdmin(ScopedAdmin):
     """Single views, and the reports over all of them."""
 
     organization = "project__organization"
+    reads = Role.VIEWER
     list_display = ("seen_at", "path", "client_class", "counts_as", "agent_name", "surface", "project")
     list_filter = (ProjectFilter, FromFilter, UntilFilter, AgentFilter, "client_class", "surface", "verified", "sample")
     list_select_related = ("project",)
@@ -185,6 +186,7 @@ navigation.add_page(
     group="",
     position=10,
     views=[("", overview.show_overview, ""), ("live", live.show_live, "live")],
+    reads=Role.VIEWER,
 )
 navigation.add_page(
     "visitors",
@@ -192,6 +194,9 @@ navigation.add_page(
     group="Readers",
     position=20,
     url=lambda project: reverse("admin:analytics_visitors", args=[project.domain]),
+    names=["analytics_visitors", "analytics_export", "analytics_annotations"],
+    reads=Role.VIEWER,
+    acts=Role.WRITER,
 )
 navigation.add_page(
     "agents",
@@ -203,6 +208,7 @@ navigation.add_page(
         ("agent", agent_page.show_agent, "agent"),
         ("files/<str:name>", agents_report.download, "file"),
     ],
+    reads=Role.VIEWER,
 )
 extensions.add_settings("Visitors", AnalyticsSettings, "ai_scope", "secret_rotation", "first_party_ids")
 extensions.add_settings(extensions.PRIVACY, AnalyticsSettings, "feedback_days", "view_days")

@@ -29,6 +29,7 @@ from analytics.reports.filtered_counts import kept_from
 from analytics.reports.visitor_counts import Counts, StepCounts
 from docsite.core.access.readers import reader_groups
 from docsite.core.tenants.models import Project
+from docsite.core.tenants.roles import find_rule, has_role
 from docsite.core.tenants.staff import organizations_of, project_of
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import charts, links
@@ -283,6 +284,7 @@ def _own_links(request: HttpRequest, project: Project, state: ReportState) -> di
     """The context of the links for members: other projects and pages, downloads, and the forms."""
     others = Project.objects.filter(organization__in=organizations_of(request)).exclude(pk=project.pk)
     other_site = state.link(q="")
+    is_owner = has_role(request, project.organization_id, find_rule("analytics_share").reads)
     exported = {
         what.capitalize(): [
             Choice(label, reverse("admin:analytics_export", args=[project.domain, f"{what}.{form}"]) + state.dates_link)
@@ -292,7 +294,7 @@ def _own_links(request: HttpRequest, project: Project, state: ReportState) -> di
     }
     return {
         "annotations_link": reverse("admin:analytics_annotations", args=[project.domain]),
-        "share_link": reverse("admin:analytics_share", args=[project.domain]),
+        "share_link": reverse("admin:analytics_share", args=[project.domain]) if is_owner else "",
         "back": state.link(),
         "agents_link": navigation.page_url("agents", project) + state.dates_link,
         "projects": [

@@ -12,6 +12,7 @@ from assistant.conversations import transcript
 from assistant.evaluation import report
 from assistant.evaluation.scoring import Row
 from assistant.models import Evaluation
+from docsite.core.tenants.models import Role
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
 
 
@@ -38,6 +39,7 @@ class EvaluationAdmin(ScopedAdmin):
     """Runs of `manage.py evaluate`, newest first."""
 
     organization = "project__organization"
+    reads = Role.VIEWER
     change_form_template = "admin/assistant/evaluation/change_form.html"
     fields = readonly_fields = ("project", "file", "created_at", "answered_by", "judge", "progress")
     list_display = ("created_at", "project", "file", "answered_by", "right_share", "progress")

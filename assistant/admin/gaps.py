@@ -13,7 +13,7 @@ from assistant.admin import gap_group
 from assistant.gaps import report
 from assistant.gaps.report import ALL, WITHOUT_ANSWER, Problem, State
 from assistant.question_groups import grouping
-from docsite.core.tenants.models import Project
+from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import downloads, links, report_state
 from docsite.core.workspace.reports.links import TABLES, Choice
@@ -149,4 +149,6 @@ navigation.add_page(
         ("<int:pk>", gap_group.show_group, "group"),
         ("<int:pk>/<slug:action>", gap_group.act, "act"),
     ],
+    reads=Role.VIEWER,
+    acts=Role.WRITER,
 )

@@ -12,8 +12,8 @@ from django.urls import path
 
 from assistant import golden_questions
 from assistant.models import GoldenQuestion
-from docsite.core.tenants.models import Project
-from docsite.core.tenants.staff import organizations_of, project_of
+from docsite.core.tenants.models import Project, Role
+from docsite.core.tenants.staff import project_of, projects_of
 from docsite.core.workspace import navigation
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
 
@@ -60,7 +60,16 @@ class GoldenQuestionForm(forms.ModelForm):
 
 
 golden_list_url = navigation.list_url("assistant_goldenquestion")
-navigation.add_page("golden", "Golden questions", group="Content", position=63, url=golden_list_url)
+navigation.add_page(
+    "golden",
+    "Golden questions",
+    group="Content",
+    position=63,
+    url=golden_list_url,
+    names=["assistant_golden_run"],
+    reads=Role.VIEWER,
+    acts=Role.WRITER,
+)
 
 
 @admin.register(GoldenQuestion)
@@ -69,6 +78,7 @@ class GoldenQuestionAdmin(ScopedAdmin):
 
     organization = "project__organization"
     addable = changeable = deletable = True
+    reads, acts = Role.VIEWER, Role.WRITER
     form = GoldenQuestionForm
     fields = ("project", "text", "paths", "result", "change", "cited_pages", "ran_at")
     readonly_fields = ("result", "change", "cited_pages", "ran_at")
@@ -100,11 +110,6 @@ class GoldenQuestionAdmin(ScopedAdmin):
         """The pages that the answer of the last run cited."""
         return ", ".join(question.cited) or "–"
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Offer only the user's projects."""
-        kwargs["queryset"] = Project.objects.filter(organization__in=organizations_of(request))
-        return super().formfield_for_foreignkey(db_field, request, **kwargs)
-
     def save_model(self, request: HttpRequest, obj: GoldenQuestion, form: Any, change: bool) -> None:
         """Save the question, and clear its results if it changed. Pages may be missing: they may be ingested later."""
         if form.changed_data:
@@ -120,7 +125,7 @@ class GoldenQuestionAdmin(ScopedAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show the list, with a button for each project, or for the chosen one."""
-        projects = Project.objects.filter(organization__in=organizations_of(request), golden_questions__isnull=False)
+        projects = projects_of(request, self.acts).filter(golden_questions__isnull=False)
         if chosen := request.GET.get("project", "").replace("\0", ""):
             projects = projects.filter(domain=chosen)
         projects = projects.annotate(question_count=Count("golden_questions"))[:MAX_RUN_BUTTONS]

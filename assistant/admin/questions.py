@@ -17,7 +17,7 @@ from assistant.gaps import questions, report
 from assistant.gaps.questions import ANSWERED, FACETS, GREETING
 from assistant.models import Message
 from assistant.question_groups import grouping
-from docsite.core.tenants.models import Project
+from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import charts, downloads, links, time_steps
 from docsite.core.workspace.reports.formatting import percent
@@ -232,4 +232,6 @@ navigation.add_page(
     group="Questions",
     position=38,
     views=[("", show_questions, ""), ("<slug:name>.<slug:form>", send_file, "file")],
+    reads=Role.VIEWER,
+    acts=Role.WRITER,
 )

@@ -8,6 +8,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -21,8 +22,7 @@ from assistant.models import AssistantSettings
 from assistant.models.settings import MAX_STARTERS
 from assistant.sessions.running import Full
 from docsite.core.http.client_address import client_ip, network_of
-from docsite.core.tenants.models import Project
-from docsite.core.tenants.staff import organizations_of, project_of
+from docsite.core.tenants.staff import project_of, projects_of
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.scoped_admin import ScopedAdmin
 from search.retrieval.answerability import MIN_CLOSE_CHANCE
@@ -130,7 +130,9 @@ class AssistantSettingsAdmin(ScopedAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """List all projects of the user: a project has no settings row before its first save."""
-        projects = Project.objects.filter(organization__in=organizations_of(request))
+        if not self.has_view_permission(request):
+            raise PermissionDenied("Your role does not allow you to open this page.")
+        projects = projects_of(request, self.reads)
         context = {
             **self.admin_site.each_context(request),
             "title": "Assistants",
@@ -191,6 +193,7 @@ navigation.add_page(
     group="Set-up",
     position=80,
     url=lambda project: reverse("admin:assistant_settings", args=[project.domain]),
+    names=["assistant_settings"],
 )
 navigation.add_page(
     "widget",
@@ -198,6 +201,7 @@ navigation.add_page(
     group="Set-up",
     position=81,
     url=lambda project: reverse("admin:assistant_widget", args=[project.domain]),
+    names=["assistant_widget"],
 )
 extensions.add_settings("Assistant", AssistantSettings, "support_url")
 extensions.add_settings(extensions.PRIVACY, AssistantSettings, "conversation_days")

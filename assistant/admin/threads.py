@@ -7,6 +7,7 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
 from assistant.models import Message, Thread
+from docsite.core.tenants.models import Role
 from docsite.core.workspace.scoped_admin import ProjectFilter, ReadOnlyRows, ScopedAdmin
 
 
@@ -26,6 +27,7 @@ class ThreadAdmin(ScopedAdmin):
 
     organization = "project__organization"
     deletable = True
+    reads = Role.VIEWER
     list_display = ("title", "project", "turns", "created_at")
     list_select_related = ("project",)
     list_filter = (ProjectFilter,)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
+_network: ContextVar[Callable[[], str] | None] = ContextVar("network", default=None)
 _actor: ContextVar[Callable[[], str] | None] = ContextVar("actor", default=None)
 cpu_meter: ContextVar[Callable[[float], None] | None] = ContextVar("cpu_meter", default=None)  # takes seconds
 
@@ -48,6 +49,17 @@ def set_actor(name: Callable[[], str]) -> None:
 def set_command_as_actor(name: str) -> None:
     """Set that a command acts, which a user of the system runs."""
     set_actor(lambda: f"command {name} ({_system_user()})")
+
+
+def set_network(find: Callable[[], str]) -> None:
+    """Set where the actor is from now on. The function is called when the network is needed."""
+    _network.set(find)
+
+
+def get_network() -> str:
+    """The network of the client that sent the request. Empty: no request is served."""
+    find = _network.get()
+    return find() if find else ""
 
 
 def _system_user() -> str:

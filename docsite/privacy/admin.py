@@ -15,7 +15,7 @@ from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import navigation
 from docsite.core.workspace.scoped_admin import ScopedAdmin
-from docsite.privacy import erasure
+from docsite.privacy import audit_page, erasure
 from docsite.privacy.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER
 from docsite.privacy.models import AuditEntry
 
@@ -83,7 +83,7 @@ class AuditAdmin(ScopedAdmin):
     """Who changed keys, settings and roles, and who erased data. Superusers see the entries about users, too."""
 
     organization = "organization_id"
-    list_display = ("at", "actor", "action", "object", "project", "values")
+    list_display = ("at", "actor", "network", "action", "object", "project", "values")
     list_filter = ("action",)
     search_fields = ("actor", "object", "project")
     date_hierarchy = "at"
@@ -128,9 +128,17 @@ class AuditAdmin(ScopedAdmin):
 
 
 navigation.add_page(
+    audit_page.KEY,
+    "Audit",
+    group="Set-up",
+    position=87,
+    views=[("", audit_page.show_audit, ""), ("file.<slug:form>", audit_page.send_audit, "file")],
+)
+navigation.add_page(
     "erase",
     "Erase data",
     group="Set-up",
     position=88,
     url=lambda project: reverse("admin:privacy_erase", args=[project.domain]),
+    names=["privacy_erase"],
 )

@@ -1,4 +1,4 @@
-"""Records changes of keys, settings and roles, whoever makes them: the admin, a command or a shell.
+"""Records changes of keys, settings and roles, log-ins, downloads and commands, whoever makes them.
 
 It listens to Django's signals of the models below. An update of many rows at once (`QuerySet.update`)
 sends no signal, so code that changes these models saves them one by one.
@@ -9,22 +9,29 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.signals import user_logged_in, user_login_failed
 from django.core.exceptions import ObjectDoesNotExist
+from django.db import DatabaseError, transaction
 from django.db.models import Field, Model
 from django.db.models.signals import post_delete, post_save, pre_save
 
 from analytics.models import AnalyticsSettings
 from assistant.models import AssistantSettings, GroupAction, PinnedAnswer, SupportSettings, WidgetSettings
-from docsite.core import context
+from docsite.core import context, signals
 from docsite.core.delivery.models import Webhook
-from docsite.core.tenants.models import ApiKey, Membership, Organization, Project, ReaderKey
+from docsite.core.tenants.models import ApiKey, Invitation, Membership, Organization, Project, ReaderKey
 from docsite.mcp.models import McpSettings
+from docsite.privacy import chain
 from docsite.privacy.models import AuditEntry
 from search.models import PageWords, SearchSettings, Source
 
 SETTINGS = (AnalyticsSettings, AssistantSettings, McpSettings, SearchSettings, SupportSettings, WidgetSettings)
 CONTENT = (GroupAction, PageWords, PinnedAnswer, Webhook)
-WATCHED: tuple[type[Model], ...] = (ApiKey, Membership, Organization, Project, ReaderKey, Source, *CONTENT, *SETTINGS)
+WATCHED: tuple[type[Model], ...] = (
+    *(ApiKey, Invitation, Membership, Organization, Project, ReaderKey, Source),
+    *CONTENT,
+    *SETTINGS,
+)
 _IGNORED = {  # the service itself changes these fields
     "last_login",
     "last_used_at",
@@ -39,6 +46,8 @@ _IGNORED = {  # the service itself changes these fields
     "finished_at",
     "read_at",
 }
+_READABLE = {"allowed_origins", "docs_url", "networks", "scopes"}  # texts that hold no secret: they stand in pages
+_READING_COMMANDS = {"checkaudit", "checkmodel", "classify", "conform", "demo", "listkeys", "search", "serve", "train"}
 _OLD_VALUES = "_values_before_the_change"
 
 
@@ -49,13 +58,25 @@ def watch() -> None:
         pre_save.connect(_keep_old_values, sender=model, dispatch_uid=name)
         post_save.connect(_on_save, sender=model, dispatch_uid=name)
         post_delete.connect(_on_delete, sender=model, dispatch_uid=name)
+    user_logged_in.connect(_on_login, dispatch_uid="audit")
+    user_login_failed.connect(_on_failed_login, dispatch_uid="audit")
+    signals.downloaded.connect(_on_download, dispatch_uid="audit")
+    signals.command_started.connect(_on_command, dispatch_uid="audit")
 
 
 def add_entry(
-    action: str, subject: object, *, organization_id: int | None, project: str = "", details: dict[str, Any]
+    action: str,
+    subject: object,
+    *,
+    organization_id: int | None,
+    project: str = "",
+    details: dict[str, Any],
+    before: dict[str, Any] | None = None,
 ) -> AuditEntry:
-    """Add an entry. The actor comes from the context."""
-    return AuditEntry.objects.create(
+    """Add an entry to the chain of an organization. The actor and the network come from the context."""
+    entry = AuditEntry(
+        network=context.get_network()[:64],
+        before=before or {},
         actor=context.get_actor()[:200],
         action=action,
         object=str(subject)[:300],
@@ -63,6 +84,41 @@ def add_entry(
         project=project,
         details=details,
     )
+    chain.append(entry)
+    return entry
+
+
+def _on_login(sender: Any, user: Any, **kwargs: Any) -> None:
+    _add_user_entries("logged in", user)
+
+
+def _on_failed_login(sender: Any, credentials: dict[str, Any], **kwargs: Any) -> None:
+    """Name the account only if it exists: people type passwords into the field of the name."""
+    name = str(credentials.get("username", "")).replace("\0", "")[:200]
+    _add_user_entries("log-in failed", get_user_model().objects.filter(username=name).first())
+
+
+def _add_user_entries(action: str, user: Any) -> None:
+    """Add an entry to the chain of each organization of a user."""
+    organizations = Membership.objects.filter(user=user).values_list("organization_id", flat=True) if user else ()
+    for organization_id in organizations or (None,):
+        name = user.get_username() if user else "an account that does not exist"
+        add_entry(action, name, organization_id=organization_id, details={})
+
+
+def _on_download(sender: Any, name: str, domain: str, **kwargs: Any) -> None:
+    project = Project.objects.filter(domain=domain).first()
+    organization_id = project.organization_id if project else None
+    add_entry("downloaded", name, organization_id=organization_id, project=domain, details={})
+
+
+def _on_command(sender: Any, name: str, domain: str, **kwargs: Any) -> None:
+    if name in _READING_COMMANDS:
+        return
+    with suppress(DatabaseError), transaction.atomic():  # the command itself says what is wrong with the database
+        project = Project.objects.filter(domain=domain).first()
+        organization_id = project.organization_id if project else None
+        add_entry("command run", name, organization_id=organization_id, project=domain if project else "", details={})
 
 
 def _keep_old_values(
@@ -91,15 +147,19 @@ def _on_save(
     if created or changed:
         is_revoked = isinstance(instance, ApiKey | ReaderKey) and any(field.name == "revoked_at" for field in changed)
         verb = "created" if created else "revoked" if is_revoked else "changed"
-        _add_model_entry(verb, instance, {field.name: _describe_value(field, instance) for field in changed})
+        details = {field.name: _describe_value(field, getattr(instance, field.attname)) for field in changed}
+        old = {field.name: _describe_value(field, before.get(field.attname)) for field in changed if before}
+        _add_model_entry(verb, instance, details, old)
 
 
 def _on_delete(sender: type[Model], instance: Model, **kwargs: Any) -> None:
     with suppress(ObjectDoesNotExist):  # it is deleted with its project or organization, which has an entry of its own
-        _add_model_entry("deleted", instance, {})
+        fields = [field for field in sender._meta.concrete_fields if field.choices]
+        old = {field.name: _describe_value(field, getattr(instance, field.attname)) for field in fields}
+        _add_model_entry("deleted", instance, {}, old)
 
 
-def _add_model_entry(verb: str, instance: Model, values: dict[str, Any]) -> None:
+def _add_model_entry(verb: str, instance: Model, values: dict[str, Any], before: dict[str, Any]) -> None:
     project = instance if isinstance(instance, Project) else getattr(instance, "project", None)
     organization_id = instance.pk if isinstance(instance, Organization) else None
     if organization_id is None:
@@ -110,13 +170,13 @@ def _add_model_entry(verb: str, instance: Model, values: dict[str, Any]) -> None
         organization_id=organization_id,
         project=project.domain if project else "",
         details=values,
+        before=before,
     )
 
 
-def _describe_value(field: "Field[Any, Any]", instance: Model) -> Any:
-    """The new value if it is a choice, a number, a date or a switch. Of a text only whether it is set."""
-    value = getattr(instance, field.attname)
-    if value is None or isinstance(value, bool | int | float) or field.choices:
+def _describe_value(field: "Field[Any, Any]", value: Any) -> Any:
+    """The value if it is a choice, a number, a date or a switch. Of most texts only whether it is set."""
+    if field.name in _READABLE or value is None or isinstance(value, bool | int | float) or field.choices:
         return value
     if isinstance(value, datetime):
         return value.isoformat(timespec="seconds")

@@ -30,7 +30,13 @@ class AuditEntry(models.Model):
     object = models.CharField(max_length=300)
     organization_id = models.BigIntegerField(null=True)
     project = models.CharField(max_length=63, blank=True, help_text="The domain.")
-    details = models.JSONField(default=dict)
+    details = models.JSONField(default=dict, help_text="The new values, or what was done.")
+    before = models.JSONField(default=dict, db_default={}, help_text="The values before the change.")
+    network = models.CharField(
+        max_length=64, blank=True, default="", db_default="", help_text="Where the actor was. Empty: on this machine."
+    )
+    position = models.BigIntegerField(null=True, editable=False, help_text="In the chain of the organization.")
+    digest = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
 
     objects = AppendOnlyQuerySet.as_manager()
 
@@ -39,6 +45,9 @@ class AuditEntry(models.Model):
         verbose_name_plural = "audit"
         ordering: ClassVar = ["-pk"]
         indexes: ClassVar = [models.Index(fields=["organization_id"], name="audit_of_an_organization")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["organization_id", "position"], name="one_audit_position")
+        ]
 
     def __str__(self) -> str:
         return f"{self.action}: {self.object}"
@@ -52,3 +61,14 @@ class AuditEntry(models.Model):
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Raise `TypeError`."""
         raise TypeError("The audit is append-only.")
+
+
+class AuditHead(models.Model):
+    """The last entry of a chain of the audit. Writers lock its row."""
+
+    chain = models.BigIntegerField(primary_key=True, help_text="The organization. 0: entries of no organization.")
+    position = models.BigIntegerField(default=0)
+    digest = models.CharField(max_length=64)
+
+    def __str__(self) -> str:
+        return f"{self.chain}: {self.position}"

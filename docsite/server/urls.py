@@ -6,6 +6,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from docsite.core.tenants.login import login
+from docsite.core.workspace.people.accept import accept
 
 
 def no_shortcut(request: HttpRequest, rest: str) -> HttpResponse:
@@ -18,6 +19,7 @@ urlpatterns = [
     path("admin/login/", login),
     path("admin/r/<path:rest>", no_shortcut),  # Django would redirect to the address of any tenant's project
     path("admin/", admin.site.urls),
+    path("invitations/<str:token>", accept, name="invitation"),
     path("shared/", include("analytics.shared_urls")),
     path("", include("docsite.site.urls")),
 ]

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from assistant.models import WidgetSettings
-from docsite.core.tenants.models import ApiKey, Organization, Project, validate_docs_url
+from docsite.core.tenants.models import ApiKey, Organization, Project, Role, validate_docs_url
 from docsite.core.tenants.staff import organizations_of
 from docsite.core.workspace.fields import OriginsField
 from docsite.setup.drafts import Draft, propose_domain
@@ -83,7 +83,7 @@ class NewProjectForm(forms.ModelForm):
         fields = ("name", "domain", "organization", "new_organization", "allowed_origins")
 
     def __init__(self, request: HttpRequest, draft: Draft, data: Any = None) -> None:
-        organizations = list(organizations_of(request)[:2])
+        organizations = list(organizations_of(request, Role.OWNER)[:2])
         host = urlsplit(draft.docs_url).hostname or ""
         initial: dict[str, Any] = {
             "name": str(draft.found.get("name") or host)[:200],
@@ -96,7 +96,7 @@ class NewProjectForm(forms.ModelForm):
         self.instance.docs_url = draft.docs_url
         organization = self.fields["organization"]
         assert isinstance(organization, forms.ModelChoiceField)
-        organization.queryset = organizations_of(request)
+        organization.queryset = organizations_of(request, Role.OWNER)
         if request.user.is_superuser:
             organization.required = False
         else:

@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from docsite.core.tenants.models import Project, origin_of
-from docsite.core.tenants.staff import organizations_of, projects_of
+from docsite.core.tenants.models import Project, Role, origin_of
+from docsite.core.tenants.staff import is_staff, organizations_of, projects_of
 from docsite.core.workspace import navigation
 from docsite.setup import drafts
 from docsite.setup.drafts import Draft
@@ -31,7 +31,7 @@ def start(request: HttpRequest) -> HttpResponse:
             form.add_error("location", as_sentence(wrong))
         else:
             return HttpResponseRedirect(reverse("admin:new_project_check", args=[drafts.save(request, draft)]))
-    has_organization = request.user.is_superuser or organizations_of(request).exists()
+    has_organization = request.user.is_superuser or organizations_of(request, Role.OWNER).exists()
     context = {"form": form, "open": drafts.list_open(request), "has_organization": has_organization}
     return _render(request, "start", 1, "Add a project", context)
 
@@ -80,7 +80,9 @@ def name(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _check_user(request: HttpRequest) -> None:
-    """Whoever may add a project in the admin may use the wizard."""
+    """Whoever may add a project in the admin may use the wizard. Its first page tells others what they need."""
+    if request.method == "GET" and is_staff(request) and not organizations_of(request).exists():
+        return
     if not admin.site.get_model_admin(Project).has_add_permission(request):
         raise PermissionDenied
 

@@ -40,7 +40,7 @@ _ORDER = {
     "Operate": (
         *("deployment", "databases", "configuration", "model-servers", "security", "privacy"),
         "pages-for-some-readers",
-        *("dashboard", "keys-and-data", "commands", "troubleshooting", "changelog"),
+        *("dashboard", "people", "keys-and-data", "commands", "troubleshooting", "changelog"),
     ),
 }
 _GROUPS = {"de": {"Start": "Einstieg", "Reference": "Referenz", "Operate": "Betrieb"}}

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 
-from docsite.core.tenants.models import Project
+from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation
 from search.models import Document, SearchSettings
 from search.text import synonyms
@@ -160,4 +160,6 @@ for _rules, _position, _show, _file in (
         group="Content",
         position=_position,
         views=[("", _show, ""), (f"{_rules.key}.txt", _file, "file")],
+        reads=Role.VIEWER,
+        acts=Role.WRITER,
     )

@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from docsite.core.tenants.models import Role
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.scoped_admin import ProjectFilter, ReadOnlyRows, ScopedAdmin
 from search.admin import query_page, searches
@@ -48,6 +49,7 @@ class DocumentAdmin(ScopedAdmin):
     """Ingested pages."""
 
     organization = "project__organization"
+    reads = Role.VIEWER
     list_display = ("path", "title", "project", "version", "language", "readers", "ingested_at")
     list_filter = (ProjectFilter, ReadersFilter, "version", "language")
     search_fields = ("path", "title")
@@ -82,6 +84,7 @@ class SearchQueryAdmin(ScopedAdmin):
     """Searches of readers, and the results that they opened."""
 
     organization = "project__organization"
+    reads = Role.VIEWER
     list_display = ("text", "result_count", "clicked_path", "position", "project", "at")
     list_filter = (
         FoundFilter,
@@ -105,5 +108,7 @@ navigation.add_page(
         ("test", query_page.show_test, "test"),
         ("queries.<str:form>", searches.download_searches, "file"),
     ],
+    reads=Role.VIEWER,
+    acts=Role.WRITER,
 )
 extensions.add_settings(extensions.PRIVACY, SearchSettings, "search_days")

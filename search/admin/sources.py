@@ -10,7 +10,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.utils import display_for_value, unquote
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Case, Count, Model, OuterRef, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, JsonResponse
@@ -22,8 +22,8 @@ from django.utils.text import Truncator
 from django.utils.timesince import timesince, timeuntil
 
 from docsite.core.network.private_hosts import PrivateHosts
-from docsite.core.tenants.models import Project
-from docsite.core.tenants.staff import organizations_of
+from docsite.core.tenants.models import Project, Role
+from docsite.core.tenants.staff import projects_of
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
 from search.indexing.ingest import apply_groups
@@ -84,6 +84,7 @@ class SourceAdmin(ScopedAdmin):
 
     organization = "project__organization"
     addable = changeable = deletable = True
+    reads, acts = Role.VIEWER, Role.WRITER
     form = SourceForm
     fields = ("project", "name", "location", "schedule", "generator", "under", "version", "language", "groups")
     list_display = (
@@ -176,14 +177,9 @@ class SourceAdmin(ScopedAdmin):
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """The project, if the user has just one."""
-        projects = list(Project.objects.filter(organization__in=organizations_of(request))[:2])
+        projects = list(projects_of(request, self.acts)[:2])
         initial = {"project": projects[0].pk} if len(projects) == 1 else {}
         return {**initial, **super().get_changeform_initial_data(request)}
-
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Offer only the user's projects."""
-        kwargs["queryset"] = Project.objects.filter(organization__in=organizations_of(request))
-        return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Source, form: Any, change: bool) -> None:
         """Store the source, and enqueue it if the change may bring other pages."""
@@ -232,6 +228,8 @@ class SourceAdmin(ScopedAdmin):
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         source = self._get_or_404(request, object_id)
+        if not self.may_change(request, source):
+            raise PermissionDenied("Your role does not allow this.")
         if not source.can_be_read:
             return HttpResponseNotAllowed(())
         queue.enqueue(source)
@@ -313,6 +311,20 @@ def indexed_at(project: Project) -> str:
     return str(display_for_value(row and row.indexed_at, "-")).replace(" ", "\N{NO-BREAK SPACE}")  # on one line
 
 
-navigation.add_page("sources", "Sources", group="Content", position=61, url=navigation.list_url("search_source"))
-navigation.add_page("documents", "Pages", group="Content", position=62, url=navigation.list_url("search_document"))
+navigation.add_page(
+    "sources",
+    "Sources",
+    group="Content",
+    position=61,
+    url=navigation.list_url("search_source"),
+    reads=SourceAdmin.reads,
+)
+navigation.add_page(
+    "documents",
+    "Pages",
+    group="Content",
+    position=62,
+    url=navigation.list_url("search_document"),
+    reads=Role.VIEWER,
+)
 extensions.add_fact(indexed_at, relation="generation")

@@ -30,6 +30,7 @@ _STORED = (
     "assistant/conversations/test_threads",
     "docsite/core/test_keys",
     "docsite/core/test_limits",
+    "docsite/privacy/test_chain",
     "docsite/server/test_database",
     "search/indexing/test_backends",
     "search/indexing/test_generations",

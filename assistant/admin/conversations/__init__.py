@@ -4,6 +4,7 @@
 """
 
 from assistant.admin.conversations import list_page, thread_pages
+from docsite.core.tenants.models import Role
 from docsite.core.workspace import navigation
 
 navigation.add_page(
@@ -19,4 +20,6 @@ navigation.add_page(
         ("<slug:thread_id>/export.jsonl", thread_pages.export_lines, "thread_lines"),
         ("<slug:thread_id>/export.md", thread_pages.export_markdown, "markdown"),
     ],
+    reads=Role.VIEWER,
+    acts=Role.WRITER,
 )

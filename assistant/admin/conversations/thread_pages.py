@@ -28,7 +28,7 @@ def show_thread(request: HttpRequest, project: Project, thread_id: str) -> HttpR
     listing, _, _ = build_listing(project, state)
     newer, older = listing.find_neighbours(thread.pk) if listing else (None, None)
     near = Thread.objects.in_bulk([entry.thread for entry in (newer, older) if entry])
-    erase = navigation.find_url("erase", project)
+    erase = navigation.find_url("erase", project, request)
     whose = urlencode({"whose": "conversation", "identifier": thread.thread_id})
     elsewhere = [Choice(label, navigation.find_url(key, project)) for key, label in _ELSEWHERE]
     context = {

@@ -1,4 +1,5 @@
 """Tenants: organizations, their projects, and the API keys of both.
 
-Others import `models`, `staff` (what a staff user may see), `login`, `retention` and, for commands, `management`.
+Others import `models`, `roles` (who may open and change what), `staff` (what a staff user may see), `members`
+(invitations, and the last owner), `login`, `retention` and, for commands, `management`.
 """

@@ -95,17 +95,44 @@ class Organization(models.Model):
         return self.name
 
 
+class Role(models.TextChoices):
+    """What a member of an organization may do. Each role may do what the role before it may."""
+
+    VIEWER = "viewer", "Viewer: reads reports"
+    WRITER = "writer", "Writer: works on content, gaps and feedback"
+    OWNER = "owner", "Owner: manages keys, people and settings, and erases data"
+
+
 class Membership(models.Model):
     """A staff user's access to an organization. Superusers need none."""
 
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.OWNER, db_default=Role.OWNER.value)
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["organization", "user"], name="one_membership")]
 
     def __str__(self) -> str:
         return f"{self.user} in {self.organization}"
+
+
+class Invitation(models.Model):
+    """A link that makes somebody a member of an organization, once. Only the digest of its token is stored."""
+
+    organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    email = models.EmailField("e-mail address", blank=True)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        ordering: ClassVar = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"number {self.pk} as {self.role}"  # without the e-mail address, which the audit must not hold
 
 
 class Project(models.Model):

@@ -6,7 +6,8 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 
-from docsite.core.tenants.models import Organization, Project
+from docsite.core.tenants.models import Membership, Organization, Project, Role
+from docsite.core.tenants.roles import SAFE_METHODS, find_rule, has_role, list_roles_from
 
 
 def is_staff(request: HttpRequest) -> bool:
@@ -14,28 +15,44 @@ def is_staff(request: HttpRequest) -> bool:
     return bool(request.user.is_active and request.user.is_staff)
 
 
-def organizations_of(request: HttpRequest) -> "QuerySet[Organization]":
-    """The organizations that the user may see."""
+def organizations_of(request: HttpRequest, role: Role = Role.VIEWER) -> "QuerySet[Organization]":
+    """The organizations in which the user has at least this role."""
     organizations = Organization.objects.all()
-    return organizations if request.user.is_superuser else organizations.filter(memberships__user=request.user.pk)
+    if request.user.is_superuser:
+        return organizations
+    return organizations.filter(memberships__user=request.user.pk, memberships__role__in=list_roles_from(role))
 
 
-def projects_of(request: HttpRequest) -> "QuerySet[Project]":
-    """The projects that the user may see, by domain."""
-    return Project.objects.filter(organization__in=organizations_of(request))
+def projects_of(request: HttpRequest, role: Role = Role.VIEWER) -> "QuerySet[Project]":
+    """The projects for which the user has at least this role, by domain."""
+    return Project.objects.filter(organization__in=organizations_of(request, role))
 
 
-def project_of(request: HttpRequest, domain: str) -> Project:
-    """The project of a domain if the user may see it. Raises 404 otherwise, whether it exists or not."""
+def project_of(request: HttpRequest, domain: str, name: str = "") -> Project:
+    """The project of a domain, for an address of the admin that the user's role may open or act on.
+
+    `name`: that of the address, if the request was not routed. Raises 404 if the user does not belong to the
+    organization, whether the project exists or not; 403 if the role does not suffice. `request.may_act` says then
+    whether the user may send the forms of this page.
+    """
     if not is_staff(request):
         raise PermissionDenied
     project = projects_of(request).filter(domain=domain).first()
     if project is None:
         raise Http404
+    match = request.resolver_match
+    rule = find_rule(name or (match.url_name if match and match.url_name else ""))
+    may_act = has_role(request, project.organization_id, rule.acts)
+    request.may_act = may_act  # type: ignore[attr-defined]
+    if request.method not in (*SAFE_METHODS, None) and not may_act:
+        raise PermissionDenied(f"Your role in {project.organization} does not allow this.")
+    if not has_role(request, project.organization_id, rule.reads):
+        raise PermissionDenied(f"Your role in {project.organization} does not allow you to open this page.")
     return project
 
 
 def find_assignees(project: Project) -> "QuerySet[AbstractUser]":
-    """The users who can be assigned work: active staff of the project's organization, by name."""
+    """The users who can be assigned work: writers and owners of the project's organization, by name."""
     users = get_user_model().objects.filter(is_active=True, is_staff=True)
-    return users.filter(memberships__organization=project.organization_id).distinct().order_by("username")
+    members = Membership.objects.filter(organization=project.organization_id, role__in=list_roles_from(Role.WRITER))
+    return users.filter(pk__in=members.values("user")).order_by("username")

@@ -6,12 +6,13 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.db.models import Model, QuerySet, URLField
+from django.db.models import Model, OuterRef, QuerySet, Subquery, URLField
 from django.http import HttpRequest
 from django.urls import path, reverse
 from django.utils.html import format_html_join
 
-from docsite.core.tenants.models import Membership, Organization, Project
+from docsite.core.tenants.models import Membership, Organization, Project, Role
+from docsite.core.tenants.roles import list_roles_up_to
 from docsite.core.tenants.staff import organizations_of
 from docsite.core.workspace import extensions, navigation, reader_keys
 from docsite.core.workspace.fields import OriginsField
@@ -19,6 +20,7 @@ from docsite.core.workspace.health import core_facts
 from docsite.core.workspace.health import page as health_page
 from docsite.core.workspace.health.sections import add_section
 from docsite.core.workspace.keys import keys_page
+from docsite.core.workspace.people import page as people_page  # noqa: F401  # registers itself
 from docsite.core.workspace.scoped_admin import ScopedAdmin
 
 
@@ -33,7 +35,8 @@ class MembershipInline(admin.TabularInline):
 class OrganizationAdmin(ScopedAdmin):
     """Superusers create organizations and choose their members."""
 
-    organization = "pk__in"
+    organization = "pk"
+    reads = Role.VIEWER
     list_display = ("name", "created_at")
     inlines = (MembershipInline,)
 
@@ -96,10 +99,17 @@ class ProjectAdmin(ScopedAdmin):
     """Projects, each with its API keys page, and with what the apps add to it (`extensions`)."""
 
     addable = changeable = True
+    reads = Role.VIEWER
     search_fields = ("domain", "name")
     readonly_fields = ("project_id",)
     site_fields = ("organization", "domain", "name", "project_id", "docs_url", "allowed_origins")
     view_on_site = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """The user's projects with the user's role, which superusers do not need."""
+        own = Membership.objects.filter(organization=OuterRef("organization"), user=request.user.pk)
+        projects: QuerySet[Any] = super().get_queryset(request)
+        return projects if request.user.is_superuser else projects.annotate(own_role=Subquery(own.values("role")))
 
     def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
         """The project, the facts of the apps, the links."""
@@ -133,6 +143,10 @@ class ProjectAdmin(ScopedAdmin):
         super().save_model(request, obj, form, change)
         form.save_settings()
 
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Members see the list, owners see the settings."""
+        return super().has_view_permission(request, obj) and (obj is None or self.may_change(request, obj))
+
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Superusers: everything of the project is deleted with it."""
         return request.user.is_superuser
@@ -160,8 +174,9 @@ class ProjectAdmin(ScopedAdmin):
 
     @admin.display(description="Pages")
     def pages(self, project: Project) -> str:
-        """Links to the pages of a project."""
-        links = [(page.label, page.url(project)) for page in navigation.all_pages()]
+        """Links to the pages of a project that the user may open."""
+        own = list_roles_up_to(getattr(project, "own_role", None) or Role.OWNER)
+        links = [(page.label, page.url(project)) for page in navigation.all_pages() if page.reads in own]
         return format_html_join(" · ", '<a href="{1}">{0}</a>', links)
 
     def get_urls(self) -> list[Any]:
@@ -170,9 +185,21 @@ class ProjectAdmin(ScopedAdmin):
         return [path("of/<slug:domain>", page, name="projects_keys"), *super().get_urls()]
 
 
-navigation.add_page("keys", "API keys", group="Set-up", position=82, url=lambda project: project.get_absolute_url())
 navigation.add_page(
-    health_page.KEY, "Limits and health", group="Set-up", position=85, views=[("", health_page.show_page, "")]
+    "keys",
+    "API keys",
+    group="Set-up",
+    position=82,
+    url=lambda project: project.get_absolute_url(),
+    names=["projects_keys"],
+)
+navigation.add_page(
+    health_page.KEY,
+    "Limits and health",
+    group="Set-up",
+    position=85,
+    views=[("", health_page.show_page, "")],
+    reads=Role.WRITER,
 )
 reader_keys.add_to_navigation()
 add_section("Limits", core_facts.list_limits, position=10)

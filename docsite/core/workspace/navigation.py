@@ -15,7 +15,8 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
-from docsite.core.tenants.models import Project
+from docsite.core.tenants.models import Project, Role
+from docsite.core.tenants.roles import add_rule, has_role
 from docsite.core.tenants.staff import project_of
 
 View = Callable[..., HttpResponseBase]
@@ -31,6 +32,7 @@ class Page:
     group: str
     position: int
     url: Callable[[Project], str]
+    reads: Role
 
 
 _pages: dict[str, Page] = {}
@@ -45,6 +47,9 @@ def add_page(
     position: int,
     url: Callable[[Project], str] | None = None,
     views: Sequence[tuple[str, View, str]] = (),
+    names: Sequence[str] = (),
+    reads: Role = Role.OWNER,
+    acts: Role = Role.OWNER,
 ) -> None:
     """Add a page to the navigation of every project.
 
@@ -52,13 +57,26 @@ def add_page(
     its addresses. The route and the name of the first are empty. Routes are below `project/<domain>/<key>/`. A view
     is called with the request, the project and the arguments of its route, for staff of the project's organization
     only. The view named `group` of the page `gaps` is reversed as `admin:workspace_gaps_group`.
+
+    `reads` is the least role that opens the addresses of the page, `acts` the least role that sends their forms. They
+    hold for `names`, too: the other addresses of the admin that belong to the page.
     """
-    base = "project/<slug:domain>" if key == HOME else f"project/<slug:domain>/{key}"
     for route, view, name in views:
-        address = f"{base}/{route}" if route else base
-        full_name = f"workspace_{key}_{name}" if name else f"workspace_{key}"
-        _patterns.append(path(address, admin.site.admin_view(_with_project(view)), name=full_name))
-    _pages[key] = Page(key, label, group, position, url or (lambda project: page_url(key, project)))
+        add_page_address(key, route, view, name, reads=reads, acts=acts)
+    for name in names:
+        add_rule(name, reads=reads, acts=acts)
+    _pages[key] = Page(key, label, group, position, url or (lambda project: page_url(key, project)), reads)
+
+
+def add_page_address(
+    key: str, route: str, view: View, name: str, *, reads: Role = Role.OWNER, acts: Role = Role.OWNER
+) -> None:
+    """Add an address to a page, with roles of its own. The other arguments are as in `add_page`."""
+    base = "project/<slug:domain>" if key == HOME else f"project/<slug:domain>/{key}"
+    address = f"{base}/{route}" if route else base
+    full_name = f"workspace_{key}_{name}" if name else f"workspace_{key}"
+    _patterns.append(path(address, admin.site.admin_view(_with_project(view)), name=full_name))
+    add_rule(full_name, reads=reads, acts=acts)
 
 
 def add_address(route: str, view: View, name: str) -> None:
@@ -72,9 +90,12 @@ def page_url(key: str, project: Project, *arguments: Any, name: str = "") -> str
     return reverse(full_name, args=[project.domain, *arguments])
 
 
-def find_url(key: str, project: Project) -> str:
-    """The address of a page of another app. Empty if no app has registered it."""
-    return _pages[key].url(project) if key in _pages else ""
+def find_url(key: str, project: Project, request: HttpRequest | None = None) -> str:
+    """The address of a page of another app. Empty if no app has registered it, or the user may not open it."""
+    page = _pages.get(key)
+    if page is None or (request and not has_role(request, project.organization_id, page.reads)):
+        return ""
+    return page.url(project)
 
 
 def list_url(model: str) -> Callable[[Project], str]:

@@ -1,9 +1,15 @@
 """The admin site: Django's, with the pages of each project."""
 
+from functools import wraps
+from typing import Any
+
 from django.contrib.admin import AdminSite
+from django.http import HttpRequest
 from django.urls import URLPattern, URLResolver
 
+from docsite.core.signals import downloaded
 from docsite.core.tenants.login import LoginForm
+from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 
 
@@ -13,6 +19,29 @@ class WorkspaceSite(AdminSite):
     login_form = LoginForm
     site_header = site_title = "Documentation service"
     index_title = "Projects"
+
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
+        """Report downloads, too."""
+        checked = super().admin_view(view, cacheable)
+
+        @wraps(checked)
+        def respond(request: HttpRequest, *arguments: Any, **values: Any) -> Any:
+            response = checked(request, *arguments, **values)
+            if request.method == "GET" and response.get("Content-Disposition", "").startswith("attachment"):
+                match = request.resolver_match
+                name = (match and match.url_name) or ""
+                downloaded.send(type(self), name=name, domain=values.get("domain", ""))
+            return response
+
+        return respond
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Tell templates whether the user may send the forms of the page, and add projects."""
+        return {
+            **super().each_context(request),
+            "may_act": getattr(request, "may_act", False),
+            "may_add_project": self.get_model_admin(Project).has_add_permission(request),
+        }
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         """Add the pages of projects, which the apps have registered by now."""

@@ -1,4 +1,4 @@
-"""Tells the audit who is logged in, and lets the admin see every page of the documentation."""
+"""Tells the audit who is logged in, and from where, and lets the admin see every page of the documentation."""
 
 from collections.abc import Awaitable, Callable
 
@@ -9,6 +9,7 @@ from django.utils.decorators import async_only_middleware
 
 from docsite.core import context
 from docsite.core.access.readers import PUBLIC, read_as
+from docsite.core.http.client_address import client_ip, network_of
 
 
 @async_only_middleware
@@ -25,5 +26,6 @@ class SetActor:
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Respond. The user is loaded only when an entry is added."""
         context.set_actor(lambda: request.user.get_username())
+        context.set_network(lambda: network_of(client_ip(request)))
         with read_as(None if request.path_info.startswith("/admin/") else PUBLIC):
             return await self.get_response(request)

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.utils import OperationalError, ProgrammingError
 
 from docsite.core import context
+from docsite.core.signals import command_started
 from docsite.core.tenants.models import Project
 
 MAX_LISTED = 10  # projects in the error for an unknown domain
@@ -19,7 +20,9 @@ class ServiceCommand(BaseCommand):
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command. The audit names it."""
-        context.set_command_as_actor(type(self).__module__.rpartition(".")[2])
+        name = type(self).__module__.rpartition(".")[2]
+        context.set_command_as_actor(name)
+        command_started.send(type(self), name=name, domain=str(options.get("domain") or ""))
         try:
             return super().execute(*args, **options)
         except KeyboardInterrupt:

@@ -105,7 +105,7 @@ class HealthSocket(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         request.session = store(cookies.get(settings.SESSION_COOKIE_NAME))
         request.user = get_user(request)
         try:
-            return project_of(request, self.scope["url_route"]["kwargs"]["domain"])
+            return project_of(request, self.scope["url_route"]["kwargs"]["domain"], "workspace_limits")
         except (PermissionDenied, Http404):
             return None
 

@@ -9,6 +9,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 
 from docsite.core.tenants.models import Project
+from docsite.core.tenants.roles import has_role
 from docsite.core.tenants.staff import is_staff, projects_of
 from docsite.core.workspace import extensions, navigation
 
@@ -56,8 +57,12 @@ def project_notices(project: Project) -> list[str]:
 
 @register.simple_tag
 def project_pages(request: HttpRequest, project: Project) -> list[tuple[str, list[Entry]]]:
-    """The groups of the project's navigation, each with its entries."""
-    shown = [(page, page.url(project)) for page in navigation.all_pages()]
+    """The groups of the project's navigation, each with the entries that the user may open."""
+    shown = [
+        (page, page.url(project))
+        for page in navigation.all_pages()
+        if has_role(request, project.organization_id, page.reads)
+    ]
     current = _current_page(request.path, shown)
     entries = [(page.group, Entry(page.label, url, page is current)) for page, url in shown]
     return [(group, [entry for _, entry in same]) for group, same in groupby(entries, key=lambda pair: pair[0])]

@@ -1,0 +1,87 @@
+"""The page behind the link of an invitation: create an account, or join with the one that is logged in."""
+
+from typing import ClassVar
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib.auth import get_user_model, login
+from django.contrib.auth.forms import BaseUserCreationForm, UsernameField
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from docsite.core import context
+from docsite.core.http import ratelimit
+from docsite.core.http.client_address import client_ip, network_of
+from docsite.core.http.errors import TooMany
+from docsite.core.tenants import members
+from docsite.core.tenants.login import LOGIN_IP
+from docsite.core.tenants.members import MembershipError
+from docsite.core.tenants.models import Invitation
+
+_HEADERS = {  # the address is a secret
+    "Cache-Control": "private, no-store",
+    "Referrer-Policy": "same-origin",
+    "X-Robots-Tag": "noindex, nofollow",
+}
+
+
+class AccountForm(BaseUserCreationForm):  # type: ignore[type-arg]  # Django has no such argument
+    """The name and the password of a new account."""
+
+    class Meta:
+        model = get_user_model()
+        fields = ("username",)
+        field_classes: ClassVar = {"username": UsernameField}
+
+
+def accept(request: HttpRequest, token: str) -> HttpResponse:
+    """Show the invitation. A POST accepts it."""
+    form: forms.Form | AccountForm = AccountForm()
+    status, wrong = 200, ""
+    invitation = members.find_invitation(token)
+    is_logged_in = request.user.is_authenticated
+    if request.method == "POST" and invitation:
+        form = forms.Form(request.POST) if is_logged_in else AccountForm(request.POST)
+        try:
+            ratelimit.spend((LOGIN_IP, network_of(client_ip(request))))
+            if form.is_valid():
+                _join(request, token, invitation, form)
+                return HttpResponseRedirect(reverse("admin:index"))
+            status = 400
+        except TooMany as refusal:
+            status, wrong = 429, refusal.sentence
+        except MembershipError as refusal:
+            status, wrong = 409, str(refusal)
+        except IntegrityError:  # two requests at once
+            status, wrong = 409, "Somebody has this user name already."
+    shown = {
+        "title": "Invitation",
+        "site_title": "Documentation service",
+        "site_header": "Documentation service",
+        "invitation": invitation,
+        "form": form,
+        "wrong": wrong,
+        "is_logged_in": is_logged_in,
+        "login": f"{reverse('admin:login')}?{urlencode({'next': request.path})}",
+    }
+    status = status if invitation else 404
+    return TemplateResponse(request, "admin/people/accept.html", shown, status=status, headers=_HEADERS)
+
+
+def _join(request: HttpRequest, token: str, invitation: Invitation, form: forms.Form | AccountForm) -> None:
+    """Make the user, or a new one, a member. A new account is made only with its membership."""
+    with transaction.atomic():
+        if isinstance(form, AccountForm):
+            user = form.save(commit=False)
+            user.email = invitation.email
+            context.set_actor(user.get_username)  # the session has no user yet
+        else:
+            user = request.user
+        if not user.is_staff:
+            user.is_staff = True
+            user.save()
+        members.accept(token, user)
+    if isinstance(form, AccountForm):
+        login(request, user)

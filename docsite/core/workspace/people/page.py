@@ -1,0 +1,117 @@
+"""The page "People": members with their roles, invitations, and the forms that change them."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+
+from docsite.core.tenants import members
+from docsite.core.tenants.members import MembershipError
+from docsite.core.tenants.models import Membership, Project, Role
+from docsite.core.workspace import navigation
+from docsite.core.workspace.people import mail
+
+KEY = "people"
+
+
+class InviteForm(forms.Form):
+    """A new invitation."""
+
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.VIEWER)
+    email = forms.EmailField(
+        required=False, label="E-mail address", help_text="Helps you to recognize the invitation, and is sent the link."
+    )
+
+
+def show_people(request: HttpRequest, project: Project) -> HttpResponse:
+    """Show the people of the project's organization. Owners invite and remove people, and change roles."""
+    organization = project.organization
+    form, address, is_sent = InviteForm(), "", False
+    if request.method == "POST":
+        form = InviteForm(request.POST if "invite" in request.POST else None)
+        try:
+            if "invite" not in request.POST:
+                _change(request, project)
+                return HttpResponseRedirect(navigation.page_url(KEY, project))
+            if form.is_valid():
+                invitation, token = members.invite(
+                    organization, Role(form.cleaned_data["role"]), form.cleaned_data["email"], request.user
+                )
+                address = request.build_absolute_uri(reverse("invitation", args=[token]))
+                is_sent = mail.send_invitation(invitation, address)
+                form = InviteForm()
+        except MembershipError as refusal:
+            messages.error(request, str(refusal))
+    people = Membership.objects.filter(organization=organization).select_related("user").order_by("user__username")
+    context = {
+        "organization": organization,
+        "people": people,
+        "invitations": members.list_open(organization),
+        "now": timezone.now(),
+        "roles": Role.choices,
+        "form": form,
+        "address": address,
+        "is_sent": is_sent,
+        "days": members.INVITATION_LIFETIME.days,
+        "leave": navigation.page_url(KEY, project, name="leave"),
+        "is_member": people.filter(user=request.user.pk).exists(),
+        "sends_mail": mail.is_configured(),
+    }
+    title = f"People of {organization}"
+    status = 400 if form.errors else 200
+    response = navigation.render(request, "admin/people/list.html", project, title, context, status=status)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def leave(request: HttpRequest, project: Project) -> HttpResponse:
+    """Ask whether the user wants to leave the organization. A POST ends the membership."""
+    member = Membership.objects.filter(organization=project.organization_id, user=request.user.pk).first()
+    if request.method == "POST" and member:
+        try:
+            members.remove(member)
+        except MembershipError as refusal:
+            messages.error(request, str(refusal))
+            return HttpResponseRedirect(navigation.page_url(KEY, project))
+        messages.success(request, f"You have left {project.organization}.")
+        return HttpResponseRedirect(reverse("admin:index"))
+    context = {"organization": project.organization, "is_member": member, "people": navigation.page_url(KEY, project)}
+    return navigation.render(request, "admin/people/leave.html", project, f"Leave {project.organization}", context)
+
+
+def _change(request: HttpRequest, project: Project) -> None:
+    """Change a role, remove a member or withdraw an invitation, as the form names it."""
+    organization = project.organization
+    if invitation := _find(members.list_open(organization), request.POST.get("withdraw", "")):
+        invitation.delete()
+        messages.success(request, "The invitation is withdrawn.")
+        return
+    people = Membership.objects.filter(organization=organization).select_related("user")
+    if member := _find(people, request.POST.get("remove", "")):
+        members.remove(member)
+        messages.success(request, f"{member.user} does not belong to {organization} any more.")
+    elif (member := _find(people, request.POST.get("member", ""))) and request.POST.get("role") in Role.values:
+        members.change_role(member, Role(request.POST["role"]))
+        messages.success(request, f"{member.user} is {request.POST['role']} now.")
+    else:
+        messages.error(request, "This person or invitation is not here any more.")
+
+
+def _find(rows: Any, number: str) -> Any:
+    """The row of the organization with this number."""
+    return rows.filter(pk=number).first() if re.fullmatch(r"[0-9]{1,18}", number) else None
+
+
+navigation.add_page(
+    KEY,
+    "People",
+    group="Set-up",
+    position=86,
+    views=[("", show_people, "")],
+    reads=Role.VIEWER,
+)
+navigation.add_page_address(KEY, "leave", leave, "leave", reads=Role.VIEWER, acts=Role.VIEWER)

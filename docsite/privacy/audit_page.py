@@ -1,0 +1,132 @@
+"""The page "Audit": what happened in the organization of a project, with filters, and as a file."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
+
+from docsite.core.tenants.models import Project
+from docsite.core.workspace import navigation
+from docsite.core.workspace.reports import downloads
+from docsite.privacy.models import AuditEntry
+
+KEY = "audit"
+ROWS = 100  # of a page
+COLUMNS = (
+    *("position", "at", "actor", "network", "action", "object", "project"),
+    *("before", "details", "digest"),
+)
+_SILENT = ("", "set", "empty", "[]")  # values of a new row
+_KNOWN = ("organization", "project", "user", "invited_by", "created_at")  # numbers of rows, and what the entry says
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which entries are shown. Empty: all. `after` and `before` are days in UTC, both included."""
+
+    actor: str
+    action: str
+    after: date | None
+    before: date | None
+    errors: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, query: QueryDict) -> "Filters":
+        """Read the parameters of an address."""
+        days: dict[str, date | None] = {}
+        errors = []
+        for name, label in (("after", "From"), ("before", "To")):
+            text = query.get(name, "")
+            try:
+                days[name] = date.fromisoformat(text) if text else None
+            except ValueError:
+                days[name] = None
+                errors.append(f"{label}: write a day such as 2026-11-30.")
+        actor, action = (query.get(name, "").replace("\0", "")[:200] for name in ("actor", "action"))
+        return cls(actor, action, days["after"], days["before"], tuple(errors))
+
+    def link(self, **more: object) -> str:
+        """The query of an address with these filters."""
+        values = {"actor": self.actor, "action": self.action, "after": self.after, "before": self.before, **more}
+        return f"?{urlencode({name: value for name, value in values.items() if value})}"
+
+    def select(self, entries: "QuerySet[AuditEntry]") -> "QuerySet[AuditEntry]":
+        """The entries that pass."""
+        if self.actor:
+            entries = entries.filter(actor__icontains=self.actor)
+        if self.action:
+            entries = entries.filter(action=self.action)
+        if self.after:
+            entries = entries.filter(at__gte=_midnight(self.after))
+        if self.before and self.before < date.max:
+            entries = entries.filter(at__lt=_midnight(self.before + timedelta(days=1)))
+        return entries
+
+
+def show_audit(request: HttpRequest, project: Project) -> HttpResponse:
+    """Show the entries of the organization that pass the filters, the latest first."""
+    filters = Filters.parse(request.GET)
+    every = AuditEntry.objects.filter(organization_id=project.organization_id)
+    entries = filters.select(every).order_by("-pk")
+    older = request.GET.get("older", "")
+    if older.isascii() and older.isdigit() and len(older) < 19:
+        entries = entries.filter(pk__lt=int(older))
+    rows = list(entries[: ROWS + 1])
+    context = {
+        "filters": filters,
+        "rows": [(entry, _describe(entry)) for entry in rows[:ROWS]],
+        "actions": every.order_by("action").values_list("action", flat=True).distinct(),
+        "older": filters.link(older=rows[ROWS - 1].pk) if len(rows) > ROWS else "",
+        "newest": filters.link() if older else "",
+        "files": [
+            (label, navigation.page_url(KEY, project, form, name="file") + filters.link())
+            for form, (label, _) in downloads.FORMATS.items()
+        ],
+    }
+    status = 400 if filters.errors else 200
+    title = f"Audit of {project.organization}"
+    response = navigation.render(request, "admin/privacy/audit.html", project, title, context, status=status)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def send_audit(request: HttpRequest, project: Project, form: str) -> HttpResponseBase:
+    """All entries of the organization that pass the filters, the oldest first, as a file."""
+    kind = next((kind for kind in downloads.FORMATS if kind == form), None)
+    if kind is None:
+        raise Http404
+    filters = Filters.parse(request.GET)
+    if filters.errors:
+        return downloads.refuse(filters.errors)
+    entries = filters.select(AuditEntry.objects.filter(organization_id=project.organization_id)).order_by("pk")
+    lines = downloads.format_table(COLUMNS, _list_rows(entries, kind), kind)
+    return downloads.send_file(lines, kind, f"{project.domain}-audit.{kind}")
+
+
+def _list_rows(entries: "QuerySet[AuditEntry]", form: downloads.Format) -> Iterator[list[Any]]:
+    for entry in entries.iterator(downloads.CHUNK_ROWS):
+        values = [getattr(entry, name) for name in COLUMNS]
+        values[1] = entry.at.isoformat()
+        yield [json.dumps(value) if form == "csv" and isinstance(value, dict) else value for value in values]
+
+
+def _describe(entry: AuditEntry) -> list[tuple[str, str, str]]:
+    """Name, old and new value of what changed. Of a new row: only the values that say something."""
+    is_new = not entry.before
+    names = [*entry.before, *(name for name in entry.details if name not in entry.before)]
+    pairs = [(name, _format(entry.before.get(name)), _format(entry.details.get(name))) for name in names]
+    return [pair for pair in pairs if not (is_new and (pair[2] in _SILENT or pair[0] in _KNOWN))]
+
+
+def _format(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
