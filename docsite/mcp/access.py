@@ -1,9 +1,12 @@
 """Who may call the server of a project, and what a call costs. It blocks: call it in a worker thread."""
 
+from dataclasses import replace
+
 from django.http import HttpRequest
 
 from docsite.core.access import authentication
 from docsite.core.access.authentication import Caller
+from docsite.core.access.reader_tokens import HEADER, find_groups
 from docsite.core.access.request_checks import BROWSER_IP
 from docsite.core.http import cpu_time, ratelimit
 from docsite.core.http.client_address import Address, client_ip, network_of
@@ -41,6 +44,8 @@ def admit(request: HttpRequest, domain: str) -> tuple[Caller, list[Usage]]:
             caller = authentication.assistant_caller(token, domain, address)
         else:
             caller = authentication.admin_caller(token, project.project_id, address, write=False)
+    if caller.groups is not None:
+        caller = replace(caller, groups=find_groups(project, request.headers.get(HEADER)))
     network = network_of(address)
     cpu_time.charge(network)
     return caller, ratelimit.spend((BROWSER_IP, network))

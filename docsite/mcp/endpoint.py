@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_POST
 
 from docsite.core.access.api_middleware import own_origin
+from docsite.core.access.readers import set_reader_groups
 from docsite.core.db import in_db
 from docsite.core.http import body, cpu_time
 from docsite.core.http.client_address import client_ip, network_of
@@ -44,6 +45,7 @@ async def endpoint(request: HttpRequest, domain: str) -> HttpResponse:
     """Answer a message, or a batch of them. Notifications get 202. Raises `ApiError` before the body is read."""
     cpu_time.measure(network_of(client_ip(request)))
     caller, usages = await in_db(access.admit)(request, domain)
+    set_reader_groups(caller.groups)
     request.usages = usages  # type: ignore[attr-defined]  # the middleware makes headers of them
     visit = Visit(caller, "", own_origin(request), usages)
     try:

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 
 from analytics.collecting.middleware import record_view
-from docsite.site.agent_files import wants_markdown
+from docsite.site.for_programs.agent_files import wants_markdown
 from docsite.site.navigation import list_paths
 
 SECONDS = 10.0  # after which a page is rendered again: whether its project exists may have changed

@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from docsite.site import agent_discovery, agent_files, conventions, views
+from docsite.site import views
 from docsite.site.ask import ask
 from docsite.site.feedback import feedback
+from docsite.site.for_programs import agent_discovery, agent_files, conventions
 from docsite.site.navigation import DEFAULT_LANGUAGE, LANGUAGES
 from docsite.site.support import support
 

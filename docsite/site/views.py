@@ -23,8 +23,8 @@ from docsite.core.http.errors import TooMany
 from docsite.core.tenants.models import Project
 from docsite.mcp.discovery import McpServer, find_server
 from docsite.site import forms, home, interface_texts
-from docsite.site.agent_files import link_header, markdown_response, wants_markdown
-from docsite.site.conventions import structured_data
+from docsite.site.for_programs.agent_files import link_header, markdown_response, wants_markdown
+from docsite.site.for_programs.conventions import structured_data
 from docsite.site.markdown import render as render_markdown
 from docsite.site.navigation import (
     DEFAULT_LANGUAGE,

@@ -7,6 +7,7 @@ group, and as one of the page's group.
 
 import json
 import os
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -243,6 +244,28 @@ def _socket(reader: Reader) -> str:
     return "\n".join([*own, *resumed])
 
 
+def _mcp(reader: Reader) -> str:
+    """What a coding agent asks: to search, read and ask, and for the list and the text of pages."""
+    tools: dict[str, dict[str, Any]] = {
+        "search_docs": {"query": f"configure relay {CANARY}"},
+        "read_page": {"path": PATH},
+        "ask_docs": {"question": QUESTION},
+        "give_feedback": {"path": PATH, "helpful": True},
+    }
+    calls: list[tuple[str, dict[str, Any]]] = [
+        *(("tools/call", {"name": name, "arguments": arguments}) for name, arguments in tools.items()),
+        *(("initialize", {}), ("tools/list", {}), ("resources/list", {})),
+        ("resources/read", {"uri": f"docs://{reader.site.domain}{PATH}"}),
+    ]
+    bodies = [{"jsonrpc": "2.0", "id": 1, "method": method, "params": params} for method, params in calls]
+    return "\n".join(reader.call("POST", f"/mcp/{reader.site.domain}", json=body) for body in bodies)
+
+
+def _pushes(method: str, path: str = "", **options: Any) -> Callable[[Reader], str]:
+    """Pushed documentation: for admin keys that may write."""
+    return lambda reader: reader.call(method, f"/v1/sources/{reader.site.project_id}/docs{path}", **options)
+
+
 def _ends(part: str) -> bool:
     return json.loads(part)["type"] in ("finish", "error", "abort")
 
@@ -294,6 +317,17 @@ API: dict[str, Surface] = {
         _post("/discovery/v1/feedback/{domain}", path=PATH, rating="up", fp="a")
     ),
     "get /discovery/v1/widget/{domain}": Surface(_get("/discovery/v1/widget/{domain}")),
+    f"get {ANALYTICS}/agents": Surface(_admin(f"{ANALYTICS}/agents{RANGE}")),
+    f"get {ANALYTICS}/annotations": Surface(_admin(f"{ANALYTICS}/annotations{RANGE}")),
+    "get /discovery/v1/support/{domain}": Surface(_get("/discovery/v1/support/{domain}")),
+    "post /discovery/v1/support/{domain}": Surface(
+        _post("/discovery/v1/support/{domain}", email="a@acme.example", subject="Hm", message="Hm", token="x")
+    ),
+    "post /discovery/v1/support/{domain}/event": Surface(_post("/discovery/v1/support/{domain}/event", event="begun")),
+    "get /v1/sources/{projectId}": Surface(lambda reader: reader.call("GET", f"/v1/sources/{reader.site.project_id}")),
+    "put /v1/sources/{projectId}/{name}": Surface(_pushes("PUT", content=b"")),
+    "delete /v1/sources/{projectId}/{name}": Surface(_pushes("DELETE")),
+    "post /v1/sources/{projectId}/{name}/manifest": Surface(_pushes("POST", "/manifest", json={"files": {}})),
 }
 SOCKETS = {
     "socket v1/assistant": Surface(_socket, "staff", echo=True),
@@ -308,6 +342,9 @@ PAGES = {
     "widget.d.ts": Surface(_get("/widget.d.ts")),
     "widget/licences.txt": Surface(_get("/widget/licences.txt")),
     "widget/": Surface(_get("/widget/0123456789abcdef/panel.js")),
+    "mcp/<str:domain>": Surface(_mcp, "staff", echo=True),
+    "mcp/<str:domain>/server-card": Surface(_get("/mcp/{domain}/server-card")),
+    "mcp/<str:domain>/skill.md": Surface(_get("/mcp/{domain}/skill.md")),
     "views.js": Surface(_get("/views.js")),
     "favicon.ico": Surface(_get("/favicon.ico")),
     "admin/": Surface(_get("/admin/")),  # for staff, who see all: the tests of each page
@@ -317,6 +354,16 @@ PAGES = {
     "llms-full.txt": Surface(_get("/llms-full.txt")),
     "sitemap.xml": Surface(_get("/sitemap.xml")),
     "robots.txt": Surface(_get("/robots.txt")),
+    "opensearch.xml": Surface(_get("/opensearch.xml")),
+    "changelog.atom": Surface(_get("/changelog.atom")),
+    ".well-known/security.txt": Surface(_get("/.well-known/security.txt")),
+    "skill.md": Surface(_get("/skill.md")),
+    ".well-known/mcp/server-card.json": Surface(_get("/.well-known/mcp/server-card.json")),
+    ".well-known/ai-catalog.json": Surface(_get("/.well-known/ai-catalog.json")),
+    ".well-known/agent-skills/index.json": Surface(_get("/.well-known/agent-skills/index.json")),
+    "push.py": Surface(_get("/push.py")),
+    "support/<slug:domain>": Surface(_get("/support/{domain}?page=" + PATH), echo=True),
+    "invitations/<str:token>": Surface(_get("/invitations/x")),
     "search": Surface(_get(f"/search?q=configure+relay+{CANARY}"), echo=True),
     "ask": Surface(_forms("/ask"), echo=True),
     "feedback": Surface(_forms("/feedback"), echo=True),
@@ -337,7 +384,13 @@ def shows_page(surface: Surface, text: str) -> bool:
     """Whether a response holds a word of the page that was not in the request."""
     if not surface.echo:
         return CANARY in text
-    plain = text.replace("\\/", "/").replace(f"&quot;{PATH}", "").replace(f'value="{PATH}"', "")
+    plain = (
+        re.sub(r'"data": \{"uri": "[^"]*"\}', "", text)
+        .replace("\\/", "/")
+        .replace(f"&quot;{PATH}", "")
+        .replace(f'value="{PATH}"', "")
+        .replace(f"no page at {PATH}", "")
+    )
     return any(words in plain for words in OWN_WORDS)
 
 

@@ -2,8 +2,11 @@
 
 from assistant.admin.support_requests import detail, list_page, settings_page
 from assistant.models import SupportSettings
+from docsite.core.tenants.models import Role
 from docsite.core.workspace import extensions, navigation
 
+# Before the page of a request, whose route would match.
+navigation.add_page_address(list_page.KEY, "settings", settings_page.show_settings, "settings")
 navigation.add_page(
     list_page.KEY,
     "Support requests",
@@ -11,8 +14,9 @@ navigation.add_page(
     position=45,
     views=[
         ("", list_page.show_list, ""),
-        ("settings", settings_page.show_settings, "settings"),
         ("<slug:request_id>", detail.show_detail, "detail"),
     ],
+    reads=Role.WRITER,  # they hold addresses of readers
+    acts=Role.WRITER,
 )
 extensions.add_settings(extensions.PRIVACY, SupportSettings, "days")

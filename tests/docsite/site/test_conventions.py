@@ -11,7 +11,8 @@ from defusedxml import ElementTree
 from django.conf import settings
 from django.test import Client
 
-from docsite.site import conventions, navigation
+from docsite.site import navigation
+from docsite.site.for_programs import conventions
 
 HOST = "http://testserver"
 ATOM = {"a": "http://www.w3.org/2005/Atom"}

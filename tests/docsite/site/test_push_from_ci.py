@@ -15,7 +15,7 @@ import yaml
 
 from assistant.models import GoldenQuestion
 from docsite.site import navigation
-from docsite.site import push as client
+from docsite.site.for_programs import push as client
 from search.models import PushedFile, Source
 from tests.conftest import PAGES, ROOT
 
@@ -54,7 +54,7 @@ def shell(script: str, folder: Path, environment: dict[str, str]) -> "subprocess
 
 def push(service, tenant, checkout: Path, *options: str, query: str = "") -> "subprocess.CompletedProcess[str]":
     url = f"{service.url}/v1/sources/{tenant.project_id}/docs{query}"
-    command = [sys.executable, str(ROOT / "docsite/site/push.py"), str(checkout / "docs"), url, *options]
+    command = [sys.executable, str(ROOT / "docsite/site/for_programs/push.py"), str(checkout / "docs"), url, *options]
     return subprocess.run(command, env={"DOCS_KEY": tenant.admin_key}, capture_output=True, text=True)
 
 
@@ -95,7 +95,7 @@ def test_a_preview_that_takes_an_answer_away_fails_and_says_which(service, tenan
 def test_it_says_why_it_failed(service, tenant, make_project, checkout):
     stranger = make_project()
     url = f"{service.url}/v1/sources/{tenant.project_id}/docs"
-    program = [sys.executable, str(ROOT / "docsite/site/push.py"), str(checkout / "docs")]
+    program = [sys.executable, str(ROOT / "docsite/site/for_programs/push.py"), str(checkout / "docs")]
     for key, address, says in (
         ("", url, "Set DOCS_KEY"),
         (stranger.admin_key, url, "404: No such project."),
@@ -139,7 +139,7 @@ def test_a_stream_without_its_end_is_a_failure(lines, says):
 
 def test_it_is_served_as_it_is(service, http):
     response = http.get(f"{service.url}/push.py")
-    assert response.content == (ROOT / "docsite/site/push.py").read_bytes()
+    assert response.content == (ROOT / "docsite/site/for_programs/push.py").read_bytes()
     assert response.headers["content-type"] == "text/x-python; charset=utf-8"
 
 

@@ -11,7 +11,7 @@ from django.urls import URLPattern, URLResolver, reverse
 from django.utils import timezone
 
 from analytics.models import Feedback
-from assistant.models import GoldenQuestion, QuestionGroup, Thread
+from assistant.models import GoldenQuestion, QuestionGroup, SupportRequest, Thread
 from docsite.core.tenants.models import Role
 from docsite.core.tenants.roles import list_roles_from
 from docsite.core.workspace import navigation
@@ -68,6 +68,11 @@ ADDRESSES = {
     "workspace_feedback": Row(VIEWER, WRITER),
     "workspace_feedback_file": Row(VIEWER, WRITER, {"name": "feedback", **FILE}),
     "workspace_feedback_detail": Row(VIEWER, WRITER),
+    "workspace_support": Row(WRITER, WRITER),
+    "workspace_support_settings": Row(),
+    "workspace_support_detail": Row(WRITER, WRITER, {"request_id": "@request"}),
+    "workspace_protected": Row(),
+    "workspace_readers": Row(),
     "workspace_synonyms": Row(VIEWER, WRITER),
     "workspace_synonyms_file": Row(VIEWER, WRITER),
     "workspace_promotions": Row(VIEWER, WRITER),
@@ -145,9 +150,17 @@ def rows(project):
         "feedback": Feedback.objects.create(
             project=site, feedback_id=uuid.uuid4().hex, path="/install", comment="Hm", created_at=timezone.now()
         ),
+        "request": SupportRequest.objects.create(
+            project=site, form_id=uuid.uuid4().hex, email="a@acme.example", subject="Hm", message="Hm"
+        ),
         "golden": GoldenQuestion.objects.create(project=site, text="How?", paths=["/install"]),
         "document": Document.objects.filter(project=site).first(),
     }
+
+
+def find_key(row: Any) -> Any:
+    """What an address names a row by."""
+    return row.request_id if isinstance(row, SupportRequest) else row.pk
 
 
 def status(client: Client, address: str, method: str) -> int:
@@ -171,7 +184,9 @@ def test_only_the_named_roles_open_and_change_a_page(browsers, project, rows, na
         "domain": project.domain,
         "thread_id": rows["thread"].thread_id,
         "feedback_id": rows["feedback"].feedback_id,
-        **{key: rows[value[1:]].pk if value[0] == "@" else value for key, value in (row.arguments or {}).items()},
+        **{
+            key: find_key(rows[value[1:]]) if value[0] == "@" else value for key, value in (row.arguments or {}).items()
+        },
     }
     arguments = {key: known[key] for key in pattern.pattern.converters}
     address = reverse(f"admin:{name}", kwargs=arguments) + row.query

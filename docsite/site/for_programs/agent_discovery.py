@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 
 from docsite.core.access.api_middleware import own_origin
 from docsite.mcp.discovery import CARD_TYPE, SKILLS_SCHEMA, McpServer, find_server
-from docsite.site.agent_files import markdown_response
+from docsite.site.for_programs.agent_files import markdown_response
 from docsite.site.page_context import site_project
 
 _EVERY_ORIGIN = {"Access-Control-Allow-Origin": "*"}
