@@ -73,9 +73,10 @@ def set_words(project: Project, path: str, words: str) -> bool:
 
 
 def apply_groups(project: Project) -> bool:
-    """Let the stored pages have the groups of the present rules at once: no source is read, and no vector made again.
+    """Give the stored pages the groups of the present rules. No source is read, and no vector is computed again.
 
-    Returns False while an ingest of the project runs, which would have to end: then the next ingest does it.
+    Returns False while an ingest of the project runs, since it would have to end. Then the next ingest that succeeds
+    does it: this one, if it is no preview.
     """
     if Document.every.filter(project=project).exclude(build="").exists():
         return False

@@ -1,6 +1,6 @@
 """Bodies that are too large for memory: received only from those who may send them, in a file without a name.
 
-Django would authenticate a request when its whole body is there, and Daphne would hold the body in memory. Apps
+Django authenticates a request only after its whole body has arrived, and Daphne holds that body in memory. Apps
 register the names of their resources when they start: `PUT /v1/NAME/{projectId}/{name}` takes such a body.
 """
 
