@@ -12,6 +12,7 @@ from typing import IO, ClassVar, Protocol, TypeVar
 from urllib.parse import unquote
 
 from django.core.handlers.asgi import ASGIRequest
+from django.db import DatabaseError
 from django.http import HttpRequest
 
 from docsite.core.access import authentication
@@ -139,7 +140,7 @@ class Upload:
         self._producer.pauseProducing()
         try:
             await in_db(step)(argument)
-        except (ApiError, OSError):
+        except (ApiError, OSError, DatabaseError):
             self.is_refused = True
             self.file = None
             self._waiting.clear()

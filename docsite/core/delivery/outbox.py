@@ -73,6 +73,9 @@ def claim() -> Delivery | None:
         delivery = due.select_related("project").order_by("due_at", "pk").first()
         if delivery is None:
             return None
+        if delivery.attempt_count > len(RETRY_SECONDS):  # the process of its last attempt has died
+            finish(delivery, succeeded=False, result="The attempt did not end.")
+            continue
         lease_end = now + timedelta(seconds=LEASE_SECONDS)
         unclaimed = Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.WAITING, due_at=delivery.due_at)
         if unclaimed.update(due_at=lease_end, attempt_count=delivery.attempt_count + 1):
