@@ -96,7 +96,7 @@ class CitationChecker(Sanitizer):
             self._record(written, dropped=objection)
             return ""
         link, new = self.cite(index, sentence)
-        self._events += new
+        self._new_sources += new
         self._record(written, url=self._link_address(index, sentence), sentence=sentence)
         return link
 
