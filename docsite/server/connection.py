@@ -69,6 +69,15 @@ class Request(WebRequest):  # type: ignore[misc]  # Daphne has no types
         if not self._disconnected:
             super().process()
 
+    def handle_reply(self, message: dict[str, Any]) -> None:
+        """Send a message of the application. A piece of a stream goes a short way: most pieces are single tokens."""
+        body = message.get("body")
+        is_piece = body and message.get("more_body") and self.chunked  # its beginning is sent
+        if is_piece and not (self.finished or self._disconnected or self.channel is None):
+            self.channel.transport.write(b"%x\r\n%b\r\n" % (len(body), body))
+        else:
+            super().handle_reply(message)
+
     def finish(self) -> None:
         """End the response."""
         super().finish()

@@ -74,8 +74,11 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
         """Send a message. Returns when at most `MAX_UNSENT_BYTES` are not sent yet."""
-        with suppress(Disconnected):  # a socket was closed at this moment
-            await super().handle_reply(protocol, message)
+        if message.get("more_body"):
+            protocol.handle_reply(message)
+        else:
+            with suppress(Disconnected):  # a socket was closed at this moment
+                await super().handle_reply(protocol, message)
         transport = getattr(getattr(protocol, "channel", protocol), "transport", None)
         if count_unsent(transport) > MAX_UNSENT_BYTES:
             await self._wait_until_sent(protocol, transport)
