@@ -58,6 +58,14 @@ class Env(BaseSettings):
         description="`postgres://user:password@host/name`, or `sqlite:///path`. "
         "Empty: SQLite in `DATA_DIR/db.sqlite3`.",
     )
+    database_seconds: Seconds = Field(
+        default=5,
+        description="How long PostgreSQL may take to answer a request of a reader. After that the reader gets 503. "
+        "Reports may take twelve times as long; commands and background work have no limit.",
+    )
+    database_connections: int = Field(
+        default=20, ge=12, le=500, description="Maximum number of connections of a process to PostgreSQL."
+    )
     redis_url: str = Field(
         default="",
         description="`redis://host:6379/0`: Redis counts rate limits, and every process can resume every answer. "

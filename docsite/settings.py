@@ -86,6 +86,8 @@ DATABASES: dict[str, Any] = {
     else {"ENGINE": "django.db.backends.sqlite3", "NAME": DATA_DIR / "db.sqlite3"}
 }
 DATABASES["default"] |= {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    DATABASES["default"]["ENGINE"] = "docsite.core.postgresql"
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     data_folder.protect_database(Path(DATABASES["default"]["NAME"]))
     # IMMEDIATE: a transaction takes the write lock when it begins, so two writers

@@ -1,5 +1,6 @@
 """Record views of the pages that this service renders, also by agents and of Markdown."""
 
+import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Callable
@@ -18,6 +19,8 @@ from docsite.core.db import in_db
 
 logger = logging.getLogger(__name__)
 
+QUEUE_SECONDS = 0.5  # that a page waits until its view is queued: longer only if the database does not answer
+MAX_WAITING = 1_000  # views that are not queued yet; further ones are lost
 _PAGE = "pages:page"
 _TYPES = ("text/html", "text/markdown", "text/plain")
 
@@ -28,17 +31,24 @@ class RecordViews:
 
     def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
         self.get_response = get_response
+        self._tasks: set[asyncio.Task[None]] = set()
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer, and record the view. The reader does not wait for the commit; a failure does not change the page."""
         response = await self.get_response(request)
+        if self._is_page(request, response) and len(self._tasks) < MAX_WAITING:
+            task = asyncio.create_task(self._record(request))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            await asyncio.wait([task], timeout=QUEUE_SECONDS)
+        return response
+
+    async def _record(self, request: HttpRequest) -> None:
         try:
-            if self._is_page(request, response):
-                await in_db(self._send)(request)
+            await in_db(self._send)(request)
         except DatabaseError:
             logger.exception("A page view could not be stored.")
-        return response
 
     @staticmethod
     def _is_page(request: HttpRequest, response: HttpResponseBase) -> bool:

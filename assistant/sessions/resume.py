@@ -40,7 +40,7 @@ from assistant.sessions.running import (
     assume_delivered,
     running_answers,
 )
-from docsite.core.db import in_db
+from docsite.core.db import ANSWERS, in_db
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +124,7 @@ async def find_chat(asker: Asker) -> RunningAnswer | RemoteAnswer | None:
 
     None also when another fp used the same chat id: then nobody can tell whose answer it is.
     """
-    if not asker.chat_id or await in_db(is_chat_id_shared)(asker.project, asker.chat_id):
+    if not asker.chat_id or await in_db(is_chat_id_shared, ANSWERS)(asker.project, asker.chat_id):
         return None
     return running_answers.find_chat(asker) or await _find_remote_chat(asker)
 

@@ -1,4 +1,4 @@
-"""What the running code works for: the id of the request, who acts, and who is charged for CPU time.
+"""What the running code works for: the id of the request, who acts, who is charged, how long the database may take.
 
 All are context variables: tasks and the threads of `in_db` and `sync_to_async` inherit them.
 """
@@ -14,6 +14,19 @@ from contextvars import ContextVar
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 _actor: ContextVar[Callable[[], str] | None] = ContextVar("actor", default=None)
 cpu_meter: ContextVar[Callable[[float], None] | None] = ContextVar("cpu_meter", default=None)  # takes seconds
+database_deadline: ContextVar[float | None] = ContextVar("database_deadline", default=None)  # by time.monotonic()
+
+
+@contextmanager
+def limit_database_time(seconds: float | None) -> Iterator[None]:
+    """Give the database so many seconds for the block, within those of an outer block; None: no limit of this block."""
+    outer = database_deadline.get()
+    inner = None if seconds is None else time.monotonic() + seconds
+    token = database_deadline.set(min((end for end in (outer, inner) if end is not None), default=None))
+    try:
+        yield
+    finally:
+        database_deadline.reset(token)
 
 
 @contextmanager

@@ -9,13 +9,17 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Generic, NamedTuple, TypeVar
 
-from django.db import InterfaceError, OperationalError, close_old_connections
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, close_old_connections, connection
+
+from docsite.core import context
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 logger = logging.getLogger(__name__)
 
+IDLE_SECONDS = 0.5  # after which the thread gives its connection back
 RETRY_SECONDS = 5.0  # between two attempts while the database cannot be reached
 
 
@@ -107,7 +111,9 @@ class GroupCommit(Generic[Item, Result]):
 
     def _run(self) -> None:
         while True:
-            self._due.wait()
+            if not self._due.wait(IDLE_SECONDS):
+                connection.close()  # others may need it
+                self._due.wait()
             if self._weight < self._min_group_weight and self._delay:
                 time.sleep(self._delay)
             self._due.clear()
@@ -125,6 +131,13 @@ class GroupCommit(Generic[Item, Result]):
             self._weight -= weight
         return group
 
+    def _take_all(self) -> list[_Entry[Item, Result]]:
+        with self._lock:
+            entries = list(self._queue)
+            self._queue.clear()
+            self._weight = 0
+        return entries
+
     def _put_back(self, entries: list[_Entry[Item, Result]]) -> None:
         with self._lock:
             self._queue.extendleft(reversed(entries))
@@ -138,7 +151,8 @@ class GroupCommit(Generic[Item, Result]):
             if self._keep_waiting:
                 logger.warning("%d %s wait for the database: %s", len(group), self.name, failure)
                 return group
-            self._fail(group, failure)
+            waiting = self._take_all() if connection.vendor == "postgresql" else []
+            self._fail(group + waiting, failure)  # it was out of reach for as long as these may wait, too
         except Exception as failure:
             if len(group) == 1:
                 self._fail(group, failure)
@@ -155,7 +169,8 @@ class GroupCommit(Generic[Item, Result]):
     def _commit(self, group: list[_Entry[Item, Result]]) -> Sequence[Result]:
         close_old_connections()
         try:
-            return self._run_store([entry.item for entry in group])
+            with context.limit_database_time(2 * settings.ENV.database_seconds):  # callers wait for it
+                return self._run_store([entry.item for entry in group])
         finally:
             close_old_connections()
 
