@@ -143,8 +143,7 @@ async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpRes
 
 async def _wait_for_receipt(future: "Future[Receipt]") -> Receipt:
     try:
-        seconds = REQUESTS.seconds and REQUESTS.seconds / 2  # the checks before may have waited, too
-        return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
+        return await asyncio.wait_for(asyncio.wrap_future(future), REQUESTS.count_seconds_left())
     except TimeoutError:
         raise Unavailable("The database does not answer. Try again shortly.") from None
     except QueueFull as failure:

@@ -19,10 +19,8 @@ database_deadline: ContextVar[float | None] = ContextVar("database_deadline", de
 
 @contextmanager
 def limit_database_time(seconds: float | None) -> Iterator[None]:
-    """Give the database so many seconds for the block, within those of an outer block; None: no limit of this block."""
-    outer = database_deadline.get()
-    inner = None if seconds is None else time.monotonic() + seconds
-    token = database_deadline.set(min((end for end in (outer, inner) if end is not None), default=None))
+    """Give the database so many seconds for the block; None: as long as it takes."""
+    token = database_deadline.set(None if seconds is None else time.monotonic() + seconds)
     try:
         yield
     finally:
@@ -39,6 +37,12 @@ def measure_cpu_time() -> Iterator[None]:
     finally:
         if meter:
             meter(time.thread_time() - began)
+
+
+def extend_database_time(seconds: float) -> None:
+    """Give the database so many seconds more, since the request has waited for something else."""
+    if (deadline := database_deadline.get()) is not None:
+        database_deadline.set(deadline + seconds)
 
 
 def create_request_id() -> str:

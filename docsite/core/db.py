@@ -1,6 +1,7 @@
 """Helpers for the database: use it from async code, read a snapshot, insert many rows quickly."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Value = str | int | bool | bytes | date
 
+NO_ANSWER = "the database did not answer in time"
 _SQLITE_VALUES = 900  # in one statement; old versions accept 999
 
 
@@ -39,12 +41,19 @@ class Pool:
     def executor(self) -> ThreadPoolExecutor:
         """Its threads."""
         size = self.threads or (max(1, (settings.ENV.database_connections - 10) // 3) if is_remote() else _FILE_THREADS)
-        return ThreadPoolExecutor(size, thread_name_prefix=self.name)
+        return ThreadPoolExecutor(size, thread_name_prefix=f"db_{self.name}")
 
     @property
     def seconds(self) -> float | None:
         """How long PostgreSQL may take. None for SQLite, which has a limit of its own and no network."""
         return float(settings.ENV.database_seconds) * self.patience if is_remote() else None
+
+    def count_seconds_left(self) -> float | None:
+        """The same, within the time of the running request, unless the work of this pool may take longer."""
+        seconds, deadline = self.seconds, context.database_deadline.get()
+        if seconds is None or deadline is None or self.patience > 1:
+            return seconds
+        return min(seconds, deadline - time.monotonic())
 
 
 HEALTH = Pool("health", threads=1)
@@ -69,7 +78,9 @@ def in_db(function: Callable[P, T], pool: Pool = REQUESTS) -> Callable[P, Awaita
     """
 
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        seconds = pool.seconds
+        seconds = pool.count_seconds_left()
+        if seconds is not None and seconds <= 0:
+            raise OperationalError(NO_ANSWER)
         call = partial(_with_connections, partial(function, *args, **kwargs), seconds)
         running = asyncio.get_running_loop().run_in_executor(pool.executor, copy_context().run, call)
         if seconds is None:
@@ -77,7 +88,7 @@ def in_db(function: Callable[P, T], pool: Pool = REQUESTS) -> Callable[P, Awaita
         try:
             return await asyncio.wait_for(running, seconds)
         except TimeoutError:
-            raise OperationalError(f"the database did not answer within {seconds:g} seconds") from None
+            raise OperationalError(NO_ANSWER) from None
 
     return run
 

@@ -35,9 +35,11 @@ class PageHandler(Handler):
     """For pages, whose views use the database in the thread of the request."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request. The pages of the admin have reports, for which the database may take longer."""
-        pool = REPORTS if scope["path"].startswith("/admin/") else REQUESTS
-        with context.limit_database_time(pool.seconds):
+        """Serve one request. The admin has reports, for which the database may take longer, and deletes projects."""
+        seconds = REQUESTS.seconds
+        if scope["path"].startswith("/admin/"):
+            seconds = REPORTS.seconds if scope["method"] in ("GET", "HEAD") else None
+        with context.limit_database_time(seconds):
             await super().__call__(scope, receive, send)
 
 
@@ -46,7 +48,8 @@ class ApiHandler(Handler):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request. Django would start a thread for each request, just to close the response."""
-        await self.handle(scope, receive, send)
+        with context.limit_database_time(REQUESTS.seconds):
+            await self.handle(scope, receive, send)
 
 
 def limit_signals_to_pages() -> None:
