@@ -230,6 +230,13 @@ class Env(BaseSettings):
     shutdown_seconds: Seconds = Field(
         default=20, description="How long running answers may continue after SIGTERM, the signal to stop."
     )
+    drain_seconds: float = Field(
+        default=0,
+        ge=0,
+        le=600,
+        description="How long the service accepts requests after SIGTERM, while `/health/ready` answers 503. Set it to "
+        "more than the interval at which a load balancer asks. A proxy that tries the next process needs no such time.",
+    )
     tantivy_sections: int = Field(
         default=50_000,
         ge=1,

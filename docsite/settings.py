@@ -97,7 +97,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "transaction_mode": "IMMEDIATE",
         "timeout": 10,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000; "
-        "PRAGMA wal_autocheckpoint=4000",  # pages: with more, a busy page is written back less often
+        "PRAGMA wal_autocheckpoint=4000; "  # pages: with more, a busy page is written back less often
+        "PRAGMA journal_size_limit=67108864",  # bytes: after a sweep the log gives its space back
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

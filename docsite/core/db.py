@@ -56,7 +56,7 @@ class Pool:
         return min(seconds, deadline - time.monotonic())
 
 
-HEALTH = Pool("health", threads=1)
+HEALTH = Pool("health", threads=2)
 REQUESTS = Pool("requests")  # keys, limits, and all that is nothing of the following
 SEARCHES = Pool("searches")
 ANSWERS = Pool("answers")  # conversations and budgets

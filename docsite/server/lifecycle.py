@@ -23,6 +23,7 @@ from docsite.core.access import last_uses
 from docsite.core.db import REPORTS, in_db
 from docsite.core.http import limit_use
 from docsite.server import memory
+from docsite.server.health import readiness
 from docsite.server.sessions import sweep as sweep_sessions
 from search.query_log import recording
 from search.stored_sources import scheduler
@@ -50,6 +51,7 @@ def start() -> None:
     scheduler.start()
     vectors.start()
     gaps.start()
+    readiness.note_start()
     connection.close()  # this thread runs the event loop from now on, and needs none
 
 
@@ -63,6 +65,7 @@ async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> Non
     `end_requests` runs after the end of the answers and before anything is stored,
     so that the records of the last requests are stored, too.
     """
+    readiness.start_draining()
     await asyncio.gather(
         _attempt("end reading sources", asyncio.to_thread(scheduler.stop)),
         _attempt("end making vectors", asyncio.to_thread(vectors.stop)),
