@@ -163,8 +163,11 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": "docsite.core.logs.LineFormatter"}},
-    "filters": {"unavailable": {"()": "docsite.core.logs.UnavailableFilter"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {
+        "unavailable": {"()": "docsite.core.logs.UnavailableFilter"},
+        "outage": {"()": "docsite.core.logs.OutageFilter"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["outage"]}},
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
         # The response tells the caller; the log does not need it.

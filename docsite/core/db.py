@@ -15,7 +15,7 @@ from typing import ParamSpec, TypeVar
 from django.conf import settings
 from django.db import OperationalError, close_old_connections, connection
 
-from docsite.core import context
+from docsite.core import availability, context
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -97,7 +97,9 @@ def _with_connections(call: Callable[[], T], seconds: float | None) -> T:
     close_old_connections()  # broken or expired ones
     try:
         with context.measure_cpu_time(), context.limit_database_time(seconds):
-            return call()
+            result = call()
+        availability.database.report_success()
+        return result
     finally:
         close_old_connections()
 

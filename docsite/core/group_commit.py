@@ -12,7 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections, connection
 
-from docsite.core import context
+from docsite.core import availability, context
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -20,6 +20,7 @@ Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 IDLE_SECONDS = 0.5  # after which the thread gives its connection back
+RESTART_SECONDS = 0.1  # after a mistake of ours
 RETRY_SECONDS = 5.0  # between two attempts while the database cannot be reached
 
 
@@ -104,12 +105,26 @@ class GroupCommit(Generic[Item, Result]):
         """Store what waits, in this thread. Returns False when some still wait for the database."""
         with self._store_lock:
             while group := self._next_group():
-                if left := self._store(group):
+                try:
+                    left = self._store(group)
+                except Exception as failure:  # a mistake of ours: callers must not wait for ever
+                    left = []
+                    self._fail([entry for entry in group if not entry.future.done()], failure)
+                if left:
                     self._put_back(left)
                     return False
         return True
 
     def _run(self) -> None:
+        while True:
+            try:
+                self._store_groups()
+            except Exception:  # the thread lives as long as the process
+                logger.exception("The thread that stores %s failed, and goes on.", self.name)
+                time.sleep(RESTART_SECONDS)
+                self._due.set()
+
+    def _store_groups(self) -> None:
         while True:
             if not self._due.wait(IDLE_SECONDS):
                 connection.close()  # others may need it
@@ -170,7 +185,9 @@ class GroupCommit(Generic[Item, Result]):
         close_old_connections()
         try:
             with context.limit_database_time(2 * settings.ENV.database_seconds):  # callers wait for it
-                return self._run_store([entry.item for entry in group])
+                results = self._run_store([entry.item for entry in group])
+            availability.database.report_success()
+            return results
         finally:
             close_old_connections()
 

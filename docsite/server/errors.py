@@ -5,7 +5,7 @@ import sys
 from django.http import HttpRequest, HttpResponse, HttpResponseServerError
 
 from docsite.core import context
-from docsite.core.http import ratelimit
+from docsite.core.http.errors import is_store_failure
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -14,7 +14,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     503 if the database does not answer.
     """
     failure = sys.exc_info()[1]
-    if isinstance(failure, Exception) and ratelimit.is_store_failure(failure):
+    if isinstance(failure, Exception) and is_store_failure(failure):
         page = (
             "<!doctype html><html lang=en><title>Unavailable</title><h1>Unavailable</h1>"
             "<p>The database does not answer. Try again shortly.</p>"

@@ -91,6 +91,9 @@ def test_a_network_that_drops_packets_is_a_503_in_time_and_files_come_at_once(si
         for path, most in limits.items():
             status, seconds = timed(lambda path=path: site.http.get(path))
             assert (status in (200, 404), seconds < most) == (True, True), (path, status, seconds)
+        ready = site.http.get("/health/ready")
+        assert (ready.status_code, ready.json()["database"]) == (503, "no answer within 1.5 seconds")
+        assert ready.elapsed.total_seconds() < 2 + SLACK
         status, seconds = timed(lambda: site.http.get("/health"))
         assert status == 503
         assert seconds < 2 + SLACK
@@ -100,6 +103,9 @@ def test_a_network_that_drops_packets_is_a_503_in_time_and_files_come_at_once(si
     assert {name: status for name, (status, _) in results.items()} == dict.fromkeys(calls, 503)
     assert max(seconds for _, seconds in [*results.values(), *again]) < LIMIT + SLACK, [*results.items(), again]
     wait_for(lambda: site.search().status_code == 200, "the database")
+    wait_for(lambda: "The database works again" in site.service.log.read_text() or not site.search(), "a line")
+    log = site.service.log.read_text()
+    assert (log.count("The database does not work"), log.count("Traceback")) == (1, 0), log
     wait_for(lambda: site.view().status_code == 202, "views")
     assert site.ask().status_code == 200
 
