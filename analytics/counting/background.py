@@ -3,7 +3,7 @@
 import logging
 import threading
 
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 
 from analytics.counting.sealer import seal
 from analytics.counting.sweeper import sweep
@@ -45,7 +45,7 @@ class _Background:
                 sweep()
             except Exception:  # the thread lives as long as the process
                 logger.exception("Views could not be sealed.")
-            close_old_connections()
+            connection.close()  # others may need it
 
 
 _background = _Background()

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +26,7 @@ def start(sweeps: Iterable[Callable[[], object]]) -> None:
 def _run(sweeps: tuple[Callable[[], object], ...]) -> None:
     while True:
         sweep_once(sweeps)
+        connection.close()  # others may need it
         time.sleep(SWEEP_SECONDS)
 
 
