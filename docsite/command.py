@@ -9,7 +9,7 @@ from docsite.core import context
 
 
 def main() -> None:
-    """Run the command that the arguments name."""
+    """Run the management command in `sys.argv`. Ends the process with its exit status if it fails."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "docsite.settings")
     context.set_command_as_actor("".join(sys.argv[1:2]))  # for Django's own commands, too
     execute_from_command_line(sys.argv)

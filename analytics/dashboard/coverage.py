@@ -36,7 +36,7 @@ def _find_hour(project: Project, order: str) -> datetime | None:
 
 
 def find_samples(project: Project) -> str:
-    """How many of a project's views are samples of the demo: `only` (all), `some`, or empty (none)."""
+    """Whether views that `make demo` invented are among a project's: `only` these, `some`, or none (empty)."""
     views = project.views.values_list("sample", flat=True)
     if not views.order_by("at").first():
         return ""

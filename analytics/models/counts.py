@@ -63,7 +63,7 @@ class AudienceCells(models.Model):
 
 
 class Trail(models.Model):
-    """The visits of one visitor: pages and hours, packed. See `analytics.counting.visit_history`."""
+    """Which pages one visitor saw in which hours. The format of `sightings`: see `analytics.counting.visit_history`."""
 
     pk = models.CompositePrimaryKey("project", "visitor")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)

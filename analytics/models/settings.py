@@ -92,7 +92,7 @@ class AnalyticsSettings(models.Model):
 
 
 class VisitorSecret(models.Model):
-    """The key of a project's visitor hashes for one period. Without it, nobody can compute these hashes again."""
+    """The secret key of a project's visitor hashes in one period. Without it, nobody can compute these hashes again."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
     period = models.CharField(max_length=12)

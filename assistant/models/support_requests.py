@@ -107,7 +107,7 @@ class SupportRequest(models.Model):
 
 
 class SupportFormCount(models.Model):
-    """How often readers used the support forms of a project on a day (UTC): ours, and the owner's with answers."""
+    """How often readers used the support forms of a project on a day (UTC): ours, and the owner's own."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     day = models.DateField()

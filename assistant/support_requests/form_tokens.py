@@ -1,4 +1,4 @@
-"""Signed tokens of support forms. They stop programs that post without a form, at once, or the same form twice."""
+"""Signed tokens of support forms. They stop programs that post without a form, too fast, or the same form twice."""
 
 import time
 from secrets import token_hex

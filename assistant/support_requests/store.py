@@ -1,4 +1,4 @@
-"""Store support requests with their deliveries, load what goes along, count forms, and delete."""
+"""Store support requests with their deliveries, load the turns that go along, count forms, and delete requests."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

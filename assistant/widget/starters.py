@@ -10,7 +10,7 @@ from assistant.models.settings import MAX_STARTERS
 from assistant.passage_search import find
 from assistant.question import Question
 from docsite.core.tenants.models import Project
-from search.models import Document, Generation, Section
+from search.models import Document, Generation, Section, is_visible
 from search.retrieval.answerability import MIN_CHANCE
 
 MAX_HEADINGS = 200  # that are looked at
@@ -65,7 +65,8 @@ def _find_questions(project: Project) -> Iterator[tuple[int, str]]:
     ends = Q()
     for mark in _QUESTION_MARKS:
         ends |= Q(heading__endswith=mark)
-    rows = Section.objects.filter(ends, document__project=project).order_by("document", "position")
+    rows = Section.objects.filter(ends, is_visible("document__"), document__project=project)
+    rows = rows.order_by("document", "position")
     yield from _first_of_each_page(rows.values_list("document", "heading")[:MAX_HEADINGS])
 
 

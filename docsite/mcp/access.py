@@ -17,7 +17,7 @@ from docsite.mcp.models import McpSettings, get_access
 
 
 def find_project(domain: str) -> Project:
-    """The project of a domain, if it has a server. Raises 404; the sentence does not tell whether it exists."""
+    """The project of a domain, if it has a server. Raises 404, which does not reveal whether the project exists."""
     project = authentication.project_by_domain(domain)
     if project is None or get_access(project) == McpSettings.Access.OFF:
         raise NotFound("This domain has no MCP server.")

@@ -40,7 +40,7 @@ def issue_session(client: str) -> str:
 
 
 def find_user_agent(request: HttpRequest, meta: Mapping[str, Any]) -> str:
-    """The user agent under which analytics knows the client: its name if it said one, else its HTTP library."""
+    """The user agent under which analytics knows the client: the name that it gave, else that of its HTTP library."""
     client = name_client(meta.get(CLIENT_KEY)) or _read_session(request.headers.get(SESSION_HEADER, ""))
     return f"{client or request.headers.get('User-Agent', '')[:MAX_USER_AGENT]} {MCP_MARK}".strip()
 

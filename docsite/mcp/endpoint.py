@@ -30,7 +30,7 @@ from docsite.mcp.json_rpc import (
 from docsite.mcp.tools.tool import Visit
 
 MAX_BATCH = 20
-# Of errors by the versions without a handshake. Older clients get 200 with the error.
+# HTTP statuses of errors in the versions without a handshake. In older versions, an error has the status 200.
 STATUSES = {
     PARSE_ERROR: 400,
     INVALID_REQUEST: 400,
@@ -57,7 +57,7 @@ async def endpoint(request: HttpRequest, domain: str) -> HttpResponse:
 
 
 async def _read_message(request: HttpRequest) -> Any:
-    """The JSON in the body. Raises `RpcError` if it is none, and `ApiError` if it is too large or of another type."""
+    """The JSON in the body. Raises `RpcError` if it is broken, `ApiError` if it is too large or of another type."""
     raw = body.read_bytes(request, body.BROWSER_LIMIT, {"application/json"})
     try:
         if len(raw) <= body.SMALL_BODY:

@@ -60,7 +60,7 @@ def parse_call(message: Any) -> Call | None:
 
 
 def find_id(message: Any) -> Id | None:
-    """The id of a message, which may be wrong otherwise."""
+    """The id of a message, even if the rest of the message is not valid."""
     found = message.get("id") if isinstance(message, dict) else None
     return found if isinstance(found, str | int) and not isinstance(found, bool) else None
 

@@ -1,7 +1,7 @@
-"""The versions of MCP: which are spoken, and what the headers of a request must say. No Django.
+"""The versions of MCP: which are supported, and what the headers of a request must say. No Django.
 
 Clients of the older versions begin with `initialize` and name the agreed version in a header from then on. From
-2026-07-28 on there is no beginning: each request carries version, client and capabilities in its `_meta`.
+2026-07-28 on there is no handshake: each request carries version, client and capabilities in its `_meta`.
 """
 
 import base64
@@ -28,12 +28,12 @@ _BASE64_START, _BASE64_END = "=?base64?", "?="
 
 
 def choose_version(wanted: Any) -> str:
-    """The version that `initialize` agrees on: the client's if it is spoken, else the newest with `initialize`."""
+    """The version that `initialize` agrees on: the client's if it is supported, else the newest with `initialize`."""
     return wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
 
 
 def parse_version(headers: Mapping[str, str]) -> str:
-    """The version in the headers of a request. Raises `RpcError` if it is not spoken."""
+    """The version in the headers of a request. Raises `RpcError` if it is not supported."""
     version = headers.get("MCP-Protocol-Version") or ASSUMED_VERSION
     if version not in VERSIONS:
         data = {"supported": list(VERSIONS), "requested": version[:40]}
@@ -56,7 +56,7 @@ def check_envelope(call: Call, headers: Mapping[str, str]) -> None:
 
 
 def _decode(value: str) -> str | None:
-    """The value of a header. What headers cannot carry stands in it as `=?base64?…?=`. None if that is broken."""
+    """The value of a header. A value that headers cannot carry is sent as `=?base64?…?=`. None if that is broken."""
     if not (value.startswith(_BASE64_START) and value.endswith(_BASE64_END)):
         return value
     try:

@@ -23,7 +23,7 @@ def build_uri(project: Project, path: str) -> str:
 
 
 def parse_uri(project: Project, uri: Any) -> str | None:
-    """The path of the page with a URI. None if it is no URI of the project. Its public address is one, too."""
+    """The path of the page with a URI, which may be its public address. None if it is not in the project."""
     if not isinstance(uri, str) or len(uri) > MAX_URI:
         return None
     try:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from docsite.core.access.authentication import Caller
+from docsite.core.access.readers import PUBLIC
 from docsite.core.db import in_db
 from docsite.core.http.errors import NotFound
 from docsite.mcp import protocol, resources
@@ -42,7 +43,7 @@ async def answer(visit: Visit, call: Call, version: str) -> dict[str, Any]:
         return result
     result = {"resultType": "complete", **result, "_meta": {protocol.SERVER_KEY: describe_server(visit.caller)}}
     if call.method in CACHE_MS:
-        is_open = get_access(visit.caller.project) == McpSettings.Access.OPEN
+        is_open = get_access(visit.caller.project) == McpSettings.Access.OPEN and visit.caller.groups == PUBLIC
         result |= {"ttlMs": CACHE_MS[call.method], "cacheScope": "public" if is_open else "private"}
     return result
 

@@ -46,7 +46,7 @@ _IGNORED = {  # the service itself changes these fields
     "finished_at",
     "read_at",
 }
-_READABLE = {"allowed_origins", "docs_url", "networks", "scopes"}  # texts that hold no secret: they stand in pages
+_READABLE = {"allowed_origins", "docs_url", "networks", "scopes"}  # texts without secrets: the audit shows them
 _READING_COMMANDS = {"checkaudit", "checkmodel", "classify", "conform", "demo", "listkeys", "search", "serve", "train"}
 _OLD_VALUES = "_values_before_the_change"
 

@@ -23,7 +23,7 @@ COLUMNS = (
     *("before", "details", "digest"),
 )
 _SILENT = ("", "set", "empty", "[]")  # values of a new row
-_KNOWN = ("organization", "project", "user", "invited_by", "created_at")  # numbers of rows, and what the entry says
+_KNOWN = ("organization", "project", "user", "invited_by", "created_at")  # ids of rows, and what the entry shows anyway
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _list_rows(entries: "QuerySet[AuditEntry]", form: downloads.Format) -> Itera
 
 
 def _describe(entry: AuditEntry) -> list[tuple[str, str, str]]:
-    """Name, old and new value of what changed. Of a new row: only the values that say something."""
+    """Name, old value and new value of each changed field. Of a new row, values that say nothing are left out."""
     is_new = not entry.before
     names = [*entry.before, *(name for name in entry.details if name not in entry.before)]
     pairs = [(name, _format(entry.before.get(name)), _format(entry.details.get(name))) for name in names]

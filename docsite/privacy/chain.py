@@ -2,8 +2,8 @@
 
 Each organization has a chain of its own, and entries of no organization have one, too. A row of `AuditHead` names the
 last entry of a chain. Writers lock it, so that two processes cannot both write the next entry. Whoever changes or
-deletes an entry must change the digests of all later ones, and the head. `checkaudit` prints the heads: noted
-elsewhere, they show even that.
+deletes an entry must change the digests of all later ones, and the head. `checkaudit` prints the heads: whoever
+has noted them elsewhere detects even that.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from django.db import transaction
 
 from docsite.privacy.models import AuditEntry, AuditHead
 
-START = "0" * 64  # what the first entry of a chain follows
+START = "0" * 64  # the previous digest of the first entry of a chain
 NO_ORGANIZATION = 0  # the chain of entries that belong to none
 
 

@@ -1,8 +1,7 @@
 """Sends the pages of the documentation again without rendering them, to readers who are not logged in.
 
-A page depends on its address, host and scheme, and on what the client accepts. The whole response is stored, with its
-headers and compressed, as the middleware of pages has made it, so there is no second set of rules. The view is recorded
-each time.
+A page depends on its address, host and scheme, and on what the client accepts. The whole response is stored as the
+middleware has made it, with its headers and its compression, so no rule is written twice. Each view is recorded.
 """
 
 import io

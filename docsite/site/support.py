@@ -30,7 +30,7 @@ from docsite.site.navigation import DEFAULT_LANGUAGE, LANGUAGES
 from docsite.site.page_context import page_context, site_project
 
 FIELDS = ("email", "subject", "message", "path", "threadId", "token", "homepage")
-TURN = "turn-"  # and the id of an answer: the name of its check box
+TURN = "turn-"  # with the id of an answer after it: the name of its check box
 
 
 @csrf_exempt  # the origin is checked instead, which needs no cookie
@@ -114,7 +114,7 @@ def _choose_language(request: HttpRequest) -> str:
 
 
 def _frame(project: Project, language: str) -> dict[str, Any]:
-    """The context of the page around the form: that of these pages for their own project, else a bare one."""
+    """The context of the page around the form: a page of this site for its own project, else a bare page."""
     own = site_project()
     if own and own.pk == project.pk:
         return page_context(language) | {"base": "base.html"}

@@ -1,20 +1,25 @@
 """Read a source's pages into a project's index."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import timedelta
 from functools import partial
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.template.defaultfilters import pluralize
+from django.utils import timezone
 
 from docsite.core.tenants.models import Project
 from search.indexing import entries
 from search.indexing.build import ANALYSER_VERSION, PAGES_PER_STEP, SECTIONS_PER_STEP, IndexBuild, batches
 from search.indexing.changes import NewPage, SourceChanges
-from search.indexing.outcome import IngestRefused, Summary
+from search.indexing.outcome import IngestRefused, IngestSuperseded, Summary
 from search.indexing.page_groups import PageGroups
 from search.models import Document, Index, PageWords, Redirect, Source
 from search.sources import Draft, Item, Page
+
+STAGED_LATELY = timedelta(minutes=15)  # staged pages that are older belong to an ingest that died, or hardly moves
 
 
 def ingest(
@@ -45,10 +50,12 @@ def ingest(
     ingest = _Ingest(
         project, progress, source, is_strict=strict, compares=compares, is_preview=is_preview, groups=groups
     )
-    summary = ingest.run(items)
-    if not is_preview and PageGroups.load(project) != page_groups:  # the owner has protected a folder meanwhile
-        apply_groups(project)
-    return summary
+    try:
+        return ingest.run(items)
+    finally:
+        if PageGroups.load(project) != page_groups:  # the owner has protected a folder meanwhile
+            with suppress(IngestSuperseded):  # by one that has the new rules
+                apply_groups(project)
 
 
 def reindex(project: Project, progress: Callable[[str], None] = lambda line: None) -> Summary:
@@ -73,11 +80,13 @@ def set_words(project: Project, path: str, words: str) -> bool:
 
 
 def apply_groups(project: Project) -> bool:
-    """Let the stored pages have the groups of the present rules at once: no source is read, and no vector made again.
+    """Give the stored pages the groups of the present rules. No source is read, and no vector is computed again.
 
-    Returns False while an ingest of the project runs, which would have to end: then the next ingest does it.
+    Returns False while an ingest of the project runs, since it would have to end. Then that ingest does it in the end,
+    whatever its result.
     """
-    if Document.every.filter(project=project).exclude(build="").exists():
+    staged = Document.every.filter(project=project, ingested_at__gt=timezone.now() - STAGED_LATELY).exclude(build="")
+    if staged.exists():
         return False
     _GroupsOfPages(project, lambda line: None).run(_stored_drafts(project), may_be_empty=True)
     return True

@@ -13,7 +13,7 @@ MAX_FOLDERS = 200
 
 @dataclass(frozen=True)
 class PageGroups:
-    """The rules of a project: groups by folder, and by the id of a source (None: of what a command read)."""
+    """The rules of a project: groups by folder, and by the id of a source (None: the pages that a command read)."""
 
     folders: Mapping[str, tuple[str, ...]]
     sources: Mapping[int | None, tuple[str, ...]]
@@ -49,7 +49,7 @@ class PageGroups:
 
 
 def find_hidden(project: Project, paths: Collection[str]) -> set[str]:
-    """Of some paths, those of pages that the present reader does not see, and of no page in such a folder."""
+    """The paths that the present reader must not see: those of protected pages, and others in protected folders."""
     groups = reader_groups()
     if groups is None:
         return set()

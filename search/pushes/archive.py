@@ -10,7 +10,7 @@ from search.sources import UnreadablePage, archives
 MANIFEST = ".push-manifest.json"  # the file of a delta that lists all files with their digests
 NAME = "the archive"
 SKIPPED_FOLDERS = {".git", "node_modules", "__MACOSX"}
-# No reader opens these, and they are most bytes of many documentations.
+# No parser opens these files, and they are most of the bytes of many sites.
 MEDIA = {
     *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".bmp", ".ico", ".svg", ".pdf", ".psd"),
     *(".mp3", ".mp4", ".m4v", ".mov", ".ogg", ".wav", ".webm", ".woff", ".woff2", ".ttf", ".otf", ".eot"),
@@ -51,7 +51,7 @@ def unpack(file: BinaryIO, folder: Path) -> Contents:
 
 
 def is_text(path: str) -> bool:
-    """Whether a reader may need a file: not in the folders of tools, no image and no program."""
+    """Whether a parser may need a file: it is not in the folder of a tool, and neither an image nor a program."""
     place = PurePosixPath(path)
     return place.suffix.lower() not in MEDIA and SKIPPED_FOLDERS.isdisjoint(place.parts)
 

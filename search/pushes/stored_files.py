@@ -15,7 +15,7 @@ FILES_PER_STEP = 100
 
 
 def find_missing(source: Source | None, files: Mapping[str, str]) -> list[str]:
-    """The paths that a push must send: one for each digest that is not stored. Files that no reader needs are none."""
+    """The paths that a push must send: one for each digest that is not stored. Other kinds of files are left out."""
     stored = _stored_digests(source)
     wanted = {digest: path for path, digest in files.items() if digest not in stored and archive.is_text(path)}
     return sorted(wanted.values())

@@ -33,7 +33,7 @@ async def start(push: Push, file: IO[bytes]) -> AsyncIterator[bytes]:
     """Start a push. Returns its reports as JSON lines; the last one is `end` or `error`.
 
     Raises BadRequest when the archive is refused before anything is done, and Unavailable when too many pushes run.
-    A push ends with the reading of its reports.
+    A push is stopped when nobody reads its reports any more.
     """
     if len(_running) >= MAX_PUSHES:
         raise Unavailable("Too many pushes are running. Try again shortly.", 30)
@@ -70,7 +70,7 @@ async def _pass_on(
 
 
 async def _run(push: Push, file: IO[bytes], reports: "asyncio.Queue[dict[str, Any] | None]") -> None:
-    """Run the process to its end, which a cancellation brings about at once. Puts None when there is no report left."""
+    """Run the process until it ends; a cancellation ends it at once. Puts None after the last report."""
     claimed: dict[str, Any] = {}
     process: asyncio.subprocess.Process | None = None
     try:
@@ -112,7 +112,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def _fail(claimed: dict[str, Any], push: Push) -> None:
-    """Give the source back that a process had claimed when it ended without a result."""
+    """Release the source that a process had claimed before it ended without a result."""
     if claimed:
         source = Source(pk=claimed["source"], runner=claimed["runner"])
         if push.is_preview:

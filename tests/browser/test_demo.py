@@ -85,6 +85,7 @@ def visitors(demo: dict[str, str]) -> dict[str, Any]:
     answer = httpx.get(
         f"{demo['base_url']}/v1/analytics/{demo['project_id']}/visitors?limit=250",
         headers={"Authorization": f"Bearer {demo['admin_key']}"},
+        timeout=PATIENCE,
     )
     return answer.json()
 
@@ -168,7 +169,9 @@ def test_a_key_made_in_the_admin_is_shown_once(demo: dict[str, str], page: Page)
     follow(page.get_by_role("button", name="Create key"))
     token = page.locator(".secret code").inner_text()
     answer = httpx.get(
-        f"{demo['base_url']}/v1/analytics/{demo['project_id']}/visitors", headers={"Authorization": f"Bearer {token}"}
+        f"{demo['base_url']}/v1/analytics/{demo['project_id']}/visitors",
+        headers={"Authorization": f"Bearer {token}"},
+        timeout=PATIENCE,
     )
     assert answer.status_code == 200
     page.goto(page.url)

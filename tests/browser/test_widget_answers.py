@@ -443,7 +443,7 @@ def test_each_search_is_shown_while_it_runs_and_stays_as_a_quiet_line(host: Host
     expect(progress).to_be_visible()
     link = "https://docs.example.com/limits"
     play(result("c3"), source(link, "Limits"), {"type": "text-start", "id": "txt_2"}, delta(f"It waits [1]({link})."))
-    expect(host.prose.locator("p")).to_have_text(["Let me read that.", "It waits 1."])
+    expect(host.prose.locator("p")).to_have_text(["Let me read that.", "It waits\u20601."])
     expect(host.panel.locator(".sources li")).to_have_count(1)
     expect(lines).to_have_count(0)
     place = "(element) => element.getBoundingClientRect().top"

@@ -1,4 +1,4 @@
-"""The page of one support request: what the reader wrote, its deliveries, its state and assignee."""
+"""The admin page of one support request: the reader's message, its deliveries, its state and its assignee."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ NOBODY = "nobody"  # as assignee
 
 
 def show_detail(request: HttpRequest, project: Project, request_id: str) -> HttpResponseBase:
-    """The page. A POST stores another state or assignee, or sends a delivery again."""
+    """Show a request. A POST changes its state or its assignee, or repeats one of its deliveries."""
     rows = SupportRequest.objects.select_related("thread", "assignee")
     row = get_object_or_404(rows, project=project, request_id=request_id)
     if request.method == "POST":

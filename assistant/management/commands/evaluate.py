@@ -20,6 +20,7 @@ from assistant.models import AssistantSettings, Evaluation
 from assistant.models.evaluations import MAX_NAME
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
+from search.models import Document
 
 MAX_SHOWN = 60  # characters of an id, which may be a whole question
 MAX_MISSING = 5  # pages that are named because they are not in the index
@@ -107,7 +108,7 @@ class Command(ServiceCommand):
         self, project: Project, questions: Sequence[EvaluationQuestion], options: dict[str, Any], rows: list[Row]
     ) -> None:
         """Ask one project's questions, add their rows, and store the run. Raises CommandError when it is stopped."""
-        if not project.documents.exists():
+        if not Document.indexed.filter(project=project).exists():
             raise CommandError(f"Nothing was ingested yet. First: manage.py ingest {project.domain} FOLDER")
         models = [] if options["without_model"] else model_chain.list_models(AssistantSettings.for_project(project))
         judge_model = model_chain.judge_model()

@@ -16,6 +16,7 @@ from docsite.core.http.body import parse_object
 from docsite.core.http.errors import BadRequest
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
+from search.models import Document
 
 
 class Command(ServiceCommand):
@@ -100,7 +101,7 @@ class Command(ServiceCommand):
                 f"manage.py golden {project.domain} --add 'How do I install it?' /install"
             )
             return
-        if not project.documents.exists():
+        if not Document.indexed.filter(project=project).exists():
             raise CommandError(f"Nothing was ingested yet. First: manage.py ingest {project.domain} FOLDER")
         try:
             golden_questions.run(project, questions, self.show_result)

@@ -40,7 +40,7 @@ def read_as(groups: Groups | None) -> Iterator[None]:
 
 
 def narrow(groups: Collection[str] | None) -> Groups | None:
-    """The present groups without all others than these. It never adds one. None narrows nothing."""
+    """Those of the present groups that are among these, so it never adds one. None: all of the present groups."""
     present = reader_groups()
     if groups is None:
         return present
@@ -73,9 +73,9 @@ def parse_groups(text: str) -> tuple[str, ...]:
 
 
 def encode_groups(groups: Collection[str]) -> str:
-    """The groups of a page as a column holds them: one a line, with a line end before each and after all.
+    """The groups of a page as a column holds them: each with a line end before and after it.
 
-    Empty for a page that everybody sees.
+    So a query finds whole names only. Empty for a page that everybody sees.
     """
     return "\n".join(["", *groups, ""]) if groups and EVERYBODY not in groups else ""
 

@@ -1,6 +1,6 @@
 """Bodies that are too large for memory: received only from those who may send them, in a file without a name.
 
-Django would authenticate a request when its whole body is there, and Daphne would hold the body in memory. Apps
+Django authenticates a request only after its whole body has arrived, and Daphne holds that body in memory. Apps
 register the names of their resources when they start: `PUT /v1/NAME/{projectId}/{name}` takes such a body.
 """
 
@@ -12,6 +12,7 @@ from typing import IO, ClassVar, Protocol, TypeVar
 from urllib.parse import unquote
 
 from django.core.handlers.asgi import ASGIRequest
+from django.db import DatabaseError
 from django.http import HttpRequest
 
 from docsite.core.access import authentication
@@ -139,7 +140,7 @@ class Upload:
         self._producer.pauseProducing()
         try:
             await in_db(step)(argument)
-        except (ApiError, OSError):
+        except (ApiError, OSError, DatabaseError):
             self.is_refused = True
             self.file = None
             self._waiting.clear()

@@ -20,7 +20,7 @@ def send(email: Email, message_id: str) -> str:
     """Send an e-mail. Its Message-ID is the same in each attempt. Returns a sentence; raises `DeliveryError`."""
     host = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2]
     message = EmailMessage(
-        " ".join(email.subject.split()),  # no line ends in a header
+        " ".join(email.subject.split()),  # a header has no line breaks
         email.text,
         to=list(email.to),
         reply_to=[email.reply_to] if email.reply_to else None,
@@ -39,6 +39,6 @@ def send(email: Email, message_id: str) -> str:
 
 
 def _text(answer: bytes | str) -> str:
-    """What a mail server said, without addresses."""
+    """The text of a mail server's answer, without addresses."""
     text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
     return redact("".join(character if character.isprintable() else " " for character in text))

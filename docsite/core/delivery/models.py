@@ -49,7 +49,7 @@ class Delivery(models.Model):
         WEBHOOK = "webhook", "Webhook"
 
     class State(models.TextChoices):
-        """What became of it."""
+        """Whether it has arrived."""
 
         WAITING = "waiting"
         DELIVERED = "delivered"

@@ -1,4 +1,4 @@
-"""The outbox: add deliveries in the transaction of what they tell, claim those that are due, and store the results.
+"""The outbox: add deliveries with the row that they are about, claim those that are due, and store the results.
 
 outbox.add_event_kind(EventKind("support_request.created", render))
 with transaction.atomic():
@@ -21,7 +21,7 @@ from docsite.core.delivery.models import Delivery, DeliveryAttempt
 from docsite.core.tenants.models import Project
 
 LEASE_SECONDS = 180  # longer than any attempt: the mail server may take 15 s for each of some eight steps
-# Seconds after each failure until the next attempt: three and a half days in all.
+# Seconds after each failure until the next attempt: a little more than three days in all.
 RETRY_SECONDS = (5, 60, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
 _JITTER = 0.1  # of a delay, so that deliveries that failed together do not all return together
 _MAX_RESULT = 200
@@ -61,7 +61,7 @@ def add(project: Project, event: str, subject: str, channels: Iterable[Delivery.
 def claim() -> Delivery | None:
     """Claim a delivery that is due, for this process alone; None if none is.
 
-    Of several processes that see the same row, one changes it: the others find that `due_at` is another. A claim
+    If several processes see the same row, one of them changes it, and the others find another `due_at`. A claim
     counts as an attempt, so that a delivery that kills its process is not tried forever. E-mail waits for a process
     that knows a mail server.
     """
@@ -73,6 +73,9 @@ def claim() -> Delivery | None:
         delivery = due.select_related("project").order_by("due_at", "pk").first()
         if delivery is None:
             return None
+        if delivery.attempt_count > len(RETRY_SECONDS):  # the process of its last attempt has died
+            finish(delivery, succeeded=False, result="The attempt did not end.")
+            continue
         lease_end = now + timedelta(seconds=LEASE_SECONDS)
         unclaimed = Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.WAITING, due_at=delivery.due_at)
         if unclaimed.update(due_at=lease_end, attempt_count=delivery.attempt_count + 1):

@@ -1,8 +1,8 @@
 """Webhooks as Standard Webhooks describes them (https://www.standardwebhooks.com): secrets, signatures, and calls.
 
-The receiver gets JSON with `type`, `timestamp` and `data`. `webhook-id` is the same in each attempt, so that it can
-tell a repetition. `webhook-signature` has `v1,` and the base64 of an HMAC-SHA256 of `id.timestamp.body`, once for each
-valid secret. Calls go to public hosts only; see `docsite.core.network`.
+The receiver gets JSON with `type`, `timestamp` and `data`. `webhook-id` is the same in each attempt: by it, the
+receiver recognizes a repetition. `webhook-signature` has `v1,` and the base64 of an HMAC-SHA256 of
+`id.timestamp.body`, once for each valid secret. Calls go to public hosts only; see `docsite.core.network`.
 """
 
 import base64
@@ -30,11 +30,11 @@ PREFIX = "whsec_"
 MAX_URL = 500
 _SECRET_BYTES = 32
 _SECONDS = 15.0  # of a whole call
-_MAX_ANSWER = 64 * 1024  # bytes of the response that are read; nobody looks at them
+_MAX_ANSWER = 64 * 1024  # bytes of the response that are read; they are discarded
 
 
 def validate_url(url: str) -> None:
-    """Refuse what is no https address. Hosts that the operator allows may be on http."""
+    """Raise ValidationError unless the URL is an https address. Hosts that the operator allows may have http."""
     try:
         origin_of(url)
         parts = urlsplit(url)

@@ -32,8 +32,8 @@ def project_of(request: HttpRequest, domain: str, name: str = "") -> Project:
     """The project of a domain, for an address of the admin that the user's role may open or act on.
 
     `name`: that of the address, if the request was not routed. Raises 404 if the user does not belong to the
-    organization, whether the project exists or not; 403 if the role does not suffice. `request.may_act` says then
-    whether the user may send the forms of this page.
+    organization, whether the project exists or not; 403 if the role does not suffice. Sets
+    `request.may_act`: whether the user may send the forms of this page.
     """
     if not is_staff(request):
         raise PermissionDenied

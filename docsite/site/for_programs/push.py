@@ -210,6 +210,9 @@ def main() -> int:
     except PushFailed as failure:
         say(str(failure))
         return 2
+    except Exception as error:  # 1 would say that a question loses its answer
+        say(f"The push failed: {type(error).__name__}: {error}")
+        return 2
     summary = summarize(report)
     sys.stdout.write(summary)
     if arguments.summary:

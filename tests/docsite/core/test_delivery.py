@@ -235,6 +235,17 @@ def test_a_delivery_is_claimed_once_and_again_after_its_lease(make_project, kind
     assert not DeliveryAttempt.objects.filter(delivery=delivery).exists()
 
 
+def test_a_delivery_that_kills_its_process_each_time_fails_in_the_end(make_project, kind, mailbox):
+    delivery = add(make_project().project, kind, LETTER)
+    for _ in range(len(outbox.RETRY_SECONDS) + 1):
+        assert outbox.claim() == delivery
+        make_due(delivery)
+    assert outbox.claim() is None
+    delivery.refresh_from_db()
+    assert delivery.state == Delivery.State.FAILED
+    assert [attempt.result for attempt in delivery.attempts.all()] == ["The attempt did not end."]
+
+
 def test_threads_that_claim_at_once_get_different_deliveries(make_project, kind, mailbox):
     project = make_project().project
     for number in range(20):

@@ -110,6 +110,14 @@ def test_it_says_why_it_failed(service, tenant, make_project, checkout):
     assert not Source.objects.filter(project=tenant.project).exists()
 
 
+def test_a_failure_that_nobody_thought_of_is_no_lost_answer(checkout):
+    """Exit status 1 is for previews that take an answer away."""
+    program = [sys.executable, str(ROOT / "docsite/site/for_programs/push.py"), str(checkout / "docs"), "/v1/sources/x"]
+    result = subprocess.run(program, env={"DOCS_KEY": "svc_x"}, capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "unknown url type" in result.stderr
+
+
 def test_it_sends_no_file_from_outside_the_folder(checkout):
     docs = checkout / "docs"
     (checkout / "secret.md").write_text("secret")

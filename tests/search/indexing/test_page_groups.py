@@ -1,12 +1,15 @@
 """Which readers a page is for: what pages, folders and sources say, and how a change reaches the index."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from docsite.core.access.readers import decode_groups, encode_groups, narrow, parse_groups, read_as, reader_groups
 from search.indexing.ingest import apply_groups, ingest, reindex
+from search.indexing.outcome import IngestRefused
 from search.indexing.page_groups import PageGroups, find_hidden, parse_folders
 from search.models import Document, Generation, SearchSettings, SectionVector, Source
 from search.sources import Page, UnreadablePage
@@ -123,6 +126,25 @@ def test_rules_wait_for_an_ingest_that_runs(tenant: Any) -> None:
     ingest(tenant, [page("/a")])
     Document.every.create(project=tenant, path="/b", title="b", content="b", digest="b", build="running")
     assert not apply_groups(tenant)
+    Document.every.filter(project=tenant, build="running").update(ingested_at=timezone.now() - timedelta(hours=1))
+    assert apply_groups(tenant), "one that died holds up nothing"
+
+
+@pytest.mark.parametrize("end", ["preview", "refused"])
+def test_rules_that_change_while_a_source_is_read_hold_at_its_end(tenant: Any, end: str) -> None:
+    """Also when the run changes nothing else."""
+    ingest(tenant, [page("/a"), page("/in/b")])
+
+    def items() -> Any:
+        set_folders(tenant, "/in: staff")
+        yield from [page("/a"), page("/in/b")] if end == "preview" else []
+
+    if end == "preview":
+        ingest(tenant, items(), is_preview=True)
+    else:
+        with pytest.raises(IngestRefused):
+            ingest(tenant, items())
+    assert seen(tenant) == {"/a"}
 
 
 def test_front_matter_and_manifests_name_groups(tenant: Any, tmp_path: Path) -> None:
