@@ -18,6 +18,7 @@ from django.utils.asyncio import async_unsafe
 from psycopg import IsolationLevel, OperationalError
 
 from docsite.core import context
+from docsite.core.db import NO_ANSWER
 
 CHECK_SECONDS = 1.5  # for the first statement on a connection that was not used for a while
 MIN_CONNECT_SECONDS = 1.0  # that must be left to try it
@@ -53,7 +54,7 @@ class Connection(psycopg.Connection[Any]):
                 ready = yield wanted
                 if not ready and time.monotonic() > until:
                     self._end_statement()
-                    raise OperationalError("the database did not answer in time")
+                    raise OperationalError(NO_ANSWER)
                 wanted = statement.send(ready)
         except StopIteration as end:
             return end.value
@@ -80,7 +81,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         now = time.monotonic()
         deadline = context.database_deadline.get()
         if deadline is not None and deadline - now < MIN_CONNECT_SECONDS:
-            raise OperationalError("the database did not answer in time")
+            raise OperationalError(NO_ANSWER)
         until = now + WAIT_SECONDS if deadline is None else min(now + WAIT_SECONDS, deadline)
         if not _free.acquire(timeout=until - now):
             raise OperationalError("all connections of this process to the database are in use")

@@ -15,8 +15,9 @@ from docsite.core.db import HEALTH, in_db, is_remote
 from docsite.core.logs import describe
 
 CHECK_SECONDS = 1.5  # for each check; they run at once
+BUSY_MILLISECONDS = 500  # that the check of a SQLite database waits for other writers
 MIN_FREE_MIB = 100
-THREADS = ("sealer", "sweeper", "scheduler", "question groups", "memory")
+THREADS = ("sealer", "sweeper", "scheduler", "question groups", "deliveries", "memory")
 
 _state = {"started": False, "draining": False}
 
@@ -55,6 +56,8 @@ def _write() -> None:
     """Write no row: that fails where the database is read-only. A SQLite database that is busy can be written."""
     try:
         with limit_database_time(CHECK_SECONDS), connection.cursor() as cursor:
+            if not is_remote():
+                cursor.execute(f"PRAGMA busy_timeout={BUSY_MILLISECONDS}")
             cursor.execute("UPDATE projects_counter SET value = value WHERE key = %s", ["no such key"])
     except OperationalError as failure:
         if is_remote() or "locked" not in str(failure):

@@ -2,10 +2,12 @@
 
 import asyncio
 import signal
+import sqlite3
 
 import httpx
 import pytest
 import websockets
+from django.conf import settings
 from django.db import connection
 
 from tests.conftest import PATIENCE, fake, wait_for
@@ -106,3 +108,15 @@ async def _read(socket):
 def test_the_write_ahead_log_shrinks_again():
     with connection.cursor() as cursor:
         assert cursor.execute("PRAGMA journal_size_limit").fetchone() == (64 * 2**20,)
+
+
+@ON_SQLITE
+async def test_a_busy_database_is_ready():
+    from docsite.server.health import readiness
+
+    writer = sqlite3.connect(settings.DATABASES["default"]["NAME"], isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    try:
+        assert (await readiness.check())["database"] == "ok"
+    finally:
+        writer.close()
