@@ -19,11 +19,11 @@ from assistant.gaps import background as gaps
 from assistant.question_groups import grouping
 from assistant.sessions.start import drain
 from assistant.support_requests import store as support_requests
-from docsite.core import sweeper
 from docsite.core.access import last_uses
 from docsite.core.db import REPORTS, in_db
 from docsite.core.delivery import background as deliveries
 from docsite.core.http import limit_use
+from docsite.core.sweeper import Sweeper
 from docsite.server import memory
 from docsite.server.health import readiness
 from docsite.server.sessions import sweep as sweep_sessions
@@ -39,6 +39,8 @@ SWEEPS = (
     *(support_requests.sweep, sweep_sessions),
 )
 
+_sweeper = Sweeper(SWEEPS)
+
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
@@ -48,13 +50,12 @@ def start() -> None:
     """Start the background work. Blocks: it writes to the database."""
     threads.mark_orphans()
     background.start()
-    sweeper.start(SWEEPS)
+    _sweeper.start()
     memory.start()
     scheduler.start()
     vectors.start()
     gaps.start()
     deliveries.start()
-    readiness.note_start()
     connection.close()  # this thread runs the event loop from now on, and needs none
 
 

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.cache import caches
 from django.db import OperationalError, connection
 
+from docsite.core import background
 from docsite.core.context import limit_database_time
 from docsite.core.db import HEALTH, in_db, is_remote
 from docsite.core.logs import describe
@@ -17,19 +18,12 @@ from docsite.core.logs import describe
 CHECK_SECONDS = 1.5  # for each check; they run at once
 BUSY_MILLISECONDS = 500  # that the check of a SQLite database waits for other writers
 MIN_FREE_MIB = 100
-THREADS = ("sealer", "sweeper", "scheduler", "question groups", "deliveries", "memory")
-
-_state = {"started": False, "draining": False}
-
-
-def note_start() -> None:
-    """Note that the background threads run from now on."""
-    _state["started"] = True
+_draining = threading.Event()
 
 
 def start_draining() -> None:
     """Report from now on that this process ends."""
-    _state["draining"] = True
+    _draining.set()
 
 
 async def check() -> dict[str, str]:
@@ -70,12 +64,11 @@ def _count() -> None:
 
 
 async def _check_process() -> str:
-    return "is shutting down" if _state["draining"] else "ok"
+    return "is shutting down" if _draining.is_set() else "ok"
 
 
 async def _check_threads() -> str:
-    running = {thread.name for thread in threading.enumerate()}
-    missing = [name for name in THREADS if name not in running] if _state["started"] else []
+    missing = [thread.name for thread in background.list_running() if thread.has_ended]
     return f"has ended: {', '.join(missing)}" if missing else "ok"
 
 
