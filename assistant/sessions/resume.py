@@ -47,8 +47,11 @@ from docsite.core.http.errors import Unavailable
 logger = logging.getLogger(__name__)
 
 BATCH_SECONDS = 0.05
-HEARTBEAT_SECONDS = 2.0  # between two signs of life of a running answer, or of a subscriber in another process
-DEAD_AFTER_SECONDS = 6  # without a sign of life
+HEARTBEAT_SECONDS = 2.0  # between two signs of life of a subscriber in another process
+SIGN_SECONDS = 0.5  # between two signs of life of a running answer
+DEAD_AFTER_SECONDS = 2  # without a sign of life, after which Redis forgets whose answer it is
+GONE_SECONDS = 1.0  # that a subscriber then waits for another sign
+RECOVERY_SECONDS = 6.0  # that it waits when Redis itself failed
 ANNOUNCE_SECONDS = 0.5  # that a question waits for Redis
 DELIVERY_SECONDS = 0.25  # in which the last bytes of an answer usually reach their reader
 CHANNEL = "answers"
@@ -76,7 +79,7 @@ class RemoteAnswer:
         """
         position = 0  # of the next event
         last_life = last_event = time.monotonic()
-        heartbeat, last_entry = 0.0, "0"
+        last_failure, heartbeat, last_entry = -RECOVERY_SECONDS, 0.0, "0"
         while True:
             now = time.monotonic()
             try:
@@ -85,6 +88,7 @@ class RemoteAnswer:
                     await _publish({"do": "read", "id": self.message_id})
                 entries, is_alive = await self._fetch_entries(last_entry)
             except REDIS_FAILURES:
+                last_failure = now
                 last_entry = "0"  # Redis may come back empty, and get all events once more
                 entries, is_alive = [], False
                 await asyncio.sleep(BATCH_SECONDS)
@@ -101,9 +105,10 @@ class RemoteAnswer:
                     return
             if entries or is_alive:
                 last_life = now
+            patience = RECOVERY_SECONDS if now - last_failure < RECOVERY_SECONDS else GONE_SECONDS
             if entries:
                 last_event = now
-            elif now - last_life > DEAD_AFTER_SECONDS:
+            elif now - last_life > patience:
                 yield Failure(SORRY)  # its process died
                 return
             elif now - last_event > settings.ENV.keep_alive_seconds:
@@ -186,13 +191,13 @@ async def _copy(answer: RunningAnswer) -> None:
     """Copy the log of an answer to Redis, in batches, until it ends. Starts again after Redis failed or lost data."""
     copied, entries, heartbeat = 0, 0, time.monotonic()
     while True:
-        await answer.wait_for_event(copied, HEARTBEAT_SECONDS)
+        await answer.wait_for_event(copied, SIGN_SECONDS)
         if not answer.ended:
             await asyncio.sleep(BATCH_SECONDS)
         ended = answer.ended
         batch = _read_log(answer, copied)
         try:
-            if time.monotonic() - heartbeat > HEARTBEAT_SECONDS:
+            if time.monotonic() - heartbeat > SIGN_SECONDS:
                 await _announce(answer)
                 heartbeat = time.monotonic()
             stored_entries = await _add(answer, copied, batch, ended) if batch or ended else entries
