@@ -2,16 +2,18 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from assistant.answering.retriever import Retrieved
 from assistant.question import Question
-from docsite.core.db import in_db
+from docsite.core.db import SEARCHES, in_db
 from docsite.core.tenants.models import Project
 from search.hits import Filters, PageText
 from search.retrieval import pages
 from search.retrieval.passages import find_passages
 
+_in_searches = partial(in_db, pool=SEARCHES)
 CHARACTERS_PER_TOKEN = 4  # of English; prompts count other texts more exactly
 
 
@@ -20,7 +22,7 @@ class PassageSearch:
     """The search of one project, as `assistant.answering.retriever.Retriever`. `wrap` makes a function asynchronous."""
 
     project: Project
-    wrap: Callable[[Callable[..., Any]], Callable[..., Awaitable[Any]]] = in_db
+    wrap: Callable[[Callable[..., Any]], Callable[..., Awaitable[Any]]] = _in_searches
 
     async def search(self, question: Question, passage_tokens: int) -> Retrieved:
         """The passages for a question, found in a worker thread."""

@@ -59,6 +59,14 @@ class Env(BaseSettings):
         description="`postgres://user:password@host/name`, or `sqlite:///path`. "
         "Empty: SQLite in `DATA_DIR/db.sqlite3`.",
     )
+    database_seconds: Seconds = Field(
+        default=5,
+        description="How long PostgreSQL may take to answer a request of a reader. After that the reader gets 503. "
+        "Reports may take twelve times as long; commands and background work have no limit.",
+    )
+    database_connections: int = Field(
+        default=20, ge=12, le=500, description="Maximum number of connections of a process to PostgreSQL."
+    )
     redis_url: str = Field(
         default="",
         description="`redis://host:6379/0`: Redis counts rate limits, and every process can resume every answer. "
@@ -222,6 +230,13 @@ class Env(BaseSettings):
     )
     shutdown_seconds: Seconds = Field(
         default=20, description="How long running answers may continue after SIGTERM, the signal to stop."
+    )
+    drain_seconds: float = Field(
+        default=0,
+        ge=0,
+        le=600,
+        description="How long the service accepts requests after SIGTERM, while `/health/ready` answers 503. Set it to "
+        "more than the interval at which a load balancer asks. A proxy that tries the next process needs no such time.",
     )
     tantivy_sections: int = Field(
         default=50_000,

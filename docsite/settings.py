@@ -89,6 +89,8 @@ DATABASES: dict[str, Any] = {
     else {"ENGINE": "django.db.backends.sqlite3", "NAME": DATA_DIR / "db.sqlite3"}
 }
 DATABASES["default"] |= {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    DATABASES["default"]["ENGINE"] = "docsite.core.postgresql"
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     data_folder.protect_database(Path(DATABASES["default"]["NAME"]))
     # IMMEDIATE: a transaction takes the write lock when it begins, so two writers
@@ -98,7 +100,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "transaction_mode": "IMMEDIATE",
         "timeout": 10,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000; "
-        "PRAGMA wal_autocheckpoint=4000",  # pages: with more, a busy page is written back less often
+        "PRAGMA wal_autocheckpoint=4000; "  # pages: with more, a busy page is written back less often
+        "PRAGMA journal_size_limit=67108864",  # bytes: after a sweep the log gives its space back
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -171,8 +174,11 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": "docsite.core.logs.LineFormatter"}},
-    "filters": {"unavailable": {"()": "docsite.core.logs.UnavailableFilter"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {
+        "unavailable": {"()": "docsite.core.logs.UnavailableFilter"},
+        "outage": {"()": "docsite.core.logs.OutageFilter"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["outage"]}},
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
         # The response tells the caller; the log does not need it.

@@ -12,7 +12,7 @@ from docsite.core.access.request_checks import (
     BrowserRequest,
     CallerRequest,
 )
-from docsite.core.db import in_db
+from docsite.core.db import SEARCHES, in_db
 from docsite.core.http.client_address import client_ip
 from docsite.core.http.errors import NotFound
 from docsite.core.http.schemas import responses
@@ -41,7 +41,7 @@ async def search(request: CallerRequest, domain: str, payload: SearchIn) -> Any:
     project = request.auth.project
     filters = payload.filter.to_filters() if payload.filter else Filters()
     set_reader_groups(narrow(payload.filter.groups if payload.filter else None))
-    hits = await in_db(page_search.find)(
+    hits = await in_db(page_search.find, SEARCHES)(
         project,
         payload.query,
         filters=filters,
@@ -79,7 +79,7 @@ async def click(request: BrowserRequest, domain: str, payload: ClickIn) -> HttpR
 async def page(request: CallerRequest, domain: str, payload: PageIn) -> Any:
     """The Markdown of a page as it was last ingested."""
     project = request.auth.project
-    document = await in_db(_get_document)(project, project.path_of(payload.path))
+    document = await in_db(_get_document, SEARCHES)(project, project.path_of(payload.path))
     return JsonResponse({"path": document.path, "content": document.content})
 
 

@@ -25,4 +25,5 @@ os.environ["LIMIT_SEARCH_IP"] = os.environ["LIMIT_FEEDBACK_IP"] = os.environ["LI
 os.environ["LIMIT_SUPPORT_IP"] = "100000/h"
 os.environ["SLOW_DOWN_SECONDS"] = "0"
 os.environ["WEBHOOK_PRIVATE_HOSTS"] = f"127.0.0.1:{free_port()}"  # of `tests.receivers`
+os.environ["DATABASE_SECONDS"] = "60"  # on a busy machine; tests of faults set their own
 os.environ["EMBEDDINGS"] = "none"  # tests of vectors choose their own

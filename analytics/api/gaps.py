@@ -15,7 +15,7 @@ from analytics.limits import analytics_charges
 from assistant.gaps import report
 from assistant.question_groups import grouping
 from docsite.core.access.request_checks import AdminKey, CallerRequest
-from docsite.core.db import in_db
+from docsite.core.db import REPORTS, in_db
 from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 
@@ -76,7 +76,7 @@ class GapsResponse(BaseModel):
 )
 async def gaps(request: CallerRequest, projectId: str, params: Query[GapsQuery]) -> HttpResponse:
     """Questions that were not answered well, in groups."""
-    return await in_db(_gaps)(request.auth.project, params)
+    return await in_db(_gaps, REPORTS)(request.auth.project, params)
 
 
 def _gaps(project: Project, params: GapsQuery) -> HttpResponse:

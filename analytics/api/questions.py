@@ -26,7 +26,7 @@ from assistant.conversations import report as assistant_report
 from assistant.conversations.report import Exchange
 from assistant.models import Message
 from docsite.core.access.request_checks import AdminKey, CallerRequest
-from docsite.core.db import in_db
+from docsite.core.db import REPORTS, in_db
 from docsite.core.http.errors import NotFound
 from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
@@ -48,7 +48,7 @@ ThreadId = Annotated[str, Field(pattern=r"^thr_[a-z2-7]{26}$")]
 )
 async def searches(request: CallerRequest, projectId: str, params: Query[SearchesQuery]) -> HttpResponse:
     """Queries of readers. Upper and lower case count as one query."""
-    return await in_db(_searches)(request.auth.project, params)
+    return await in_db(_searches, REPORTS)(request.auth.project, params)
 
 
 def _searches(project: Project, params: SearchesQuery) -> HttpResponse:
@@ -79,7 +79,7 @@ def _searches(project: Project, params: SearchesQuery) -> HttpResponse:
 )
 async def conversations(request: CallerRequest, projectId: str, params: Query[ConversationsQuery]) -> HttpResponse:
     """Questions to the assistant with its answers."""
-    return await in_db(_conversations)(request.auth.project, params)
+    return await in_db(_conversations, REPORTS)(request.auth.project, params)
 
 
 def _conversations(project: Project, params: ConversationsQuery) -> HttpResponse:
@@ -119,7 +119,7 @@ def _row(exchange: Exchange, urls: dict[str, str]) -> ConversationRow:
 async def caller_stats(request: CallerRequest, projectId: str, params: Query[DatesQuery]) -> CallerStatsResponse:
     """How many questions came from browsers, from the API, and from elsewhere, such as agents."""
     start, end = paging.parse_range(params)
-    counts = await in_db(assistant_report.count_by_caller)(request.auth.project, start, end)
+    counts = await in_db(assistant_report.count_by_caller, REPORTS)(request.auth.project, start, end)
     web, api = counts[Message.Caller.WEB], counts[Message.Caller.API]
     return CallerStatsResponse(web=web, api=api, other=counts.total() - web - api, total=counts.total())
 
@@ -133,7 +133,7 @@ async def caller_stats(request: CallerRequest, projectId: str, params: Query[Dat
 )
 async def thread(request: CallerRequest, projectId: str, threadId: Path[ThreadId]) -> HttpResponse:
     """One conversation with its messages, oldest first."""
-    return await in_db(_thread)(request.auth.project, threadId)
+    return await in_db(_thread, REPORTS)(request.auth.project, threadId)
 
 
 def _thread(project: Project, thread_id: str) -> HttpResponse:

@@ -11,7 +11,7 @@ from analytics.api.source_schemas import SourceRow, SourcesQuery, SourcesRespons
 from analytics.limits import analytics_charges
 from analytics.reports.audience_report import FILTERS, AudienceReport, build_row
 from docsite.core.access.request_checks import AdminKey, CallerRequest
-from docsite.core.db import in_db
+from docsite.core.db import REPORTS, in_db
 from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 
@@ -31,7 +31,7 @@ router = Router()
 )
 async def sources(request: CallerRequest, projectId: str, params: Query[SourcesQuery]) -> HttpResponse:
     """The values of one dimension of a range."""
-    return await in_db(_sources)(request.auth.project, params)
+    return await in_db(_sources, REPORTS)(request.auth.project, params)
 
 
 def _sources(project: Project, params: SourcesQuery) -> HttpResponse:

@@ -34,7 +34,7 @@ from docsite.core.access.request_checks import (
     BrowserRequest,
     CallerRequest,
 )
-from docsite.core.db import in_db
+from docsite.core.db import REPORTS, REQUESTS, in_db
 from docsite.core.group_commit import QueueFull
 from docsite.core.http.errors import NotFound, Unavailable
 from docsite.core.http.schemas import responses
@@ -85,7 +85,7 @@ async def _read_page(
 ) -> tuple[dict[str, int], list[dict[str, Any]], bool]:
     start, end = paging.parse_range(params)
     export_name = f"{name} {params.dateFrom} {params.dateTo}"
-    return await in_db(exports.read_page)(
+    return await in_db(exports.read_page, REPORTS)(
         caller, export_name, params.limit, params.offset, lambda: report(caller.project, start, end)
     )
 
@@ -143,7 +143,9 @@ async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpRes
 
 async def _wait_for_receipt(future: "Future[Receipt]") -> Receipt:
     try:
-        return await asyncio.wrap_future(future)
+        return await asyncio.wait_for(asyncio.wrap_future(future), REQUESTS.count_seconds_left())
+    except TimeoutError:
+        raise Unavailable("The database does not answer. Try again shortly.") from None
     except QueueFull as failure:
         raise Unavailable(str(failure)) from None
     except IntegrityError:  # it was deleted this moment

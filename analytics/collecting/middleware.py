@@ -1,5 +1,6 @@
 """Record views of the pages that this service renders, also by agents and of Markdown."""
 
+import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Callable
@@ -18,8 +19,11 @@ from docsite.core.db import in_db
 
 logger = logging.getLogger(__name__)
 
+QUEUE_SECONDS = 0.5  # that a page waits until its view is queued: longer only if the database does not answer
+MAX_WAITING = 1_000  # views that are not queued yet; further ones are lost
 _PAGE = "pages:page"
 _TYPES = ("text/html", "text/markdown", "text/plain")
+_tasks: "set[asyncio.Task[None]]" = set()  # that queue views
 
 
 @async_only_middleware
@@ -51,8 +55,15 @@ class RecordViews:
 
 async def record_view(request: HttpRequest) -> None:
     """Record the view of a page of this service, unless the page was fetched in advance or by staff."""
-    if prefetch_purpose(request):
+    if prefetch_purpose(request) or len(_tasks) >= MAX_WAITING:
         return
+    task = asyncio.create_task(_record(request))
+    _tasks.add(task)
+    task.add_done_callback(_tasks.discard)
+    await asyncio.wait([task], timeout=QUEUE_SECONDS)
+
+
+async def _record(request: HttpRequest) -> None:
     try:
         await in_db(_send)(request)
     except DatabaseError:

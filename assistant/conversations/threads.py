@@ -18,7 +18,7 @@ from assistant.models import Message, Thread
 from assistant.question import Context, Turn
 from docsite.core import ids
 from docsite.core.access.readers import decode_groups, encode_groups
-from docsite.core.db import in_db
+from docsite.core.db import ANSWERS, in_db
 from docsite.core.group_commit import GroupCommit
 from docsite.core.tenants.models import Project
 from search.hits import Filters
@@ -103,13 +103,13 @@ class UnstoredConversation(_Budgeted):
 
     async def save(self, outcome: Outcome) -> None:
         """Charge the tokens to the project's day when the answer has ended."""
-        await in_db(record_use)(self.budget, outcome)
+        await in_db(record_use, ANSWERS)(self.budget, outcome)
 
 
 async def _reserve(budget: AnswerBudget, prompt_tokens: int, reply_tokens: int) -> str:
     if budget.covers(prompt_tokens, reply_tokens):
         return ""
-    reserving = asyncio.ensure_future(in_db(budget.reserve)(prompt_tokens, reply_tokens))
+    reserving = asyncio.ensure_future(in_db(budget.reserve, ANSWERS)(prompt_tokens, reply_tokens))
     try:
         return await asyncio.shield(reserving)
     except DatabaseError as failure:  # locked, or its disk is full: quotes cost nothing

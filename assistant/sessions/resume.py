@@ -40,13 +40,18 @@ from assistant.sessions.running import (
     assume_delivered,
     running_answers,
 )
-from docsite.core.db import in_db
+from docsite.core import availability
+from docsite.core.db import ANSWERS, in_db
+from docsite.core.http.errors import Unavailable
 
 logger = logging.getLogger(__name__)
 
 BATCH_SECONDS = 0.05
-HEARTBEAT_SECONDS = 2.0  # between two signs of life of a running answer, or of a subscriber in another process
-DEAD_AFTER_SECONDS = 6  # without a sign of life
+HEARTBEAT_SECONDS = 2.0  # between two signs of life of a subscriber in another process
+SIGN_SECONDS = 0.5  # between two signs of life of a running answer
+DEAD_AFTER_SECONDS = 2  # without a sign of life, after which Redis forgets whose answer it is
+GONE_SECONDS = 1.0  # that a subscriber then waits for another sign
+RECOVERY_SECONDS = 6.0  # that it waits when Redis itself failed
 ANNOUNCE_SECONDS = 0.5  # that a question waits for Redis
 DELIVERY_SECONDS = 0.25  # in which the last bytes of an answer usually reach their reader
 CHANNEL = "answers"
@@ -74,7 +79,7 @@ class RemoteAnswer:
         """
         position = 0  # of the next event
         last_life = last_event = time.monotonic()
-        heartbeat, last_entry = 0.0, "0"
+        last_failure, heartbeat, last_entry = -RECOVERY_SECONDS, 0.0, "0"
         while True:
             now = time.monotonic()
             try:
@@ -83,6 +88,7 @@ class RemoteAnswer:
                     await _publish({"do": "read", "id": self.message_id})
                 entries, is_alive = await self._fetch_entries(last_entry)
             except REDIS_FAILURES:
+                last_failure = now
                 last_entry = "0"  # Redis may come back empty, and get all events once more
                 entries, is_alive = [], False
                 await asyncio.sleep(BATCH_SECONDS)
@@ -99,9 +105,10 @@ class RemoteAnswer:
                     return
             if entries or is_alive:
                 last_life = now
+            patience = RECOVERY_SECONDS if now - last_failure < RECOVERY_SECONDS else GONE_SECONDS
             if entries:
                 last_event = now
-            elif now - last_life > DEAD_AFTER_SECONDS:
+            elif now - last_life > patience:
                 yield Failure(SORRY)  # its process died
                 return
             elif now - last_event > settings.ENV.keep_alive_seconds:
@@ -124,7 +131,7 @@ async def find_chat(asker: Asker) -> RunningAnswer | RemoteAnswer | None:
 
     None also when another fp used the same chat id: then nobody can tell whose answer it is.
     """
-    if not asker.chat_id or await in_db(is_chat_id_shared)(asker.project, asker.chat_id):
+    if not asker.chat_id or await in_db(is_chat_id_shared, ANSWERS)(asker.project, asker.chat_id):
         return None
     answer = running_answers.find_chat(asker) or await _find_remote_chat(asker)
     return answer if answer and asker.may_read(answer.asker) else None
@@ -148,8 +155,8 @@ async def share(answer: RunningAnswer) -> None:
     try:
         async with asyncio.timeout(ANNOUNCE_SECONDS):
             await _announce(answer)
-    except (*REDIS_FAILURES, TimeoutError):
-        logger.warning("Redis does not answer; %s may not be resumed elsewhere.", answer.message_id)
+    except (*REDIS_FAILURES, TimeoutError) as failure:
+        _report(failure)
     _keep(asyncio.create_task(_copy(answer)))
 
 
@@ -166,8 +173,8 @@ async def erase(message_ids: list[str]) -> None:
         keys = [key for message_id in message_ids for key in (_events_key(message_id), _info_key(message_id))]
         try:
             await _redis().delete(*keys)
-        except REDIS_FAILURES:
-            logger.exception("Redis does not answer; deleted answers stay there until they expire.")
+        except REDIS_FAILURES as failure:  # they expire
+            _report(failure)
 
 
 async def _announce(answer: RunningAnswer) -> None:
@@ -184,18 +191,18 @@ async def _copy(answer: RunningAnswer) -> None:
     """Copy the log of an answer to Redis, in batches, until it ends. Starts again after Redis failed or lost data."""
     copied, entries, heartbeat = 0, 0, time.monotonic()
     while True:
-        await answer.wait_for_event(copied, HEARTBEAT_SECONDS)
+        await answer.wait_for_event(copied, SIGN_SECONDS)
         if not answer.ended:
             await asyncio.sleep(BATCH_SECONDS)
         ended = answer.ended
         batch = _read_log(answer, copied)
         try:
-            if time.monotonic() - heartbeat > HEARTBEAT_SECONDS:
+            if time.monotonic() - heartbeat > SIGN_SECONDS:
                 await _announce(answer)
                 heartbeat = time.monotonic()
             stored_entries = await _add(answer, copied, batch, ended) if batch or ended else entries
-        except REDIS_FAILURES:
-            logger.warning("Redis does not answer; %s waits to be copied.", answer.message_id)
+        except REDIS_FAILURES as failure:
+            _report(failure)
             await asyncio.sleep(1)
             stored_entries = -1
         if stored_entries < entries + bool(batch or ended):
@@ -244,8 +251,8 @@ async def _close_chat(asker: Asker, message_id: str, is_delivered: DeliveryCheck
     try:
         if asker.chat_id and is_delivered() and await _redis().get(_chat_key(asker)) == message_id:
             await _redis().delete(_chat_key(asker))
-    except REDIS_FAILURES:
-        logger.warning("Redis does not answer; a delivered answer can still be resumed.")
+    except REDIS_FAILURES as failure:  # a delivered answer can still be resumed
+        _report(failure)
     finally:
         _delivery_checks.pop(message_id, None)
 
@@ -260,8 +267,8 @@ async def _listen() -> None:
                     message = await channel.get_message(ignore_subscribe_messages=True, timeout=1.0)
                     if message:
                         _handle(json.loads(message["data"]))
-        except REDIS_FAILURES:
-            logger.warning("Redis does not answer; signals of other processes do not arrive.")
+        except REDIS_FAILURES as failure:
+            _report(failure)
         except Exception:  # the task boundary: one bad message must not end the loop
             logger.exception("A message of another process could not be read.")
         await asyncio.sleep(1)
@@ -284,8 +291,8 @@ async def _publish(signal: dict[str, Any]) -> None:
 async def _try_to_publish(signal: dict[str, Any]) -> None:
     try:
         await _publish(signal)
-    except REDIS_FAILURES:
-        logger.exception("Redis does not answer; a signal to other processes is lost.")
+    except REDIS_FAILURES as failure:
+        _report(failure)
 
 
 async def _find_remote(message_id: str) -> RemoteAnswer | None:
@@ -305,15 +312,21 @@ async def _find_remote_chat(asker: Asker) -> RemoteAnswer | None:
 
 
 async def _get(key: str) -> str | None:
-    """The value of a key. None without Redis, without a value, or if Redis does not answer."""
+    """The value of a key. None without Redis or a value. Raises `Unavailable` if Redis does not answer."""
     if not settings.ENV.redis_url:
         return None
     try:
         value: str | None = await _redis().get(key)
-    except REDIS_FAILURES:
-        logger.exception("Redis does not answer.")
-        return None
+    except REDIS_FAILURES as failure:
+        _report(failure)
+        raise Unavailable("The store of running answers does not answer. Try again shortly.") from None
+    availability.redis.report_success()
     return value
+
+
+def _report(failure: BaseException) -> None:
+    """Tell the log once that Redis does not answer. Running answers then reach only readers of this process."""
+    availability.redis.report_failure(type(failure).__name__)
 
 
 def _events_key(message_id: str) -> str:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from assistant.answering.record import CutBy, Outcome
 from assistant.events import Abort, Event, Failure
 from assistant.sessions.event_log import EventLog
+from docsite.core import context
 
 logger = logging.getLogger(__name__)
 
@@ -118,7 +119,8 @@ class RunningAnswer:
 
     def start(self, events: AsyncGenerator[Event, None]) -> None:
         """Begin to run."""
-        self._task = asyncio.create_task(self._run(events))
+        with context.limit_database_time(None):  # it runs on after the request that asked
+            self._task = asyncio.create_task(self._run(events))
         seconds = self.timeouts.grace if self.resumable else FIRST_SUBSCRIBER_SECONDS
         self._abandonment = asyncio.get_running_loop().call_later(seconds, self.abandon)
 

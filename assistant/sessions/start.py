@@ -31,7 +31,7 @@ from assistant.support_requests import store as support_requests
 from assistant.upstream import formats
 from docsite.core.access.authentication import Caller
 from docsite.core.access.readers import narrow, read_as, reader_groups
-from docsite.core.db import in_db
+from docsite.core.db import ANSWERS, in_db
 from docsite.core.http.client_address import network_of
 from docsite.core.http.errors import Unavailable
 from docsite.core.tenants.models import Project
@@ -130,7 +130,7 @@ async def _run(
     slots: Slots,
     outcome: Outcome,
 ) -> RunningAnswer:
-    conversation, answer_settings, models, pinned = await in_db(_open)(project, new_question, asker.network)
+    conversation, answer_settings, models, pinned = await in_db(_open, ANSWERS)(project, new_question, asker.network)
     question = replace(question, settings=answer_settings, pinned=pinned)
     answer = RunningAnswer(
         conversation.message_id,
@@ -156,8 +156,8 @@ async def drain() -> None:
 async def forget_conversation(project: Project, fp: str, thread_id: str) -> None:
     """Delete a reader's thread, its running answers, and its answers that can be resumed."""
     await resume.discard_thread(project.pk, fp, thread_id)
-    await in_db(support_requests.cut_conversation)(project, fp, thread_id)
-    message_ids = await in_db(threads.delete_thread)(project, fp, thread_id)
+    await in_db(support_requests.cut_conversation, ANSWERS)(project, fp, thread_id)
+    message_ids = await in_db(threads.delete_thread, ANSWERS)(project, fp, thread_id)
     await resume.discard_thread(project.pk, fp, thread_id)  # answers that started meanwhile
     await resume.erase(message_ids)
 

@@ -4,12 +4,14 @@ import time
 from dataclasses import dataclass
 
 from assistant.upstream import Model
+from docsite.core.availability import Dependency
 
 
 @dataclass
 class Breaker:
-    """Counts failures in a row. While it is open, the server gets no requests."""
+    """Counts failures in a row. While it is open, the server gets no requests. The log has a line for each change."""
 
+    server: Dependency
     failures: int = 0
     open_until: float = 0.0  # on the clock of `time.monotonic`
 
@@ -26,9 +28,11 @@ class Breaker:
     def record_success(self) -> None:
         """Note a complete answer of the server."""
         self.failures = 0
+        self.server.report_success()
 
-    def record_failure(self, rest: float) -> None:
-        """Note a failure of the server."""
+    def record_failure(self, rest: float, reason: str) -> None:
+        """Note a failure of the server, with sentences for the operator."""
+        self.server.report_failure(reason)
         self.failures += 1
         self.open_until = time.monotonic() + rest
 
@@ -38,4 +42,7 @@ _breakers: dict[tuple[str, str], Breaker] = {}
 
 def breaker_of(model: Model) -> Breaker:
     """The breaker of a model in this process."""
-    return _breakers.setdefault((model.base_url, model.name), Breaker())
+    key = (model.base_url, model.name)
+    if key not in _breakers:
+        _breakers[key] = Breaker(Dependency(f"The model {model.name} at {model.address}"))
+    return _breakers[key]

@@ -116,15 +116,16 @@ async def stream(
                 await asyncio.sleep(wait + random.uniform(0.1, 0.4))
                 continue
             if failure.is_server_fault:
-                breaker.record_failure(bounds.breaker_rest)
-            logger.warning(
-                "The model %s at %s failed: %s. %s", model.name, model.address, failure.reason, failure.advice
-            )
+                breaker.record_failure(bounds.breaker_rest, f"{failure.reason}. {failure.advice}".rstrip(". "))
+            else:
+                logger.warning(
+                    "The model %s at %s failed: %s. %s", model.name, model.address, failure.reason, failure.advice
+                )
             yield StreamFailure(failure.reason)
             return
         except Exception:  # the boundary to foreign code: after any failure the next model is asked
             logger.exception("The model server's stream could not be read.")
-            breaker.record_failure(bounds.breaker_rest)
+            breaker.record_failure(bounds.breaker_rest, "its stream could not be read")
             yield StreamFailure("the model server could not be read")
             return
         finally:

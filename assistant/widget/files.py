@@ -33,6 +33,9 @@ from docsite.core.http.scripts import Script
 logger = logging.getLogger(__name__)
 
 LOADER, PANEL, SEARCH = "widget.js", "panel.js", "search.js"
+STORE_SECONDS = 0.5  # that the first request waits for the database
+_storing: "asyncio.Task[None] | None" = None
+
 BUILD = (LOADER, PANEL, "highlight.js", "citation-card.js", "person-form.js", SEARCH, "search-dialog.js", "deflect.js")
 
 
@@ -101,20 +104,31 @@ def _version(script: Script) -> str:
 
 
 async def _ensure_stored() -> None:
-    """Store this build once. The widget is served even if the database is down."""
+    """Store this build once. The widget is served even if the database is down or does not answer."""
+    global _storing
     if _store_build.cache_info().currsize:
         return
+    if _storing is None or _storing.done():
+        await asyncio.to_thread(_load_build)
+        _storing = asyncio.create_task(_store())
+        await asyncio.wait([_storing], timeout=STORE_SECONDS)
+
+
+async def _store() -> None:
     try:
         await in_db(_store_build)()
     except DatabaseError:
-        logger.warning("The widget's files could not be stored; the next request tries again.", exc_info=True)
+        logger.warning("The widget's files could not be stored; a later request tries again.", exc_info=True)
 
 
 @functools.cache
 def _store_build() -> None:
-    build = [(name, scripts.load_script(name)) for name in BUILD]
-    rows = [WidgetFile(version=_version(script), name=name, content=script.content) for name, script in build]
+    rows = [WidgetFile(version=_version(script), name=name, content=script.content) for name, script in _load_build()]
     WidgetFile.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _load_build() -> list[tuple[str, Script]]:
+    return [(name, scripts.load_script(name)) for name in BUILD]
 
 
 @functools.lru_cache(maxsize=16)

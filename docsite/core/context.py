@@ -1,4 +1,4 @@
-"""What the running code works for: the id of the request, who acts, and who is charged for CPU time.
+"""What the running code works for: the id of the request, who acts, who is charged, how long the database may take.
 
 All are context variables: tasks and the threads of `in_db` and `sync_to_async` inherit them.
 """
@@ -15,6 +15,17 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 _network: ContextVar[Callable[[], str] | None] = ContextVar("network", default=None)
 _actor: ContextVar[Callable[[], str] | None] = ContextVar("actor", default=None)
 cpu_meter: ContextVar[Callable[[float], None] | None] = ContextVar("cpu_meter", default=None)  # takes seconds
+database_deadline: ContextVar[float | None] = ContextVar("database_deadline", default=None)  # by time.monotonic()
+
+
+@contextmanager
+def limit_database_time(seconds: float | None) -> Iterator[None]:
+    """Give the database so many seconds for the block; None: as long as it takes."""
+    token = database_deadline.set(None if seconds is None else time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        database_deadline.reset(token)
 
 
 @contextmanager
@@ -27,6 +38,12 @@ def measure_cpu_time() -> Iterator[None]:
     finally:
         if meter:
             meter(time.thread_time() - began)
+
+
+def extend_database_time(seconds: float) -> None:
+    """Give the database so many seconds more, since the request has waited for something else."""
+    if (deadline := database_deadline.get()) is not None:
+        database_deadline.set(deadline + seconds)
 
 
 def create_request_id() -> str:

@@ -1,49 +1,105 @@
 """Helpers for the database: use it from async code, read a snapshot, insert many rows quickly."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
+from dataclasses import dataclass
 from datetime import date
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import chain
 from typing import ParamSpec, TypeVar
 
-from django.db import close_old_connections, connection
+from django.conf import settings
+from django.db import OperationalError, close_old_connections, connection
 
-from docsite.core import context
+from docsite.core import availability, context
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Value = str | int | bool | bytes | date
 
+NO_ANSWER = "the database did not answer in time"
 _SQLITE_VALUES = 900  # in one statement; old versions accept 999
 
 
-# All async code shares these threads, which keep their connections. With `sync_to_async`, sockets would share one.
-_threads = ThreadPoolExecutor(16, thread_name_prefix="db")
+@dataclass(frozen=True)
+class Pool:
+    """Threads for one kind of work, so that other kinds go on when it waits for a table or a slow report.
 
-
-def in_db(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
-    """Wrap a function that uses the ORM, so that it runs in a worker thread. Call it once for a group of queries.
-
-    It does not use the threads of `sync_to_async`, whose overhead for a call is
-    longer than many queries.
+    `seconds` is the time that PostgreSQL has for an answer, as a multiple of `DATABASE_SECONDS`. A thread keeps one
+    connection.
     """
 
-    def run(*args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
-        call = partial(_with_connections, partial(function, *args, **kwargs))
-        return asyncio.get_running_loop().run_in_executor(_threads, copy_context().run, call)
+    name: str
+    threads: int | None = None  # None: a share of the connections; the rest is for background work and pages
+    patience: int = 1
+
+    @cached_property
+    def executor(self) -> ThreadPoolExecutor:
+        """Its threads."""
+        size = self.threads or (max(1, (settings.ENV.database_connections - 10) // 3) if is_remote() else _FILE_THREADS)
+        return ThreadPoolExecutor(size, thread_name_prefix=f"db_{self.name}")
+
+    @property
+    def seconds(self) -> float | None:
+        """How long PostgreSQL may take. None for SQLite, which has a limit of its own and no network."""
+        return float(settings.ENV.database_seconds) * self.patience if is_remote() else None
+
+    def count_seconds_left(self) -> float | None:
+        """The same, within the time of the running request, unless the work of this pool may take longer."""
+        seconds, deadline = self.seconds, context.database_deadline.get()
+        if seconds is None or deadline is None or self.patience > 1:
+            return seconds
+        return min(seconds, deadline - time.monotonic())
+
+
+HEALTH = Pool("health", threads=2)
+REQUESTS = Pool("requests")  # keys, limits, and all that is nothing of the following
+SEARCHES = Pool("searches")
+ANSWERS = Pool("answers")  # conversations and budgets
+REPORTS = Pool("reports", threads=2, patience=12)
+_FILE_THREADS = 4  # of a pool, with SQLite
+
+
+@cache
+def is_remote() -> bool:
+    """Whether the database is a server, which may be out of reach."""
+    return str(settings.DATABASES["default"]["ENGINE"]) == "docsite.core.postgresql"
+
+
+def in_db(function: Callable[P, T], pool: Pool = REQUESTS) -> Callable[P, Awaitable[T]]:
+    """Wrap a function that uses the ORM, so that it runs in a worker thread. Call it once for a group of queries.
+
+    It does not use the threads of `sync_to_async`, whose overhead for a call is longer than many queries, and of
+    which sockets would share one. Raises `OperationalError` when PostgreSQL does not answer in the time of the pool.
+    """
+
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        seconds = pool.count_seconds_left()
+        if seconds is not None and seconds <= 0:
+            raise OperationalError(NO_ANSWER)
+        call = partial(_with_connections, partial(function, *args, **kwargs), seconds)
+        running = asyncio.get_running_loop().run_in_executor(pool.executor, copy_context().run, call)
+        if seconds is None:
+            return await running
+        try:
+            return await asyncio.wait_for(running, seconds)
+        except TimeoutError:
+            raise OperationalError(NO_ANSWER) from None
 
     return run
 
 
-def _with_connections(call: Callable[[], T]) -> T:
+def _with_connections(call: Callable[[], T], seconds: float | None) -> T:
     close_old_connections()  # broken or expired ones
     try:
-        with context.measure_cpu_time():
-            return call()
+        with context.measure_cpu_time(), context.limit_database_time(seconds):
+            result = call()
+        availability.database.report_success()
+        return result
     finally:
         close_old_connections()
 

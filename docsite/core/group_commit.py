@@ -9,13 +9,18 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Generic, NamedTuple, TypeVar
 
-from django.db import InterfaceError, OperationalError, close_old_connections
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, close_old_connections, connection
+
+from docsite.core import availability, context
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 logger = logging.getLogger(__name__)
 
+IDLE_SECONDS = 0.5  # after which the thread gives its connection back
+RESTART_SECONDS = 0.1  # after a mistake of ours
 RETRY_SECONDS = 5.0  # between two attempts while the database cannot be reached
 
 
@@ -100,14 +105,30 @@ class GroupCommit(Generic[Item, Result]):
         """Store what waits, in this thread. Returns False when some still wait for the database."""
         with self._store_lock:
             while group := self._next_group():
-                if left := self._store(group):
+                try:
+                    left = self._store(group)
+                except Exception as failure:  # a mistake of ours: callers must not wait for ever
+                    left = []
+                    self._fail([entry for entry in group if not entry.future.done()], failure)
+                if left:
                     self._put_back(left)
                     return False
         return True
 
     def _run(self) -> None:
         while True:
-            self._due.wait()
+            try:
+                self._store_groups()
+            except Exception:  # the thread lives as long as the process
+                logger.exception("The thread that stores %s failed, and goes on.", self.name)
+                time.sleep(RESTART_SECONDS)
+                self._due.set()
+
+    def _store_groups(self) -> None:
+        while True:
+            if not self._due.wait(IDLE_SECONDS):
+                connection.close()  # others may need it
+                self._due.wait()
             if self._weight < self._min_group_weight and self._delay:
                 time.sleep(self._delay)
             self._due.clear()
@@ -125,6 +146,13 @@ class GroupCommit(Generic[Item, Result]):
             self._weight -= weight
         return group
 
+    def _take_all(self) -> list[_Entry[Item, Result]]:
+        with self._lock:
+            entries = list(self._queue)
+            self._queue.clear()
+            self._weight = 0
+        return entries
+
     def _put_back(self, entries: list[_Entry[Item, Result]]) -> None:
         with self._lock:
             self._queue.extendleft(reversed(entries))
@@ -138,7 +166,8 @@ class GroupCommit(Generic[Item, Result]):
             if self._keep_waiting:
                 logger.warning("%d %s wait for the database: %s", len(group), self.name, failure)
                 return group
-            self._fail(group, failure)
+            waiting = self._take_all() if connection.vendor == "postgresql" else []
+            self._fail(group + waiting, failure)  # it was out of reach for as long as these may wait, too
         except Exception as failure:
             if len(group) == 1:
                 self._fail(group, failure)
@@ -155,7 +184,10 @@ class GroupCommit(Generic[Item, Result]):
     def _commit(self, group: list[_Entry[Item, Result]]) -> Sequence[Result]:
         close_old_connections()
         try:
-            return self._run_store([entry.item for entry in group])
+            with context.limit_database_time(2 * settings.ENV.database_seconds):  # callers wait for it
+                results = self._run_store([entry.item for entry in group])
+            availability.database.report_success()
+            return results
         finally:
             close_old_connections()
 

@@ -16,8 +16,8 @@ from types import TracebackType
 from django.db.utils import InterfaceError, OperationalError
 from redis.exceptions import RedisError
 
-from docsite.core import context
-from docsite.core.http.errors import ApiError
+from docsite.core import availability, context
+from docsite.core.http.errors import ApiError, is_store_failure
 from docsite.core.paths import CONTROL_CHARACTERS
 
 # Their messages tell what the system, the database server or Redis refused; ours are written for readers.
@@ -46,6 +46,21 @@ class UnavailableFilter(logging.Filter):
             return False
         self._next = time.monotonic() + UNAVAILABLE_SECONDS
         record.levelno, record.levelname = logging.WARNING, "WARNING"
+        return True
+
+
+class OutageFilter(logging.Filter):
+    """Drops records about a store that does not work. `docsite.core.availability` logs when that begins and ends."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is logged."""
+        values = record.args if isinstance(record.args, tuple) else ()
+        failures = [record.msg, *values, record.exc_info[1] if record.exc_info else None]
+        for failure in failures:
+            if isinstance(failure, Exception) and is_store_failure(failure):
+                store = availability.redis if isinstance(failure, RedisError) else availability.database
+                store.report_failure(describe(failure))
+                return False
         return True
 
 

@@ -1,32 +1,29 @@
 """A thread in each process that serves. Every hour it deletes what is stored for a limited time only."""
 
 import logging
-import threading
-import time
 from collections.abc import Callable, Iterable
 
 from django.db import close_old_connections
 
+from docsite.core.background import BackgroundThread
+
 logger = logging.getLogger(__name__)
 
-SWEEP_SECONDS = 3600.0
 
+class Sweeper(BackgroundThread):
+    """A thread that sweeps at once, and then every hour."""
 
-_thread: threading.Thread | None = None
+    name = "sweeper"
+    seconds = 3600.0
+    works_at_once = True
 
+    def __init__(self, sweeps: Iterable[Callable[[], object]]) -> None:
+        super().__init__()
+        self.sweeps = tuple(sweeps)
 
-def start(sweeps: Iterable[Callable[[], object]]) -> None:
-    """Start the thread, unless it runs. It sweeps at once, and then every hour."""
-    global _thread
-    if _thread is None:
-        _thread = threading.Thread(target=_run, args=(tuple(sweeps),), name="sweeper", daemon=True)
-        _thread.start()
-
-
-def _run(sweeps: tuple[Callable[[], object], ...]) -> None:
-    while True:
-        sweep_once(sweeps)
-        time.sleep(SWEEP_SECONDS)
+    def work(self) -> None:
+        """Sweep once."""
+        sweep_once(self.sweeps)
 
 
 def sweep_once(sweeps: Iterable[Callable[[], object]]) -> None:
@@ -35,6 +32,6 @@ def sweep_once(sweeps: Iterable[Callable[[], object]]) -> None:
         close_old_connections()
         try:
             sweep()
-        except Exception:  # the thread lives as long as the process
+        except Exception:  # the others must run
             logger.exception("Old data could not be deleted by %s.%s.", sweep.__module__, sweep.__qualname__)
         close_old_connections()

@@ -5,9 +5,10 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_POST
 
+from docsite.core import context
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.access.readers import set_reader_groups
-from docsite.core.db import in_db
+from docsite.core.db import REQUESTS, in_db
 from docsite.core.http import body, cpu_time
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import BadRequest
@@ -111,4 +112,5 @@ async def _answer_batch(request: HttpRequest, visit: Visit, messages: list[Any],
 
 async def _answer(request: HttpRequest, visit: Visit, call: Call, version: str) -> dict[str, Any]:
     visit.user_agent = agents.find_user_agent(request, call.meta)
-    return await server.answer(visit, call, version)
+    with context.limit_database_time(REQUESTS.seconds):  # anew: a batch may ask several questions
+        return await server.answer(visit, call, version)

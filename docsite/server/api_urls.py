@@ -7,7 +7,7 @@ from django.views.decorators.http import require_GET
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.http.errors import NotFound
 from docsite.server.api import api
-from docsite.server.health import health
+from docsite.server.health.database import health
 from docsite.server.openapi import build_document
 
 

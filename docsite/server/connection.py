@@ -24,6 +24,7 @@ from docsite.core.access import uploads
 MAX_UNSENT_BYTES = 256 * 1024  # on one connection; above this the sender waits
 MAX_FRAMES = 256  # of one message; browsers send one, or one for each 16 KiB
 MAX_WAITING_MESSAGES = 16  # of a socket; above this its client sends faster than it is served
+GOING_AWAY = 1001  # the close code of a server that ends (RFC 6455 §7.4.1)
 LINGER_SECONDS = 5.0  # after an early response: closing while the client still sends would destroy the response
 _HTTPChannel: Any = HTTPChannel  # Twisted has types for parts of it only
 
@@ -297,6 +298,11 @@ class Socket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no types
     def sendHttpErrorResponse(self, code: int, reason: str, responseHeaders: Any = None) -> None:
         """Refuse the socket before it opens."""
         super().sendHttpErrorResponse(code, reason, [*(responseHeaders or ()), ("X-Request-Id", self.request_id)])
+
+    def announce_end(self) -> None:
+        """Close an open socket because the server ends. Autobahn's `sendClose` refuses this code to applications."""
+        if self.state == self.STATE_OPEN:
+            self.sendCloseFrame(code=GOING_AWAY)
 
     def onMessageBegin(self, isBinary: bool) -> None:
         """Begin to count the frames of a message."""

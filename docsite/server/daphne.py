@@ -25,6 +25,7 @@ from twisted.internet.error import ConnectionDone
 from docsite.core.access.uploads import EXTENSION
 from docsite.server import lifecycle
 from docsite.server.connection import MAX_UNSENT_BYTES, ConnectionFactory, Socket, count_unsent
+from docsite.server.health import readiness
 
 MAX_FRAME_SIZE = 4 * 1024 * 1024  # above the socket's own limit of 2 MiB, which answers with a close code
 MAX_WAIT_SECONDS = 120.0  # for a client that reads too slowly; then its connection is closed
@@ -99,14 +100,19 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
         return Deferred.fromFuture(asyncio.ensure_future(self._end()))
 
     async def _end(self) -> None:
+        readiness.start_draining()
+        await asyncio.sleep(settings.ENV.drain_seconds)
         for port in self.ports:
             port.stopListening()
         await lifecycle.stop(self._end_requests)
 
     async def _end_requests(self) -> None:
-        """Give short requests a moment to end, then cancel all that still run."""
+        """Close the sockets, give short requests a moment to end, then cancel all that still run."""
+        for protocol in list(self.connections):
+            if isinstance(protocol, Socket):
+                protocol.announce_end()
         deadline = time.monotonic() + SHORT_REQUEST_GRACE_SECONDS
-        while time.monotonic() < deadline and any(map(self._is_http, list(self.connections))):
+        while time.monotonic() < deadline and any(map(self._is_open, list(self.connections))):
             await asyncio.sleep(0.02)
         running = [
             details["application_instance"]
@@ -117,10 +123,10 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
             application.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    def _is_http(self, protocol: Any) -> bool:
-        """Whether a request is still being answered on this connection."""
+    def _is_open(self, protocol: Any) -> bool:
+        """Whether a request is still being answered on this connection, or a socket is not closed yet."""
         application = self.connections.get(protocol, {}).get("application_instance")
-        return hasattr(protocol, "channel") and application is not None and not application.done()
+        return application is not None and not application.done()
 
 
 class EagerTransport(tcp.Server):

@@ -7,8 +7,10 @@ from django.core.cache import close_caches
 from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.base import reset_urlconf
 from django.core.signals import request_finished, request_started
-from django.db import close_old_connections, reset_queries
+from django.db import close_old_connections, connections, reset_queries
 
+from docsite.core import context
+from docsite.core.db import REPORTS, REQUESTS
 from docsite.server.lifecycle import Receive, Scope, Send
 
 
@@ -32,13 +34,22 @@ class Handler(ASGIHandler):
 class PageHandler(Handler):
     """For pages, whose views use the database in the thread of the request."""
 
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request. The admin has reports, for which the database may take longer, and deletes projects."""
+        seconds = REQUESTS.seconds
+        if scope["path"].startswith("/admin/"):
+            seconds = REPORTS.seconds if scope["method"] in ("GET", "HEAD") else None
+        with context.limit_database_time(seconds):
+            await super().__call__(scope, receive, send)
+
 
 class ApiHandler(Handler):
     """For API paths, whose views use the database in threads of their own (`docsite.core.db`)."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request. Django would start a thread for each request, just to close the response."""
-        await self.handle(scope, receive, send)
+        with context.limit_database_time(REQUESTS.seconds):
+            await self.handle(scope, receive, send)
 
 
 def limit_signals_to_pages() -> None:
@@ -51,3 +62,9 @@ def limit_signals_to_pages() -> None:
         for receiver in receivers:
             if signal.disconnect(receiver):
                 signal.connect(receiver, sender=PageHandler)
+    request_finished.connect(_close_connections, sender=PageHandler)
+
+
+def _close_connections(**kwargs: Any) -> None:
+    """Give the connection of a page back. Its thread ends, and the garbage collector may come late."""
+    connections.close_all()

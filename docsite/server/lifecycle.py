@@ -9,6 +9,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from django.db import connection
+
 from analytics.collecting import writer
 from analytics.counting import background
 from analytics.feedback import store as feedback
@@ -17,12 +19,13 @@ from assistant.gaps import background as gaps
 from assistant.question_groups import grouping
 from assistant.sessions.start import drain
 from assistant.support_requests import store as support_requests
-from docsite.core import sweeper
 from docsite.core.access import last_uses
-from docsite.core.db import in_db
+from docsite.core.db import REPORTS, in_db
 from docsite.core.delivery import background as deliveries
 from docsite.core.http import limit_use
+from docsite.core.sweeper import Sweeper
 from docsite.server import memory
+from docsite.server.health import readiness
 from docsite.server.sessions import sweep as sweep_sessions
 from search.query_log import recording
 from search.stored_sources import scheduler
@@ -36,6 +39,8 @@ SWEEPS = (
     *(support_requests.sweep, sweep_sessions),
 )
 
+_sweeper = Sweeper(SWEEPS)
+
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
@@ -45,12 +50,13 @@ def start() -> None:
     """Start the background work. Blocks: it writes to the database."""
     threads.mark_orphans()
     background.start()
-    sweeper.start(SWEEPS)
+    _sweeper.start()
     memory.start()
     scheduler.start()
     vectors.start()
     gaps.start()
     deliveries.start()
+    connection.close()  # this thread runs the event loop from now on, and needs none
 
 
 async def no_requests() -> None:
@@ -63,19 +69,20 @@ async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> Non
     `end_requests` runs after the end of the answers and before anything is stored,
     so that the records of the last requests are stored, too.
     """
+    readiness.start_draining()
     await asyncio.gather(
-        _attempt("end reading sources", in_db(scheduler.stop)()),
-        _attempt("end making vectors", in_db(vectors.stop)()),
-        _attempt("end grouping questions", in_db(gaps.stop)()),
-        _attempt("end sending deliveries", in_db(deliveries.stop)()),
+        _attempt("end reading sources", asyncio.to_thread(scheduler.stop)),
+        _attempt("end making vectors", asyncio.to_thread(vectors.stop)),
+        _attempt("end grouping questions", asyncio.to_thread(gaps.stop)),
+        _attempt("end sending deliveries", asyncio.to_thread(deliveries.stop)),
         _attempt("end the running answers", drain()),
     )
     await _attempt("end the last requests", end_requests())
-    await _attempt("store the last answers", in_db(threads.flush)())
-    await _attempt("store the last searches", in_db(recording.flush)())
-    await _attempt("store the last views", in_db(writer.flush)())
-    await _attempt("store the last uses of keys", in_db(last_uses.flush)())
-    await _attempt("store the last uses of limits", in_db(limit_use.flush)())
+    await _attempt("store the last answers", in_db(threads.flush, REPORTS)())
+    await _attempt("store the last searches", in_db(recording.flush, REPORTS)())
+    await _attempt("store the last views", in_db(writer.flush, REPORTS)())
+    await _attempt("store the last uses of keys", in_db(last_uses.flush, REPORTS)())
+    await _attempt("store the last uses of limits", in_db(limit_use.flush, REPORTS)())
 
 
 async def _attempt(purpose: str, step: Awaitable[object]) -> None:
@@ -94,7 +101,7 @@ async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
             await send({"type": "lifespan.shutdown.complete"})
             return
         try:
-            await in_db(start)()
+            await in_db(start, REPORTS)()
         except Exception as failure:
             await send({"type": "lifespan.startup.failed", "message": str(failure)})
             raise

@@ -3,10 +3,9 @@
 import contextlib
 import ctypes
 import gc
-import threading
-import time
 
-TRIM_SECONDS = 30.0
+from docsite.core.background import BackgroundThread
+
 _M_MMAP_THRESHOLD = -3  # of malloc.h: larger blocks go back to the system as soon as they are free
 
 
@@ -21,15 +20,17 @@ def configure() -> None:
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, 256 * 1024)
 
 
-def start() -> None:
-    """Start a thread that gives freed memory back to the system. Without it, a busy process grows by a fifth."""
-    threading.Thread(target=_trim_regularly, name="memory", daemon=True).start()
+class _Trimmer(BackgroundThread):
+    """A thread that gives freed memory back to the system. Without it, a busy process grows by a fifth."""
 
+    name = "memory"
+    seconds = 30.0
 
-def _trim_regularly() -> None:
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
-    while True:
-        time.sleep(TRIM_SECONDS)
-        gc.collect()  # a few milliseconds: what was there at the start is frozen
-        if trim:
+    def work(self) -> None:
+        """Collect garbage in a few milliseconds, since what was there at the start is frozen; then trim."""
+        gc.collect()
+        if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):  # of glibc
             trim(0)
+
+
+start = _Trimmer().start

@@ -15,6 +15,7 @@ from docsite.core.http.body import is_body_too_large
 from docsite.core.http.errors import TooLarge
 from docsite.core.workspace.health.socket import HealthSocket
 from docsite.server.handlers import ApiHandler, PageHandler
+from docsite.server.health import probes
 from docsite.server.lifecycle import Receive, Scope, Send
 from docsite.site.page_cache import PageCache
 
@@ -40,6 +41,9 @@ class Http:
                 message = {**message, "headers": [*message.get("headers", ()), (b"X-Request-Id", identifier)]}
             await send(message)
 
+        if scope["path"] in probes.PATHS:
+            await probes.respond(scope, send_with_id)
+            return
         scope = {**scope, "scheme": client_address.scheme(scope)}
         if _WITHOUT_PREFIX.match(scope["path"]):
             scope = {**scope, "path": "/discovery" + scope["path"]}

@@ -20,10 +20,11 @@ from assistant.limits import assistant_charges
 from assistant.models import Message, SupportSettings
 from assistant.schemas import MAX_TEXT, Ask
 from assistant.sessions.start import Transport, start_answer
+from docsite.core import context
 from docsite.core.access import authentication
 from docsite.core.access.api_middleware import as_api_error, own_origin
 from docsite.core.access.authentication import Caller
-from docsite.core.db import in_db
+from docsite.core.db import REQUESTS, in_db
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip
 from docsite.core.http.errors import (
@@ -69,7 +70,8 @@ async def ask(request: HttpRequest) -> HttpResponse:
         "refusal": interface_texts.translate_refusal(language, refusal) if refusal else "",
         "thread_id": thread_id,
     }
-    response = await in_db(_page)(request, language, result)
+    with context.limit_database_time(REQUESTS.seconds):  # anew, after an answer that took its time
+        response = await in_db(_page)(request, language, result)
     return forms.finish_response(response, refusal)
 
 

@@ -1,11 +1,15 @@
 """The context that every page of the site shares: navigation, languages, texts."""
 
 import functools
+import logging
+import time
 import tomllib
 from typing import Any
 
 from django.conf import settings
+from django.db import DatabaseError
 
+from docsite.core import context
 from docsite.core.access.authentication import project_by_domain
 from docsite.core.tenants.models import Project
 from docsite.site import interface_texts
@@ -19,6 +23,10 @@ from docsite.site.navigation import (
     readable_pages,
 )
 
+logger = logging.getLogger(__name__)
+
+PATIENCE_SECONDS = 1.0
+RETRY_SECONDS = 5.0  # after the database did not answer
 SITE_NAME = "Docs Service"
 
 
@@ -50,7 +58,7 @@ def page_context(language: str = DEFAULT_LANGUAGE, page: Page | None = None) -> 
         ],
         "versions": [{"name": version(), "href": "/changelog", "current": True}],
         "groups": groups(language),
-        "widget": {"domain": settings.ENV.site_domain, "key": key} if key and site_project() else None,
+        "widget": {"domain": settings.ENV.site_domain, "key": key} if key and _site_project.exists() else None,
     }
 
 
@@ -66,6 +74,30 @@ def _in_language(page: Page | None, code: str) -> Page:
 def site_project() -> Project | None:
     """The project of these pages; None if it does not exist."""
     return project_by_domain(settings.ENV.site_domain)
+
+
+class _SiteProject:
+    """Whether these pages have a project. While the database does not answer: whether they had one.
+
+    Pages do not wait for that: they show the widget, which has errors of its own.
+    """
+
+    def __init__(self) -> None:
+        self._exists = True
+        self._ask_again_at = 0.0
+
+    def exists(self) -> bool:
+        if time.monotonic() >= self._ask_again_at:
+            try:
+                with context.limit_database_time(PATIENCE_SECONDS):
+                    self._exists = site_project() is not None
+            except DatabaseError:
+                self._ask_again_at = time.monotonic() + RETRY_SECONDS
+                logger.warning("The project of the site could not be read.", exc_info=True)
+        return self._exists
+
+
+_site_project = _SiteProject()
 
 
 @functools.cache

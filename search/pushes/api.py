@@ -10,7 +10,7 @@ from ninja import Path, Query, Router
 from docsite.core import context
 from docsite.core.access import uploads
 from docsite.core.access.request_checks import AdminKey, CallerRequest
-from docsite.core.db import in_db
+from docsite.core.db import REPORTS, in_db
 from docsite.core.http.errors import BadRequest, NotFound
 from docsite.core.http.schemas import responses
 from docsite.core.http.streams import streaming_response
@@ -99,7 +99,7 @@ async def pushed_sources(request: CallerRequest, projectId: str) -> Any:
 async def delete(request: CallerRequest, projectId: str, name: Path[SourceName]) -> HttpResponse:
     """Take the pages of a pushed source out of the index, and forget it."""
     context.set_actor(lambda: _name(request))
-    await in_db(_delete)(request.auth.project, name)
+    await in_db(_delete, REPORTS)(request.auth.project, name)
     return HttpResponse(status=204)
 
 

@@ -11,7 +11,8 @@ from typing import IO, Any
 
 from django.conf import settings
 
-from docsite.core.db import in_db
+from docsite.core import context
+from docsite.core.db import REQUESTS, in_db
 from docsite.core.http.errors import BadRequest, Unavailable
 from search.models import Source
 from search.pushes.run import Push
@@ -93,7 +94,8 @@ async def _run(push: Push, file: IO[bytes], reports: "asyncio.Queue[dict[str, An
         status = await process.wait()
         if status:
             logger.warning("The process of a push ended with status %s.", status)
-            await in_db(_fail)(claimed, push)
+            with context.limit_database_time(REQUESTS.seconds):  # anew: the push took its time
+                await in_db(_fail)(claimed, push)
     finally:
         reports.put_nowait(None)
         if process and process.returncode is None:

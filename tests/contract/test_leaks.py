@@ -336,6 +336,8 @@ SOCKETS = {
 ANY_PAGE = f"/{CANARY}"  # of the site: an address that resembles that of the page
 PAGES = {
     "health": Surface(_get("/health")),
+    "health/live": Surface(_get("/health/live")),
+    "health/ready": Surface(_get("/health/ready")),
     "openapi.json": Surface(_get("/openapi.json")),
     "widget.js": Surface(_get("/widget.js")),
     "search.js": Surface(_get("/search.js")),
@@ -412,6 +414,7 @@ def test_the_same_call_shows_the_page_to_its_readers(site: Site, name: str) -> N
 
 def test_every_surface_has_a_case(site: Site) -> None:
     from docsite.server import api_urls, routing, urls
+    from docsite.server.health import probes
 
     document = httpx.get(f"{site.url}/openapi.json").json()
     operations = {f"{method} {path}" for path, methods in document["paths"].items() for method in methods}
@@ -420,7 +423,8 @@ def test_every_surface_has_a_case(site: Site) -> None:
     assert all(any(name.removeprefix("socket ") in route for name in SOCKETS) for route in sockets)
     assert len(sockets) == len(SOCKETS)
     api = [pattern for pattern in api_urls.urlpatterns if getattr(pattern, "app_name", "") != "ninja"]
-    assert {_shorten(route) for route in _routes([*api, *urls.urlpatterns])} == PAGES.keys()
+    pages = {_shorten(route) for route in _routes([*api, *urls.urlpatterns])}
+    assert pages | {path.removeprefix("/") for path in probes.PATHS} == PAGES.keys()
 
 
 def _routes(patterns: list[Any], before: str = "") -> Iterator[str]:

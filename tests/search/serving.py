@@ -42,7 +42,7 @@ def state_of(source: Source) -> str:
 
 def serving(folder: str) -> None:
     """What becomes of due sources beside a process that serves."""
-    scheduler.POLL_SECONDS = 0.02
+    scheduler._scheduler.seconds = 0.02
     good = stored(folder)
     scheduler.start()
     wait_for(lambda: state_of(good) == State.DONE, "it to be read")
@@ -67,7 +67,7 @@ def serving(folder: str) -> None:
 
 def dying(folder: str) -> None:
     """A process that serves is gone at once, while its reader reads."""
-    scheduler.POLL_SECONDS = 0.02
+    scheduler._scheduler.seconds = 0.02
     source = stored(folder)
     scheduler.start()
     wait_for(lambda: state_of(source) == State.RUNNING and scheduler._scheduler.worker, "it to be read")

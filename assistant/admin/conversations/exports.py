@@ -10,7 +10,7 @@ from assistant.admin.conversations import ratings
 from assistant.admin.conversations.listing import Entry, Listing, Page
 from assistant.admin.conversations.ratings import Rating
 from assistant.models import Message, Thread
-from docsite.core.db import in_db
+from docsite.core.db import REPORTS, in_db
 
 logger = logging.getLogger(__name__)
 
@@ -25,8 +25,8 @@ async def stream_listing(listing: Listing) -> AsyncIterator[bytes]:
     page: Page | None = None
     try:
         while page is None or page.next:
-            page = await in_db(listing.load_page)(page.next if page else None, BATCH)
-            yield (await in_db(_format_entries)(page.entries)).encode()
+            page = await in_db(listing.load_page, REPORTS)(page.next if page else None, BATCH)
+            yield (await in_db(_format_entries, REPORTS)(page.entries)).encode()
     except Exception:  # a response body must not raise
         logger.exception("The conversations of project %s could not be exported.", listing.project.domain)
         yield b'{"error": "The export is not complete."}\n'

@@ -25,6 +25,7 @@ from docsite.core.http.errors import (
     BadRequest,
     Forbidden,
     Unavailable,
+    is_store_failure,
 )
 from docsite.core.http.nul import find_nul
 
@@ -120,7 +121,7 @@ def as_api_error(failure: Exception) -> ApiError:
         return failure
     if isinstance(failure, TooManyFieldsSent):
         return BadRequest(f"query: more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} parameters")
-    if ratelimit.is_store_failure(failure):
+    if is_store_failure(failure):
         logger.error("The database does not answer.", exc_info=failure)
         return Unavailable("The database does not answer. Try again shortly.")
     reference = context.request_id.get() or context.new_request_id()

@@ -15,6 +15,7 @@ from django.http import HttpRequest
 from ninja.security.base import AuthBase
 from pydantic import BaseModel
 
+from docsite.core import context
 from docsite.core.access import authentication
 from docsite.core.access.authentication import Caller
 from docsite.core.access.reader_tokens import HEADER, find_groups
@@ -111,6 +112,7 @@ class _KeyCheck(AuthBase):
             request.payload = await _parse_large_body(request, self.body)
         if self.counted and (seconds := ratelimit.compute_delay(request.usages)):
             await asyncio.sleep(seconds)
+            context.extend_database_time(seconds)
         return caller
 
 

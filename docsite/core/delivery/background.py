@@ -1,55 +1,28 @@
 """A thread in each process that serves. It sends the deliveries that are due."""
 
 import logging
-import threading
 
-from django.db import close_old_connections, connection
-
+from docsite.core.background import BackgroundThread
 from docsite.core.delivery import mail, outbox, webhooks
 from docsite.core.delivery.messages import DeliveryError, Email
 from docsite.core.delivery.models import Delivery
 
 logger = logging.getLogger(__name__)
 
-POLL_SECONDS = 1.0
-RETRY_SECONDS = 30.0  # after an error of the database
-STOP_SECONDS = 10.0
 NO_ADDRESS = "There is no address any more: name one in the settings."
 
 
-class _Background:
-    def __init__(self) -> None:
-        self.stopping = threading.Event()
-        self.thread: threading.Thread | None = None
+class _Sender(BackgroundThread):
+    """A thread that sends one delivery after the other. What it has not sent is sent later, by any process."""
 
-    def start(self) -> None:
-        """Start the thread, unless it runs."""
-        if self.thread is None:
-            self.stopping.clear()
-            self.thread = threading.Thread(target=self._run, name="deliveries", daemon=True)
-            self.thread.start()
+    name = "deliveries"
+    seconds = 1.0
+    retry_seconds = 30.0
 
-    def stop(self) -> None:
-        """Stop the thread after its present delivery. What it has not sent is sent later, by any process."""
-        self.stopping.set()
-        if self.thread:
-            self.thread.join(STOP_SECONDS)
-            if not self.thread.is_alive():
-                self.thread = None
-
-    def _run(self) -> None:
-        pause = POLL_SECONDS
-        while not self.stopping.wait(pause):
-            pause = POLL_SECONDS
-            close_old_connections()
-            try:
-                while not self.stopping.is_set() and send_next():
-                    pass
-            except Exception:  # the thread lives as long as the process
-                logger.exception("Deliveries could not be read or stored.")
-                pause = RETRY_SECONDS
-            close_old_connections()
-        connection.close()
+    def work(self) -> None:
+        """Send what is due."""
+        while not self.stopping.is_set() and send_next():
+            pass
 
 
 def send_next() -> bool:
@@ -80,5 +53,5 @@ def send(delivery: Delivery) -> str:
     return webhooks.call(message.webhook, delivery.delivery_id, delivery.event, created_at, message.data)
 
 
-_background = _Background()
-start, stop = _background.start, _background.stop
+_sender = _Sender()
+start, stop = _sender.start, _sender.stop

@@ -11,10 +11,13 @@ ApiError            any status
 +- Unavailable      503, with Retry-After
 """
 
+import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.db import InterfaceError, OperationalError
 from django.http import JsonResponse
+from redis.exceptions import RedisError
 
 
 @dataclass
@@ -100,6 +103,13 @@ def format_duration(seconds: int) -> str:
     """A duration in words: `1 second`, `41 minutes`, `15 hours`."""
     number, unit = in_largest_unit(seconds)
     return f"{number} {unit}{'' if number == 1 else 's'}"
+
+
+def is_store_failure(failure: Exception) -> bool:
+    """Whether an exception means that the database or Redis cannot be reached, is busy or full."""
+    if getattr(failure.__cause__, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
+        return False  # a mistake in a statement
+    return isinstance(failure, (OperationalError, InterfaceError, RedisError))
 
 
 class Unavailable(ApiError):

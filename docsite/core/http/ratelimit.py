@@ -1,6 +1,6 @@
 """Rate limits: 429 with `Retry-After`. django-ratelimit counts in a shared store. Each app defines its limits."""
 
-import sqlite3
+import logging
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest
 from django_ratelimit.core import _split_rate, get_usage
-from redis.exceptions import RedisError
 
+from docsite.core import availability
 from docsite.core.http import limit_use
-from docsite.core.http.errors import TooMany, Unavailable
+from docsite.core.http.errors import TooMany, Unavailable, is_store_failure
+
+logger = logging.getLogger(__name__)
 
 SLOWED_SHARE = 0.2  # of a limit; requests in it wait
 
@@ -114,7 +115,10 @@ def _usage(limit: Limit, key: str, *, increment: bool) -> dict[str, Any] | None:
     except Exception as failure:  # each store has its own connection errors
         if not is_store_failure(failure):
             raise
+        logger.warning("The store of the limits does not answer.", exc_info=failure)
         return None
+    if settings.ENV.redis_url:
+        availability.redis.report_success()
     return usage if usage["limit"] else None
 
 
@@ -130,13 +134,6 @@ def _count_locally(limit: Limit, key: str) -> dict[str, Any]:
     _local_counts[limit.name, key, window] += 1
     used = _local_counts[limit.name, key, window]
     return {"count": used, "should_limit": used > count, "time_left": (window + 1) * seconds - int(time.time())}
-
-
-def is_store_failure(failure: Exception) -> bool:
-    """Whether an exception means that the database or Redis cannot be reached, is busy or full."""
-    if getattr(failure.__cause__, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
-        return False  # a mistake in a statement
-    return isinstance(failure, (OperationalError, InterfaceError, RedisError))
 
 
 def headers(usages: Sequence[Usage]) -> dict[str, str]:

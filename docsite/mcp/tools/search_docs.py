@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, Field, StrictStr, field_validator
 
-from docsite.core.db import in_db
+from docsite.core.db import SEARCHES, in_db
 from docsite.core.http.schemas import Whole
 from docsite.core.tenants.models import Project
 from docsite.mcp.tools.tool import Output, Tool, Visit
@@ -53,7 +53,7 @@ class Results(BaseModel):
 
 async def _call(visit: Visit, arguments: Arguments) -> Output:
     await visit.spend(search_charges(visit.caller))
-    hits = await in_db(_find)(visit, arguments)
+    hits = await in_db(_find, SEARCHES)(visit, arguments)
     results = [_describe(hit) for hit in hits]
     return Output(_format(arguments.query, results), Results(results=results))
 

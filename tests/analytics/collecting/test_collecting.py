@@ -90,7 +90,7 @@ async def test_no_thread_is_started_for_an_api_request(client, monkeypatch):
     started: list[str] = []
     start = threading.Thread.start
     monkeypatch.setattr(threading.Thread, "start", lambda thread: started.append(thread.name) or start(thread))
-    pool = db._threads._max_workers
+    pool = db.HEALTH.executor._max_workers
     for _ in range(3 * pool):
         assert (await client.get("/health")).status_code == 200
     assert [name for name in started if not name.startswith("db_")] == []

@@ -118,6 +118,18 @@ def test_waiting_items_are_tried_again(store, monkeypatch):
     assert future.result(PATIENCE) == 2
 
 
+def test_a_mistake_outside_the_transaction_reaches_its_callers_and_the_thread_goes_on(store, monkeypatch):
+    numbers = queue(store)
+    monkeypatch.setattr(numbers, "_run_store", lambda items: [])  # fewer results than items
+    with pytest.raises(ValueError, match="zip"):
+        numbers.submit(1).result(PATIENCE)
+    monkeypatch.setattr(numbers, "_weigh", lambda item: 1)
+    monkeypatch.setattr(numbers, "_run_store", store)
+    take = numbers._next_group
+    monkeypatch.setattr(numbers, "_next_group", lambda: monkeypatch.setattr(numbers, "_next_group", take) or 1 / 0)
+    assert numbers.submit(2).result(PATIENCE) == 4, "after an exception in the thread itself"
+
+
 def test_an_item_is_stored_although_its_caller_left(store):
     numbers = queue(store, delay=60, min_group_weight=100)
     left, other = numbers.submit(1), numbers.submit(2)

@@ -109,5 +109,5 @@ def old_searches_are_forgotten_at_the_start() -> None:
     """A process that was down for long forgets who searched before it."""
     project = new_project()
     project.searches.create(caller=1, text="install", at=datetime(2020, 1, 1, tzinfo=UTC))
-    lifecycle.sweeper.start(lifecycle.SWEEPS)
+    lifecycle._sweeper.start()
     wait_for(lambda: not project.searches.exists(), "the search to be removed")

@@ -22,11 +22,11 @@ def thread(settings: Any, monkeypatch: pytest.MonkeyPatch, make_project: Any) ->
     """The thread of a process that serves, with one project. Others in the database would take time."""
     settings.ENV = settings.ENV.model_copy(update={"embeddings": "auto"})
     tenant = make_project()
-    monkeypatch.setattr(background, "POLL_SECONDS", 0.01)
     monkeypatch.setattr(
         background, "find_due", lambda model: [one for one in find_due(model) if one.project == tenant.project]
     )
-    running = background._Background()
+    running = background._Embedding()
+    running.seconds = 0.01
     running.project = tenant.project  # type: ignore[attr-defined]
     yield running
     running.stop()
@@ -48,7 +48,7 @@ def test_vectors_follow_an_ingest(
     wait_for(lambda: embedding.is_complete(thread.project, embedder), "the vectors of the new pages")
     assert count(thread.project) == 4
     thread.stop()
-    assert thread.thread is None
+    assert thread._thread is None
     domain = thread.project.domain
     lines = [record.getMessage() for record in caplog.records if domain in record.getMessage()]
     assert lines == [
@@ -74,7 +74,7 @@ def test_the_end_of_the_process_keeps_what_was_made(
 def test_the_thread_survives_a_failing_model(
     thread: Any, pages: Any, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(background, "RETRY_SECONDS", 0.01)
+    thread.retry_seconds = 0.01
     ingest(thread.project, pages(one="One."))
     embedder.fails = True
     thread.start()
@@ -86,12 +86,12 @@ def test_the_thread_survives_a_failing_model(
 def test_without_a_model_the_thread_ends(thread: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "get_embedder", lambda: None)
     thread.start()
-    thread.thread.join(10)
-    assert not thread.thread.is_alive()
+    thread._thread.join(10)
+    assert not thread._thread.is_alive()
     thread.stop()
     settings.ENV = settings.ENV.model_copy(update={"embeddings": "none"})
     thread.start()
-    assert thread.thread is None
+    assert thread._thread is None
 
 
 @pytest.mark.parametrize("has_model", [True, False])

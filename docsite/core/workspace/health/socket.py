@@ -17,7 +17,7 @@ from django.contrib.auth import get_user
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, parse_cookie
 
-from docsite.core.db import in_db
+from docsite.core.db import REPORTS, in_db
 from docsite.core.http import open_sockets
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import project_of
@@ -114,6 +114,6 @@ async def _read(facts: _Facts, project: Project) -> str:
     """Read the facts, unless another socket of this process has read them a moment ago."""
     async with facts.lock:
         if time.monotonic() - facts.read_at >= UPDATE_SECONDS:
-            facts.html = await in_db(render_facts)(project)
+            facts.html = await in_db(render_facts, REPORTS)(project)
             facts.read_at = time.monotonic()
         return facts.html

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from django.http import HttpResponseBadRequest, StreamingHttpResponse
 
-from docsite.core.db import in_db
+from docsite.core.db import REPORTS, in_db
 
 Format = Literal["csv", "jsonl"]
 FORMATS: dict[Format, tuple[str, str]] = {
@@ -59,7 +59,7 @@ def refuse(errors: Sequence[str]) -> HttpResponseBadRequest:
 
 async def _stream(chunks: Iterator[str]) -> AsyncIterator[str]:
     """Yield chunk by chunk. Django would collect all chunks of a plain iterator before it sends the first."""
-    fetch = in_db(lambda: next(chunks, None))
+    fetch = in_db(lambda: next(chunks, None), REPORTS)
     while (chunk := await fetch()) is not None:
         yield chunk
 

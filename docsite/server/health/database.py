@@ -4,7 +4,7 @@ from django.db import connection
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_GET
 
-from docsite.core.db import in_db
+from docsite.core.db import HEALTH, in_db
 
 
 @require_GET
@@ -15,5 +15,5 @@ async def health(request: HttpRequest) -> JsonResponse:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
 
-    await in_db(ping)()
+    await in_db(ping, HEALTH)()
     return JsonResponse({"status": "ok"})

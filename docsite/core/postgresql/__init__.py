@@ -1,0 +1,1 @@
+"""Django's backend for PostgreSQL (`base`), with a limit of time for each statement and of connections."""

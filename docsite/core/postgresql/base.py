@@ -1,0 +1,117 @@
+"""Django's backend for PostgreSQL, which neither waits without end nor opens connections without end.
+
+The limits of time are kept here and not by `statement_timeout`: a server that hangs cannot keep its own,
+and a pooler in transaction mode would hand the setting on to others.
+"""
+
+import threading
+import time
+import weakref
+from collections.abc import Generator
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.db.backends.postgresql import base
+from django.utils.asyncio import async_unsafe
+from psycopg import IsolationLevel, OperationalError
+
+from docsite.core import context
+from docsite.core.db import NO_ANSWER
+
+CHECK_SECONDS = 1.5  # for the first statement on a connection that was not used for a while
+MIN_CONNECT_SECONDS = 1.0  # that must be left to try it
+CONNECT_SECONDS = 3  # the least that libpq takes is 2
+WAIT_SECONDS = 4.0  # for a connection, when all are in use here or at the server
+RETRY_SECONDS = 0.1
+FAILED_AT_ONCE = ("too many", "remaining connection slots", "no more connections")  # PostgreSQL's and PgBouncer's words
+
+# For a network that drops packets: the kernel then closes a connection on which nothing is acknowledged.
+OPTIONS = {
+    "connect_timeout": CONNECT_SECONDS,
+    "tcp_user_timeout": 10_000,  # milliseconds
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+}
+
+_free = threading.BoundedSemaphore(settings.ENV.database_connections)
+
+
+class Connection(psycopg.Connection[Any]):
+    """A connection on which a statement may take as long as the context allows."""
+
+    def wait(self, gen: Any, *options: Any, **named: Any) -> Any:
+        """Run a statement. Closes the connection and raises `OperationalError` when its time is over."""
+        until = context.database_deadline.get()
+        return super().wait(gen if until is None else self._limit(gen, until), *options, **named)
+
+    def _limit(self, statement: Any, until: float) -> Generator[Any, Any, Any]:
+        try:
+            wanted = next(statement)
+            while True:
+                ready = yield wanted
+                if not ready and time.monotonic() > until:
+                    self._end_statement()
+                    raise OperationalError(NO_ANSWER)
+                wanted = statement.send(ready)
+        except StopIteration as end:
+            return end.value
+
+    def _end_statement(self) -> None:
+        """Ask the server to end the statement, and leave the connection."""
+        with suppress(psycopg.Error):
+            if psycopg.capabilities.has_cancel_safe():
+                self.cancel_safe(timeout=1)
+        self.close()
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """Opens at most `DATABASE_CONNECTIONS` in a process. Who needs a further one waits briefly."""
+
+    def get_connection_params(self) -> dict[str, Any]:
+        """The parameters of `DATABASE_URL`, which come before ours."""
+        return {**OPTIONS, **super().get_connection_params()}
+
+    @async_unsafe
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Connection:
+        """A connection. Raises `OperationalError` when none becomes free in time."""
+        self.isolation_level = IsolationLevel.READ_COMMITTED
+        now = time.monotonic()
+        deadline = context.database_deadline.get()
+        if deadline is not None and deadline - now < MIN_CONNECT_SECONDS:
+            raise OperationalError(NO_ANSWER)
+        until = now + WAIT_SECONDS if deadline is None else min(now + WAIT_SECONDS, deadline)
+        if not _free.acquire(timeout=until - now):
+            raise OperationalError("all connections of this process to the database are in use")
+        try:
+            if deadline is not None and deadline - now < CONNECT_SECONDS:
+                conn_params = {**conn_params, "connect_timeout": 2}
+            connection = self._connect(conn_params, until)
+        except BaseException:
+            _free.release()
+            raise
+        self._release = weakref.finalize(connection, _free.release)  # threads that end leave theirs to the collector
+        self._release.atexit = False
+        return connection
+
+    def _connect(self, conn_params: dict[str, Any], until: float) -> Connection:
+        while True:
+            try:
+                return Connection.connect(**conn_params)
+            except OperationalError as failure:
+                if time.monotonic() > until or not any(words in str(failure) for words in FAILED_AT_ONCE):
+                    raise
+            time.sleep(RETRY_SECONDS)
+
+    def _close(self) -> None:
+        try:
+            super()._close()  # type: ignore[misc]  # the stubs lack it
+        finally:
+            self._release()
+
+    def is_usable(self) -> bool:
+        """Whether the connection answers. A server that hangs is found here before a statement waits for it."""
+        with context.limit_database_time(CHECK_SECONDS):
+            return super().is_usable()

@@ -1,0 +1,77 @@
+"""The reasons why this process should get no requests: it ends, or something that it needs does not work."""
+
+import asyncio
+import shutil
+import threading
+import uuid
+from collections.abc import Awaitable, Callable
+
+from django.conf import settings
+from django.core.cache import caches
+from django.db import OperationalError, connection
+
+from docsite.core import background
+from docsite.core.context import limit_database_time
+from docsite.core.db import HEALTH, in_db, is_remote
+from docsite.core.logs import describe
+
+CHECK_SECONDS = 1.5  # for each check; they run at once
+BUSY_MILLISECONDS = 500  # that the check of a SQLite database waits for other writers
+MIN_FREE_MIB = 100
+_draining = threading.Event()
+
+
+def start_draining() -> None:
+    """Report from now on that this process ends."""
+    _draining.set()
+
+
+async def check() -> dict[str, str]:
+    """`ok`, or a reason, for each thing that a process needs. Takes at most two seconds, whatever hangs."""
+    names = ("process", "database", "limits", "threads", "disk")
+    checks = (_check_process, _in_time(_write), _in_time(_count), _check_threads, _check_disk)
+    return dict(zip(names, await asyncio.gather(*(one() for one in checks)), strict=True))
+
+
+def _in_time(use: Callable[[], None]) -> Callable[[], Awaitable[str]]:
+    async def check() -> str:
+        try:
+            await asyncio.wait_for(in_db(use, HEALTH)(), CHECK_SECONDS)
+        except TimeoutError:
+            return f"no answer within {CHECK_SECONDS:g} seconds"
+        except Exception as failure:  # each store has its own
+            return describe(failure)
+        return "ok"
+
+    return check
+
+
+def _write() -> None:
+    """Write no row: that fails where the database is read-only. A SQLite database that is busy can be written."""
+    try:
+        with limit_database_time(CHECK_SECONDS), connection.cursor() as cursor:
+            if not is_remote():
+                cursor.execute(f"PRAGMA busy_timeout={BUSY_MILLISECONDS}")
+            cursor.execute("UPDATE projects_counter SET value = value WHERE key = %s", ["no such key"])
+    except OperationalError as failure:
+        if is_remote() or "locked" not in str(failure):
+            raise
+
+
+def _count() -> None:
+    with limit_database_time(CHECK_SECONDS):
+        caches["limits"].get(f"ready-{uuid.uuid4()}")
+
+
+async def _check_process() -> str:
+    return "is shutting down" if _draining.is_set() else "ok"
+
+
+async def _check_threads() -> str:
+    missing = [thread.name for thread in background.list_running() if thread.has_ended]
+    return f"has ended: {', '.join(missing)}" if missing else "ok"
+
+
+async def _check_disk() -> str:
+    free = (await asyncio.to_thread(shutil.disk_usage, settings.DATA_DIR)).free // 2**20
+    return "ok" if free >= MIN_FREE_MIB else f"only {free} MiB are free below DATA_DIR"

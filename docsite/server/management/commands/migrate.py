@@ -1,0 +1,40 @@
+"""`manage.py migrate`: Django's command, of which only one runs at a time. Others wait, and then find nothing to do."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.core.management.commands import migrate
+from django.db import connection
+
+_LOCK = 0x316A7E  # of PostgreSQL's advisory locks
+
+
+class Command(migrate.Command):
+    """Migrates, while no other process does."""
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Wait for the lock, then migrate."""
+        with _lock():
+            super().handle(*args, **options)
+
+
+@contextmanager
+def _lock() -> Iterator[None]:
+    if connection.vendor == "sqlite":
+        path = settings.DATA_DIR / "migrate.lock"
+        path.touch(mode=0o600)
+        with path.open("a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+        return
+    holder = connection.copy()  # in a transaction of its own, which works through a pooler, too
+    try:
+        holder.set_autocommit(False)
+        with holder.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        yield
+    finally:
+        holder.close()

@@ -1,0 +1,25 @@
+"""Two processes that start at once may both migrate: one waits for the other."""
+
+import threading
+from pathlib import Path
+
+from tests import scenarios
+
+
+def test_two_migrations_at_once_both_succeed(tmp_path: Path) -> None:
+    database = {"DATA_DIR": str(tmp_path)}
+    failures: list[BaseException] = []
+
+    def migrate() -> None:
+        try:
+            scenarios.migrate(database)
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=migrate) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert (tmp_path / "migrate.lock").exists()
