@@ -72,7 +72,7 @@ class Request(WebRequest):  # type: ignore[misc]  # Daphne has no types
 
     def handle_reply(self, message: dict[str, Any]) -> None:
         """Send a message of the application. A piece of a stream goes a short way: most pieces are single tokens."""
-        body = message.get("body")
+        body: bytes = message.get("body", b"")
         is_piece = body and message.get("more_body") and self.chunked  # its beginning is sent
         if is_piece and not (self.finished or self._disconnected or self.channel is None):
             self.channel.transport.write(b"%x\r\n%b\r\n" % (len(body), body))
