@@ -186,9 +186,9 @@ class _DeliveryCheck:
         self._lost(reason)
 
 
-def serve(host: str, port: int, ready: Callable[[], None]) -> None:
+def serve(host: str, port: int, ready: Callable[[], None], with_background: bool = True) -> None:
     """Serve until SIGINT or SIGTERM, at an address that `check_address` has accepted. Calls `ready` when it listens."""
-    lifecycle.start()
+    lifecycle.start(with_background)
     DrainingServer(
         application=import_string("docsite.asgi.application"),
         endpoints=build_endpoint_description_strings(host=host, port=port),
