@@ -57,6 +57,7 @@ def show_people(request: HttpRequest, project: Project) -> HttpResponse:
         "address": address,
         "is_sent": is_sent,
         "days": members.INVITATION_LIFETIME.days,
+        "rules": navigation.page_url(KEY, project, name="rules"),
         "leave": navigation.page_url(KEY, project, name="leave"),
         "is_member": people.filter(user=request.user.pk).exists(),
         "sends_mail": mail.is_configured(),
