@@ -36,8 +36,7 @@ def create(claims: Claims, *, is_invited: bool) -> User:
 
 
 def connect(user: User, issuer: str, subject: str) -> None:
-    """Let a person log in to this account by single sign-on from now on. Raises ProviderError."""
-    check(user)
+    """Let a person log in to this account by single sign-on from now on."""
     Identity.objects.get_or_create(issuer=issuer, subject=subject, defaults={"user": user})
 
 

@@ -21,7 +21,7 @@ from docsite.core.sign_on.password import LOGIN_IP
 from docsite.core.sign_on.provider import Claims, ProviderError
 from docsite.core.sign_on.sessions import find_next, open_session
 from docsite.core.tenants import members
-from docsite.core.tenants.log_in_rules import Method
+from docsite.core.tenants.log_in_rules import Method, list_closed
 
 logger = logging.getLogger(__name__)
 
@@ -40,9 +40,11 @@ def start(request: HttpRequest) -> HttpResponse:
     """Send the browser to the provider."""
     if not provider.is_configured():
         raise Http404
+    from docsite.core.sign_on import openid_connect
+
     try:
         ratelimit.spend((LOGIN_IP, network_of(client_ip(request))))
-        response = provider.redirect(request, request.build_absolute_uri(reverse("single_sign_on_callback")))
+        response = openid_connect.redirect(request, request.build_absolute_uri(reverse("single_sign_on_callback")))
     except TooMany as refusal:
         return _refuse(request, refusal.sentence, refusal.status)
     except ProviderError as failure:
@@ -57,12 +59,14 @@ def finish(request: HttpRequest) -> HttpResponse:
     """Take the browser back from the provider: log in, or ask whether to connect the account that is logged in."""
     if not provider.is_configured():
         raise Http404
+    from docsite.core.sign_on import openid_connect
+
     after = find_next(request, request.session.pop(_NEXT, ""))
     try:
-        claims = provider.finish(request)
+        claims = openid_connect.finish(request)
         user = accounts.find(claims)
         if user is None and request.user.is_authenticated:
-            accounts.check(request.user)
+            _check_may_connect(request)
             request.session[_PENDING] = {**vars(claims), "groups": sorted(claims.groups), "at": time.time()}
             return HttpResponseRedirect(reverse("single_sign_on_connect"))
         _enter(request, claims, after)
@@ -83,6 +87,7 @@ def connect(request: HttpRequest) -> HttpResponse:
     del request.session[_PENDING]
     claims = Claims(pending["issuer"], pending["subject"], pending["name"], frozenset(pending["groups"]))
     try:
+        _check_may_connect(request)
         accounts.connect(request.user, claims.issuer, claims.subject)
         _enter(request, claims, "")
     except ProviderError as failure:
@@ -98,6 +103,15 @@ def _enter(request: HttpRequest, claims: Claims, after: str) -> None:
     context.set_actor(lambda: name)
     groups.apply(user, claims.groups)
     open_session(request, user, Method.SINGLE_SIGN_ON)
+
+
+def _check_may_connect(request: HttpRequest) -> None:
+    """Raise ProviderError where who only knows the password of an account could open more with it."""
+    closed = list_closed(request)
+    if closed:
+        raise ProviderError(f"{closed[0]} wants another log-in than this one. Ask its owner to invite you anew.", 403)
+    assert request.user.is_authenticated  # both callers have checked it
+    accounts.check(request.user)
 
 
 def _leads_to_invitation(after: str) -> bool:

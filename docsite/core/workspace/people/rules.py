@@ -3,13 +3,14 @@
 from typing import Any, ClassVar
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from docsite.core.sign_on import provider
-from docsite.core.sign_on.models import GroupRole
+from docsite.core.sign_on.models import GroupRole, Identity
 from docsite.core.tenants.log_in_rules import Method, get_method
-from docsite.core.tenants.models import Organization, Project, Role
+from docsite.core.tenants.models import Membership, Organization, Project, Role
 from docsite.core.workspace import navigation
 
 MAX_GROUPS = 200  # with a role in one organization
@@ -84,12 +85,21 @@ def show_rules(request: HttpRequest, project: Project) -> HttpResponse:
         "group_form": group,
         "groups": GroupRole.objects.filter(organization=organization),
         "provider_name": provider.get_name() if provider.is_configured() else "",
+        "unconnected": list_unconnected(organization) if provider.is_configured() else [],
         "people": navigation.page_url("people", project),
     }
     status = 400 if rules.errors or group.errors else 200
     return navigation.render(
         request, "admin/people/rules.html", project, f"Log-in to {organization}", context, status=status
     )
+
+
+def list_unconnected(organization: Organization) -> list[str]:
+    """The names of members who cannot log in by single sign-on yet, superusers excepted."""
+    known = Identity.objects.filter(issuer__startswith=settings.ENV.oidc_issuer.rstrip("/"))
+    own = Membership.objects.filter(organization=organization, user__is_superuser=False, user__is_active=True)
+    others = own.exclude(user__in=known.values("user")).order_by("user__username")
+    return list(others.values_list("user__username", flat=True))
 
 
 def _save(request: HttpRequest, project: Project, rules: RulesForm, group: GroupForm) -> str:

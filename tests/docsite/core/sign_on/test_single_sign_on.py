@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.contrib.auth import get_user_model
 
-from docsite.core.sign_on import provider as own_provider
+from docsite.core.sign_on import openid_connect
 from docsite.core.sign_on.models import GroupRole, Identity
 from docsite.core.tenants.models import Membership
 from docsite.privacy.models import AuditEntry
@@ -203,6 +203,32 @@ def test_an_account_with_a_password_is_connected_by_its_owner_only(provider, peo
     assert other["Location"] == "/admin/"
 
 
+def test_a_password_alone_connects_no_account_to_open_more(provider, people, project):
+    """Else whoever knows a member's password could connect an identity of his own, and get in with it."""
+    subject, organization = f"thief-{project.domain}", project.project.organization
+    _, response = provider.log_in(subject, people.teammate)
+    organization.requires_single_sign_on = True
+    organization.save()
+    assert people.teammate.post(response["Location"]).status_code == 403
+    _, response = provider.log_in(subject, people.teammate)
+    assert response.status_code == 403
+    assert "wants another log-in" in response.content.decode()
+    assert not Identity.objects.filter(subject=subject).exists()
+
+
+def test_nobody_changes_a_role_by_group_by_hand(provider, ada, people, project):
+    provider.log_in(ada)
+    member = membership(ada, project)
+    page = f"/admin/project/{project.domain}/people"
+    html = people.owner.post(page, {"member": str(member.pk), "role": "owner"}, follow=True).content.decode()
+    assert "Groups decide about" in html
+    assert f'name="member" value="{member.pk}"' not in html
+    assert membership(ada, project).role == "writer"
+    rules = people.owner.get(f"{page}/log-in").content.decode()
+    assert f"<bdi>owner of {project.domain}</bdi>" in rules, "the members who are not connected"
+    assert f"<bdi>{member.user.username}</bdi>" not in rules
+
+
 def test_starts_are_limited_by_address(provider, settings):
     settings.ENV = settings.ENV.model_copy(update={"limit_login_ip": "2/d"})
     browser = new_browser()
@@ -215,7 +241,7 @@ def test_a_provider_that_is_away_or_another_is_a_502(provider, settings):
     assert response.status_code == 502
     assert "does not answer as it should" in response.content.decode()
     env = settings.ENV = settings.ENV.model_copy(update={"oidc_issuer": "https://login.acme.example"})
-    client = own_provider._build_client(env.oidc_issuer, env.oidc_client_id, SECRET, env.oidc_scopes)
+    client = openid_connect._build_client(env.oidc_issuer, env.oidc_client_id, SECRET, env.oidc_scopes)
     client._server_metadata_url = f"{provider.url}/.well-known/openid-configuration"
     assert new_browser().get("/admin/login/single-sign-on").status_code == 502
 
