@@ -22,7 +22,7 @@ from werkzeug.serving import make_server
 CLIENT_ID, SECRET = "docs-service", "a-secret-of-the-provider"
 PAST = 1_700_000_000
 FAULTS: dict[str, dict[str, Any]] = {  # claims to replace
-    "other-audience": {"aud": "another-client"},
+    "other-audience": {"aud": "another-client", "azp": CLIENT_ID},
     "other-issuer": {"iss": "https://attacker.example"},
     "other-nonce": {"nonce": "guessed"},
     "expired": {"exp": PAST, "iat": PAST - 60},

@@ -240,7 +240,7 @@ def test_a_provider_that_is_away_or_another_is_a_502(provider, settings):
     response = new_browser().get("/admin/login/single-sign-on")
     assert response.status_code == 502
     assert "does not answer as it should" in response.content.decode()
-    env = settings.ENV = settings.ENV.model_copy(update={"oidc_issuer": "https://login.acme.example"})
+    env = settings.ENV = settings.ENV.model_copy(update={"oidc_issuer": "http://127.0.0.1:9/another"})
     client = openid_connect._build_client(env.oidc_issuer, env.oidc_client_id, SECRET, env.oidc_scopes)
     client._server_metadata_url = f"{provider.url}/.well-known/openid-configuration"
     assert new_browser().get("/admin/login/single-sign-on").status_code == 502
