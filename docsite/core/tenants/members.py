@@ -59,8 +59,8 @@ def accept(token: str, user: AbstractBaseUser) -> Membership:
         )
         roles = list(Role)
         if not is_new and roles.index(Role(member.role)) < roles.index(Role(invitation.role)):
-            member.role = invitation.role
-            member.save(update_fields=["role"])
+            member.role, member.is_from_groups = invitation.role, False
+            member.save(update_fields=["role", "is_from_groups"])
         invitation.delete()
     return member
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest
 
+from docsite.core.tenants.log_in_rules import opened_by
 from docsite.core.tenants.models import Membership, Role
 
 RANKS = {Role.VIEWER: 1, Role.WRITER: 2, Role.OWNER: 3}
@@ -65,10 +66,11 @@ def has_role_anywhere(request: HttpRequest, role: Role) -> bool:
 
 
 def _load_roles(request: HttpRequest) -> dict[int, Role]:
-    """The user's roles by organization. They are read once for a request."""
+    """The user's roles in the organizations that the session opens. They are read once for a request."""
     roles: dict[int, Role] | None = getattr(request, "_roles", None)
     if roles is None:
-        rows = Membership.objects.filter(user=request.user.pk).values_list("organization_id", "role")
+        own = Membership.objects.filter(opened_by(request, "organization__"), user=request.user.pk)
+        rows = own.values_list("organization_id", "role")
         roles = {organization: Role(role) for organization, role in rows}
         request._roles = roles  # type: ignore[attr-defined]
     return roles

@@ -57,6 +57,7 @@ def show_people(request: HttpRequest, project: Project) -> HttpResponse:
         "address": address,
         "is_sent": is_sent,
         "days": members.INVITATION_LIFETIME.days,
+        "rules": navigation.page_url(KEY, project, name="rules"),
         "leave": navigation.page_url(KEY, project, name="leave"),
         "is_member": people.filter(user=request.user.pk).exists(),
         "sends_mail": mail.is_configured(),
@@ -95,6 +96,8 @@ def _change(request: HttpRequest, project: Project) -> None:
         members.remove(member)
         messages.success(request, f"{member.user} does not belong to {organization} any more.")
     elif (member := _find(people, request.POST.get("member", ""))) and request.POST.get("role") in Role.values:
+        if member.is_from_groups:
+            raise MembershipError(f"Groups decide about {member.user}. Change the role of the group.")
         members.change_role(member, Role(request.POST["role"]))
         messages.success(request, f"{member.user} is {request.POST['role']} now.")
     else:
