@@ -15,7 +15,7 @@ from analytics.dashboard import live, next_steps
 from analytics.models import Feedback
 from analytics.reports import visitor_counts
 from analytics.reports.visitor_counts import Counts
-from assistant.conversations import answer_statistics, budget
+from assistant.conversations import answer_statistics, budget_limits
 from assistant.conversations.answer_statistics import AnswerStatistics, Times
 from assistant.gaps.report import WITHOUT_ANSWER
 from docsite.core.tenants.models import Project
@@ -221,7 +221,7 @@ def _note_on_answers(outcomes: Counter[str], before: float | None) -> str:
 
 def _note_on_cost(project: Project, cost: int) -> str:
     spent = f"cost {cost / 1_000_000:,.2f}" if cost else ""
-    limits = [f"{limit.percent} % of the {limit.name} used" for limit in budget.list_limits(project)]
+    limits = [f"{limit.percent} % of the {limit.name} used" for limit in budget_limits.list_limits(project)]
     return "; ".join(filter(None, [spent, *limits])) or "no limit is set"
 
 
