@@ -59,3 +59,11 @@ def compute_charge(price: Price | None, prompt_tokens: int, reply_tokens: int, c
     cached = min(cached_tokens, prompt_tokens)
     cost = (prompt_tokens - cached) * price.prompt + cached * price.cached + reply_tokens * price.reply
     return Charge(prompt_tokens, reply_tokens, cost)
+
+
+def format_money(amount: int) -> str:
+    """An amount for people: two decimals, and more where it is small, such as 1,234.50, 0.0018 or 0.000012."""
+    if amount >= MILLION:
+        return f"{amount / MILLION:,.2f}"
+    text = f"{amount / MILLION:.4f}" if amount >= 100 else f"{amount / MILLION:.6f}"
+    return text[:4] + text[4:].rstrip("0")

@@ -63,11 +63,13 @@ def explain_refusal(project: Project) -> str:
 
 def find_reached(project: Project) -> list[BudgetNotice]:
     """The notices about limits that are reached now: questions have been answered without a model because of them."""
-    limits = list_limits(project)
-    starts = {limit.starts_on for limit in limits}
-    current = {(limit.period, limit.field, limit.size) for limit in limits}
-    notices = BudgetNotice.objects.filter(project=project, percent=100, starts_on__in=starts).order_by("created_at")
-    return [notice for notice in notices if (notice.period, notice.field, notice.size) in current]
+    today = today_utc()
+    starts = (today, today.replace(day=1))
+    notices = list(BudgetNotice.objects.filter(project=project, percent=100, starts_on__in=starts).order_by("pk"))
+    if not notices:  # as on most days
+        return []
+    current = {(limit.period, limit.field, limit.starts_on, limit.size) for limit in list_limits(project, today)}
+    return [one for one in notices if (one.period, one.field, one.starts_on, one.size) in current]
 
 
 def store_notice(project: Project, limit: BudgetLimit, percent: int) -> None:
