@@ -80,9 +80,7 @@ def show_links(request: HttpRequest, domain: str) -> HttpResponse:
         "report": reverse("admin:analytics_visitors", args=[domain]),
     }
     title = f"Share the visitors of {project.name}"
-    response = navigation.render(request, "admin/reports/share.html", project, title, context)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return navigation.render(request, "admin/reports/share.html", project, title, context)
 
 
 @require_safe

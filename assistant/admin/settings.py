@@ -182,9 +182,7 @@ class AssistantSettingsAdmin(ScopedAdmin):
             "preview": preview,
             "notices": [limit for limit in list_limits(project) if limit.percent >= NOTICE_PERCENT],
         }
-        response = TemplateResponse(request, "admin/assistant/settings.html", context)
-        response.headers["Cache-Control"] = "no-store"
-        return response
+        return TemplateResponse(request, "admin/assistant/settings.html", context)
 
 
 navigation.add_page(

@@ -118,6 +118,4 @@ def keys_page(request: HttpRequest, domain: str) -> HttpResponse:
         "sample_key": find_public_token(project, now) or "svc_dsc_…",
         "base_url": f"{request.scheme}://{request.get_host()}",
     }
-    response = navigation.render(request, "admin/projects/keys.html", project, f"API keys of {project.name}", context)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return navigation.render(request, "admin/projects/keys.html", project, f"API keys of {project.name}", context)

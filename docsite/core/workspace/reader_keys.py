@@ -90,9 +90,7 @@ def show_keys(request: HttpRequest, project: Project) -> HttpResponse:
         "protected": navigation.find_url("protected", project),
     }
     status = 400 if form.errors else 200
-    response = navigation.render(request, "admin/projects/reader_keys.html", project, "Readers", context, status=status)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return navigation.render(request, "admin/projects/reader_keys.html", project, "Readers", context, status=status)
 
 
 def add_to_navigation() -> None:

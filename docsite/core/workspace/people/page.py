@@ -63,9 +63,7 @@ def show_people(request: HttpRequest, project: Project) -> HttpResponse:
     }
     title = f"People of {organization}"
     status = 400 if form.errors else 200
-    response = navigation.render(request, "admin/people/list.html", project, title, context, status=status)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return navigation.render(request, "admin/people/list.html", project, title, context, status=status)
 
 
 def leave(request: HttpRequest, project: Project) -> HttpResponse:
