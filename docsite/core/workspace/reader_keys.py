@@ -1,7 +1,5 @@
 """The page "Readers": the keys with which the owner's site signs tokens for its readers."""
 
-import re
-
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -11,6 +9,7 @@ from docsite.core.access.reader_tokens import HEADER, MAX_SECONDS
 from docsite.core.access.readers import MAX_GROUPS
 from docsite.core.tenants.models import Project, ReaderKey
 from docsite.core.workspace import navigation
+from docsite.core.workspace.posted_rows import find_row
 
 MAX_KEYS = 20  # of a project that work at once
 MAX_PEM = 2000  # characters
@@ -65,8 +64,7 @@ def show_keys(request: HttpRequest, project: Project) -> HttpResponse:
     """Show the keys of a project; create and revoke keys. A secret is shown once."""
     keys = ReaderKey.objects.filter(project=project)
     if request.method == "POST" and "revoke" in request.POST:
-        number = request.POST["revoke"]
-        key = keys.filter(pk=number, revoked_at=None).first() if re.fullmatch(r"[0-9]{1,18}", number) else None
+        key = find_row(keys.filter(revoked_at=None), request.POST["revoke"])
         if key:
             key.revoke()
             messages.success(request, f"Key {key} is revoked.")
