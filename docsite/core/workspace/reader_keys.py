@@ -5,7 +5,7 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
-from docsite.core.access.reader_tokens import HEADER, MAX_SECONDS
+from docsite.core.access.reader_tokens import MAX_SECONDS, READER_TOKEN_HEADER
 from docsite.core.access.readers import MAX_GROUPS
 from docsite.core.tenants.models import Project, ReaderKey
 from docsite.core.workspace import navigation
@@ -82,7 +82,7 @@ def show_keys(request: HttpRequest, project: Project) -> HttpResponse:
         "form": form,
         "created": created,
         "secret": created.secret if created and created.algorithm == ReaderKey.Algorithm.HS256 else "",
-        "header": HEADER,
+        "header": READER_TOKEN_HEADER,
         "hours": MAX_SECONDS // 3600,
         "max_groups": MAX_GROUPS,
         "protected": navigation.find_url("protected", project),
