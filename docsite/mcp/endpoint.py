@@ -26,7 +26,7 @@ from docsite.mcp.json_rpc import (
     find_id,
     parse_call,
 )
-from docsite.mcp.tools.tool import Visit
+from docsite.mcp.tools.tool import ToolContext
 
 MAX_BATCH = 20
 # HTTP statuses of errors in the versions without a handshake. In older versions, an error has the status 200.
@@ -47,12 +47,12 @@ async def endpoint(request: HttpRequest, domain: str) -> HttpResponse:
     caller, usages = await in_db(access.admit)(request, domain)
     set_reader_groups(caller.groups)
     request.usages = usages  # type: ignore[attr-defined]  # the middleware makes headers of them
-    visit = Visit(caller, "", own_origin(request), usages)
+    context = ToolContext(caller, "", own_origin(request), usages)
     try:
         message = await _read_message(request)
     except RpcError as error:
         return JsonResponse(build_error(None, error), status=400)
-    return await _answer_message(request, visit, message)
+    return await _answer_message(request, context, message)
 
 
 async def _read_message(request: HttpRequest) -> Any:
@@ -66,12 +66,12 @@ async def _read_message(request: HttpRequest) -> Any:
         raise RpcError(PARSE_ERROR, f"{wrong.details[0]}.") from None
 
 
-async def _answer_message(request: HttpRequest, visit: Visit, message: Any) -> HttpResponse:
+async def _answer_message(request: HttpRequest, context: ToolContext, message: Any) -> HttpResponse:
     try:
         is_first = isinstance(message, dict) and message.get("method") == "initialize"
         version = protocol.ASSUMED_VERSION if is_first else protocol.parse_version(request.headers)
         if isinstance(message, list):
-            return await _answer_batch(request, visit, message, version)
+            return await _answer_batch(request, context, message, version)
         call = parse_call(message)
     except RpcError as error:
         return JsonResponse(build_error(find_id(message), error), status=400)
@@ -81,7 +81,7 @@ async def _answer_message(request: HttpRequest, visit: Visit, message: Any) -> H
     try:
         if is_stateless:
             protocol.check_envelope(call, request.headers)
-        result = await _answer(request, visit, call, version)
+        result = await _answer(request, context, call, version)
     except RpcError as error:
         return JsonResponse(build_error(call.id, error), status=STATUSES.get(error.code, 200) if is_stateless else 200)
     response = JsonResponse(build_result(call.id, result))
@@ -90,7 +90,7 @@ async def _answer_message(request: HttpRequest, visit: Visit, message: Any) -> H
     return response
 
 
-async def _answer_batch(request: HttpRequest, visit: Visit, messages: list[Any], version: str) -> HttpResponse:
+async def _answer_batch(request: HttpRequest, context: ToolContext, messages: list[Any], version: str) -> HttpResponse:
     """Answer the messages one after the other. Only one version of the protocol has batches."""
     if version != protocol.BATCH_VERSION:
         raise RpcError(INVALID_REQUEST, f"Only version {protocol.BATCH_VERSION} takes more than one message at once.")
@@ -103,12 +103,12 @@ async def _answer_batch(request: HttpRequest, visit: Visit, messages: list[Any],
             if call and call.id is not None:
                 if call.method == "initialize":
                     raise RpcError(INVALID_REQUEST, "Send initialize alone.")
-                responses.append(build_result(call.id, await _answer(request, visit, call, version)))
+                responses.append(build_result(call.id, await _answer(request, context, call, version)))
         except RpcError as error:
             responses.append(build_error(find_id(message), error))
     return JsonResponse(responses, safe=False) if responses else HttpResponse(status=202)
 
 
-async def _answer(request: HttpRequest, visit: Visit, call: Call, version: str) -> dict[str, Any]:
-    visit.user_agent = agents.find_user_agent(request, call.meta)
-    return await server.answer(visit, call, version)
+async def _answer(request: HttpRequest, context: ToolContext, call: Call, version: str) -> dict[str, Any]:
+    context.user_agent = agents.find_user_agent(request, call.meta)
+    return await server.answer(context, call, version)

@@ -5,7 +5,7 @@ from pydantic import BaseModel, Field, StrictStr, field_validator
 from docsite.core.db import in_db
 from docsite.core.http.schemas import Whole
 from docsite.core.tenants.models import Project
-from docsite.mcp.tools.tool import Output, Tool, Visit
+from docsite.mcp.tools.tool import Output, Tool, ToolContext
 from search.hits import Filters, Hit
 from search.limits import search_charges
 from search.models import SearchQuery
@@ -51,18 +51,18 @@ class Results(BaseModel):
     results: list[Result]
 
 
-async def _call(visit: Visit, arguments: Arguments) -> Output:
-    await visit.spend(search_charges(visit.caller))
-    hits = await in_db(_find)(visit, arguments)
+async def _call(context: ToolContext, arguments: Arguments) -> Output:
+    await context.spend(search_charges(context.caller))
+    hits = await in_db(_find)(context, arguments)
     results = [_describe(hit) for hit in hits]
     return Output(_format(arguments.query, results), Results(results=results))
 
 
-def _find(visit: Visit, arguments: Arguments) -> list[Hit]:
-    project: Project = visit.caller.project
+def _find(context: ToolContext, arguments: Arguments) -> list[Hit]:
+    project: Project = context.caller.project
     filters = Filters(arguments.version or None, arguments.language or None)
     hits = page_search.find(project, arguments.query, filters=filters, limit=arguments.limit)
-    reader = recording.hash_caller(project, visit.caller.address, visit.user_agent)
+    reader = recording.hash_caller(project, context.caller.address, context.user_agent)
     first_score = hits[0].score if hits else None
     kind = SearchQuery.CallerKind.MCP
     recording.record(project, reader, arguments.query, len(hits), kind, filters, first_score)
