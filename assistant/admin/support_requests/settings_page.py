@@ -24,7 +24,7 @@ from docsite.core.tenants.models import Project, origin_of
 from docsite.core.workspace import navigation
 
 
-class SupportForm(forms.Form):
+class SupportSettingsForm(forms.Form):
     """Where requests go."""
 
     emails = forms.CharField(
@@ -79,7 +79,7 @@ def show_settings(request: HttpRequest, project: Project) -> HttpResponse:
     stored = SupportSettings.for_project(project)
     secret, results = "", []
     is_saving = request.method == "POST" and "save" in request.POST
-    form = SupportForm(
+    form = SupportSettingsForm(
         request.POST if is_saving else None,
         initial={
             "emails": "\n".join(stored.emails),
