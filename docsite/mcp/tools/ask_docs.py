@@ -2,7 +2,7 @@
 
 from contextlib import aclosing
 
-from pydantic import BaseModel, Field, StrictStr, field_validator
+from pydantic import BaseModel, Field
 
 from analytics import agents
 from assistant.answering.pipeline import SORRY
@@ -12,22 +12,16 @@ from assistant.models import Message
 from assistant.schemas import MAX_TEXT, Ask
 from assistant.sessions.start import Transport, start_answer
 from docsite.core.http.errors import Unavailable
+from docsite.core.http.schemas import NonBlank
 from docsite.mcp.tools.tool import Output, Tool, ToolContext
 
 
 class Arguments(BaseModel):
     """What to ask."""
 
-    question: StrictStr = Field(
+    question: NonBlank = Field(
         max_length=MAX_TEXT, description="One complete question. It must be understood without an earlier one."
     )
-
-    @field_validator("question")
-    @classmethod
-    def _reject_blank(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("must not be blank")
-        return value
 
 
 class Source(BaseModel):

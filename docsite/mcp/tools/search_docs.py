@@ -1,9 +1,9 @@
 """`search_docs`: sections that match a query."""
 
-from pydantic import BaseModel, Field, StrictStr, field_validator
+from pydantic import BaseModel, Field, StrictStr
 
 from docsite.core.db import in_db
-from docsite.core.http.schemas import Whole
+from docsite.core.http.schemas import NonBlank, Whole
 from docsite.core.tenants.models import Project
 from docsite.mcp.tools.tool import Output, Tool, ToolContext
 from search.hits import Filters, Hit
@@ -18,7 +18,7 @@ MAX_SECTION = 2_000  # characters of a section that are shown
 class Arguments(BaseModel):
     """What to search for."""
 
-    query: StrictStr = Field(
+    query: NonBlank = Field(
         max_length=2000, description="Words, an error message, the name of a setting, or a short question."
     )
     version: StrictStr = Field(
@@ -26,13 +26,6 @@ class Arguments(BaseModel):
     )
     language: StrictStr = Field("", max_length=35, description="Only pages in this language, such as en or pt-BR.")
     limit: Whole = Field(5, ge=1, le=20, description="Number of results.")
-
-    @field_validator("query")
-    @classmethod
-    def _reject_blank(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("must not be blank")
-        return value
 
 
 class Result(BaseModel):
