@@ -14,7 +14,7 @@ from django.db import OperationalError, connection
 from assistant.answering.record import Outcome
 from assistant.conversations import budget, threads
 from assistant.conversations.budget import AnswerBudget
-from assistant.models import TokenReservation, TokenUse
+from assistant.models import AssistantSettings, ModelPrice, TokenReservation, TokenUse
 from assistant.prices import Charge, Price, compute_charge
 from docsite.core.sweeper import sweep_once
 from docsite.server.lifecycle import SWEEPS
@@ -185,14 +185,21 @@ def test_the_owner_gets_one_notice_at_80_percent(limits, tenant, caplog):
             assert caplog.messages[1:] == [f"Project {tenant.domain} has used 81 % of its monthly token limit."]
 
 
-def test_two_processes_reserve_together_and_exactly(http, start, upstream, project):
+@pytest.mark.parametrize("field", ["tokens", "cost"])
+def test_two_processes_reserve_together_and_exactly(http, start, upstream, project, field):
     """All questions are at the model at once, so only their reservations can keep them within the budget."""
     environment = {
         "OPENAI_BASE_URL": f"{upstream.url}/v1",
-        "DAILY_TOKENS_PER_PROJECT": "20000",
+        "OPENAI_MODEL": "priced",
         "OPENAI_MAX_TOKENS": "1000",
         "TRUSTED_PROXIES": "127.0.0.1",
     }
+    if field == "tokens":
+        environment["DAILY_TOKENS_PER_PROJECT"] = "20000"
+    else:  # a token costs a millionth
+        AssistantSettings.objects.create(project=project.project, monthly_cost_limit=20_000)
+        prices = {"input_price": 1_000_000, "cached_input_price": 1_000_000, "output_price": 1_000_000}
+        ModelPrice.objects.create(project=project.project, model="priced", **prices)
     services = start.fresh(**environment), start.fresh(**environment)
     marker = f"together-{project.domain}"
 
@@ -209,13 +216,13 @@ def test_two_processes_reserve_together_and_exactly(http, start, upstream, proje
         wait_for(lambda: sum(each.done() for each in answers) + len(upstream.asked(marker)) == 24, "all to be decided")
         connection.close()
         held = TokenReservation.objects.filter(project=project.project, reserved_tokens__gt=0)
-        reserved = list(held.values_list("reserved_tokens", flat=True))
+        reserved = list(held.values_list(f"reserved_{field}", flat=True))
         assert len(upstream.asked(marker)) == len(reserved)
         assert 20_000 - reserved[0] < sum(reserved) <= 20_000
         upstream.release(marker)
         rungs = [each.result() for each in answers]
     assert rungs.count("model") == len(reserved) < 24
-    assert TokenUse.objects.get(project=project.project).tokens == 833 * len(reserved)
+    assert getattr(TokenUse.objects.get(project=project.project), field) == 833 * len(reserved)
     assert not held.exists()
 
 
