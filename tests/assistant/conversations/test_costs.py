@@ -2,20 +2,25 @@
 
 import logging
 from datetime import UTC, date, datetime, timedelta
+from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
 import time_machine
+from django.apps import apps
 from django.conf import settings as django_settings
+from django.db import connection
 from django.db.models.signals import post_save
 
-from assistant.conversations import budget, budget_limits
+from assistant.conversations import budget, budget_limits, cost_report
 from assistant.conversations.budget import AnswerBudget
 from assistant.conversations.model_prices import find_prices, to_millionths
 from assistant.model_chain import list_models
-from assistant.models import AssistantSettings, BudgetNotice, Message, ModelPrice, TokenUse
+from assistant.models import AssistantSettings, BudgetNotice, Message, ModelPrice, Thread, TokenUse
 from assistant.prices import Charge, Price, compute_charge
 from assistant.upstream import Usage
 from assistant.upstream.completion import Completion
+from docsite.core.tenants.models import Organization, Project
 from tests.assistant.wire.test_message_v1 import ask, parts, values
 from tests.conftest import fake, question
 
@@ -187,3 +192,37 @@ def test_an_answer_stores_its_cost_and_the_limit_ends_in_quotes(http, start, ups
     assert statuses[-1]["reason"] == "the project's daily cost limit is reached"
     assert answers.last().cost == 0, "quotes cost nothing"
     assert TokenUse.objects.get(project=project.project).cost == cost
+
+
+def check_costs() -> None:
+    """Check reservations, notices, reports and the migration of old rows; for SQLite and PostgreSQL."""
+    organization = Organization.objects.create(name="Costs")
+    domain = f"costs-{organization.pk}"
+    project = Project.objects.create(organization=organization, domain=domain, name="C", docs_url="https://a.example")
+    set_limit(project, monthly_cost_limit=20_000)
+    with time_machine.travel(NOON, tick=False) as clock:
+        answer = AnswerBudget(project)
+        assert reserve(answer, 5_000, 500) == ""
+        assert reserve(AnswerBudget(project), 5_000, 0) == "the project's monthly cost limit is reached"
+        answer.record(compute_charge(PRICE, 5_000, 500), ended=True)
+        clock.shift(timedelta(days=1))
+        assert reserve(AnswerBudget(project), 5_000, 0) == "the project's monthly cost limit is reached"
+        assert [str(notice) for notice in budget_limits.find_reached(project)] == ["The monthly cost limit is reached."]
+    months = cost_report.list_costs(project, date(2026, 1, 1), date(2027, 1, 1), "month")
+    assert months == [cost_report.Costs(date(2026, 11, 1), 5_500, 14_000, 0)]
+
+    uses, thread = TokenUse.objects.filter(project=project), Thread.objects.create(project=project)
+    TokenUse.objects.create(project=project, day=date(2026, 10, 1), tokens=70)
+    common = {"project": project, "thread": thread, "role": "assistant", "outcome": "answered", "total_ms": 1}
+    for rung, tokens, cost in (("model", 5, 0), ("model", 0, 0), ("model", 5, 20), ("extractive", 0, 0)):
+        Message.objects.create(rung=rung, prompt_tokens=tokens, cost=cost, **common)
+    migration = import_module("assistant.migrations.0026_money_of_old_rows")
+    migration.mark_unpriced(apps, SimpleNamespace(connection=connection))
+    assert sorted(uses.values_list("tokens", "unpriced_tokens")) == [(0, 0), (70, 70), (5_500, 0)]
+    assert list(thread.messages.values_list("cost", flat=True)) == [None, None, 20, 0]
+    assert cost_report.average_cost(project, NOON - timedelta(days=999), NOON + timedelta(days=999)) == 20
+
+
+@pytest.mark.django_db
+def test_costs_in_the_database():
+    check_costs()

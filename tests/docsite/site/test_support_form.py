@@ -147,7 +147,5 @@ def test_only_readers_begin_a_form(client, open_desk):
     assert client.get(address, headers=crawler).status_code == 200
     counts = SupportFormCount.objects.filter(project=open_desk.project)
     assert not counts.exists()
-    client.get(
-        address, headers={"User-Agent": "Mozilla/5.0 (X11; Linux) Gecko/20100101 Firefox/145.0"}
-    )
+    client.get(address, headers={"User-Agent": "Mozilla/5.0 (X11; Linux) Gecko/20100101 Firefox/145.0"})
     assert counts.get().begun == 1
