@@ -171,14 +171,16 @@ class Env(BaseSettings):
         description="Tokens that one question may use in all its requests to a model. A longer question is answered "
         "with quotes, and a model gets no further search that would exceed it.",
     )
-    openai_input_price: float = Field(
-        default=0,
+    openai_input_price: float | None = Field(
+        default=None,
         ge=0,
         allow_inf_nan=False,
-        description="Price of a million tokens that a model reads, in any currency.",
+        description="Price of a million tokens that a model reads, in any currency. If you set it or "
+        "`OPENAI_OUTPUT_PRICE`, both hold for every model, and owners cannot set other prices. Empty: owners set "
+        "the prices of each model.",
     )
-    openai_output_price: float = Field(
-        default=0,
+    openai_output_price: float | None = Field(
+        default=None,
         ge=0,
         allow_inf_nan=False,
         description="Price of a million tokens that a model writes. With two models: the prices of the dearer one.",

@@ -63,6 +63,12 @@ class AssistantSettings(models.Model):
     temperature = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(2.0)])
     reasoning_effort = models.CharField(max_length=20, blank=True, validators=[validate_effort])
     threshold = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)])
+    daily_cost_limit = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="In millionths of the currency of the prices. Empty: no limit."
+    )
+    monthly_cost_limit = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="In millionths of the currency of the prices. Empty: no limit."
+    )
     conversation_days = models.PositiveSmallIntegerField(
         "days for conversations",
         null=True,

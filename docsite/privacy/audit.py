@@ -16,7 +16,7 @@ from django.db.models import Field, Model
 from django.db.models.signals import post_delete, post_save, pre_save
 
 from analytics.models import AnalyticsSettings
-from assistant.models import AssistantSettings, GroupAction, PinnedAnswer, SupportSettings, WidgetSettings
+from assistant.models import AssistantSettings, GroupAction, ModelPrice, PinnedAnswer, SupportSettings, WidgetSettings
 from docsite.core import context, signals
 from docsite.core.delivery.models import Webhook
 from docsite.core.sign_on.models import GroupRole, Identity
@@ -28,7 +28,7 @@ from search.models import PageWords, SearchSettings, Source
 
 SETTINGS = (AnalyticsSettings, AssistantSettings, McpSettings, SearchSettings, SupportSettings, WidgetSettings)
 LOG_IN = (GroupRole, Identity)
-CONTENT = (GroupAction, PageWords, PinnedAnswer, Webhook)
+CONTENT = (GroupAction, ModelPrice, PageWords, PinnedAnswer, Webhook)
 WATCHED: tuple[type[Model], ...] = (
     *(ApiKey, Invitation, Membership, Organization, Project, ReaderKey, Source),
     *LOG_IN,

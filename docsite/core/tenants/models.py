@@ -111,6 +111,11 @@ class Role(models.TextChoices):
     WRITER = "writer", "Writer: works on content, gaps and feedback"
     OWNER = "owner", "Owner: manages keys, people and settings, and erases data"
 
+    @property
+    def rank(self) -> int:
+        """A role of a higher rank may do more."""
+        return list(Role).index(self)
+
 
 class Membership(models.Model):
     """A staff user's access to an organization. Superusers need none."""

@@ -71,6 +71,7 @@ ADDRESSES = {
     "workspace_support": Row(WRITER, WRITER),
     "workspace_support_settings": Row(),
     "workspace_support_detail": Row(WRITER, WRITER, {"request_id": "@request"}),
+    "workspace_costs": Row(VIEWER),
     "workspace_protected": Row(),
     "workspace_readers": Row(),
     "workspace_synonyms": Row(VIEWER, WRITER),
