@@ -40,6 +40,7 @@ from assistant.sessions.running import (
     assume_delivered,
     running_answers,
 )
+from assistant.sessions.waiting import Push
 from docsite.core import availability
 from docsite.core.db import ANSWERS, in_db
 from docsite.core.http.errors import Unavailable
@@ -72,8 +73,10 @@ class RemoteAnswer:
     asker: Asker
     resumable = True
 
-    async def subscribe(self, is_delivered: DeliveryCheck = assume_delivered) -> AsyncGenerator[Event | None, None]:
-        """Yield all events from the first one to the end, and None after each while of silence.
+    async def subscribe(
+        self, is_delivered: DeliveryCheck = assume_delivered, push: Push | None = None
+    ) -> AsyncGenerator[Event | None, None]:
+        """Yield all events from the first one to the end, and None after each while of silence. None are pushed.
 
         It goes on when Redis answers again after a moment.
         """

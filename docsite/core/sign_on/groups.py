@@ -8,14 +8,13 @@ from docsite.core.sign_on.models import GroupRole
 from docsite.core.tenants import members
 from docsite.core.tenants.members import MembershipError
 from docsite.core.tenants.models import Membership, Role
-from docsite.core.tenants.roles import RANKS
 
 
 def find_roles(groups: frozenset[str]) -> dict[int, Role]:
     """The highest role of these groups in each organization, by its primary key."""
     roles: dict[int, Role] = {}
     rows = GroupRole.objects.filter(group__in=groups).values_list("organization_id", "role")
-    for organization, role in sorted(rows, key=lambda row: RANKS[Role(row[1])]):
+    for organization, role in sorted(rows, key=lambda row: Role(row[1]).rank):
         roles[organization] = Role(role)
     return roles
 
