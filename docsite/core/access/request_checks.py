@@ -58,7 +58,7 @@ def _path_argument(request: HttpRequest, name: str) -> str:
 
 async def _parse_large_body(request: HttpRequest, schema: type[BaseModel]) -> BaseModel:
     raw = request.body
-    return await body.parse_large(lambda: body.validate(schema, body.parse_object(raw)))
+    return await body.parse_large(lambda: body.parse(schema, raw))
 
 
 class _KeyCheck(AuthBase):
