@@ -8,6 +8,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from assistant import model_status
 from docsite.core.tenants.management.base import ServiceCommand, port
+from docsite.server import descriptors
 
 
 class Command(ServiceCommand):
@@ -25,6 +26,7 @@ class Command(ServiceCommand):
         from docsite.server.daphne import check_address, serve
 
         host, port = options["host"], options["port"]
+        descriptors.raise_limit()
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             raise CommandError("The database is behind the code. Run first: python manage.py migrate")
