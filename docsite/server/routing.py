@@ -1,6 +1,7 @@
 """Gives each request and socket an id, and chooses its handler by its path."""
 
 import re
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ from docsite.core.workspace.health.socket import HealthSocket
 from docsite.server.handlers import ApiHandler, PageHandler
 from docsite.server.health import probes
 from docsite.server.lifecycle import Receive, Scope, Send
+from docsite.server.metrics import requests
 from docsite.site.page_cache import PageCache
 
 _API = re.compile(
@@ -37,15 +39,17 @@ class Http:
         """Serve one request."""
         identifier = context.new_request_id().encode()
         has_started = False
+        began = time.perf_counter()
 
         async def send_with_id(message: Mapping[str, Any]) -> None:
             nonlocal has_started
             if message["type"] == "http.response.start":
                 has_started = True
+                requests.count(scope["path"], message["status"], time.perf_counter() - began)
                 message = {**message, "headers": [*message.get("headers", ()), (b"X-Request-Id", identifier)]}
             await send(message)
 
-        if scope["path"] in probes.PATHS:
+        if probes.answers(scope["path"]):
             await probes.respond(scope, send_with_id)
             return
         scope = {**scope, "scheme": client_address.scheme(scope)}
