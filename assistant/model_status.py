@@ -23,14 +23,17 @@ def describe() -> str:
 
 def try_model() -> str:
     """The same, after one short request that shows whether the model answers."""
-    models = list_models(AssistantSettings())
-    if not models:
-        return describe()
     try:
-        seconds = asyncio.run(_measure(models[0]))
+        seconds = measure()
     except UpstreamError as failure:
         return f"quoted from the pages, since {describe().removeprefix('by ')} does not answer now: {failure}"
-    return f"{describe()}, which answered in {seconds:.1f} s"
+    return describe() if seconds is None else f"{describe()}, which answered in {seconds:.1f} s"
+
+
+def measure() -> float | None:
+    """Seconds until the first model has answered a short request; None without one. Raises `UpstreamError`."""
+    models = list_models(AssistantSettings())
+    return asyncio.run(_measure(models[0])) if models else None
 
 
 async def _measure(model: Model) -> float:

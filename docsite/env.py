@@ -240,6 +240,11 @@ class Env(BaseSettings):
         description="How long the service accepts requests after SIGTERM, while `/health/ready` answers 503. Set it to "
         "more than the interval at which a load balancer asks. A proxy that tries the next process needs no such time.",
     )
+    metrics_token: str = Field(
+        default="",
+        description="With `Authorization: Bearer` and this token, Prometheus may read `/metrics`. Empty: that address "
+        "does not exist.",
+    )
     tantivy_sections: int = Field(
         default=50_000,
         ge=1,

@@ -22,7 +22,7 @@ from typing import cast
 import numpy as np
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Max
+from django.db.models import Max, Min
 
 from analytics import agents
 from analytics.counting import agent_views, audiences, stored_cells, visit_history
@@ -135,6 +135,12 @@ def count_unsealed_views(project_id: int) -> int:
             [project_id, MAX_COUNTED],
         )
         return int(cursor.fetchone()[0])
+
+
+def count_waiting_views() -> int:
+    """How many stored views are not yet counted in every shard."""
+    sealed_to = Seal.objects.aggregate(least=Min("sealed_to"))["least"] or 0
+    return PageView.objects.filter(pk__gt=sealed_to).count()
 
 
 def _unsealed_shards(up_to: int) -> list[int]:

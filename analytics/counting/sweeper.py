@@ -28,7 +28,8 @@ from docsite.core.tenants.models import Project
 
 EVERY = timedelta(days=1)
 TRIM_VISITORS = 5_000  # of one transaction
-REMOVE_VIEWS = 20_000
+REMOVE_VIEWS = 2_000  # of one transaction, for which writers of SQLite wait
+REST = 1.0  # of the time of a transaction: others write in it, and SQLite empties its log
 
 
 def first_kept_hour(project: Project) -> int:
@@ -86,6 +87,7 @@ def _remove_older(days: int, sealed_to: int, project_id: int | None = None) -> i
     removed = 0
     with connection.cursor() as cursor:
         while True:
+            began = time.monotonic()
             cursor.execute(
                 "DELETE FROM analytics_pageview WHERE id IN (SELECT id FROM analytics_pageview "
                 f"WHERE at < %s AND received < %s AND id <= %s AND NOT sample {of_project}LIMIT %s)",
@@ -94,6 +96,7 @@ def _remove_older(days: int, sealed_to: int, project_id: int | None = None) -> i
             if not cursor.rowcount:
                 return removed
             removed += cursor.rowcount
+            time.sleep(REST * (time.monotonic() - began))
 
 
 def _trim_shard(shard: int) -> None:

@@ -312,6 +312,10 @@ class RunningAnswers:
         """How many answers of an organization run in this process."""
         return self._used_slots["organization", organization]
 
+    def count_all(self) -> int:
+        """How many answers run in this process."""
+        return self._used_slots["process", None]
+
     def add(self, answer: RunningAnswer, slots: Slots) -> None:
         """Keep a started answer until it has ended, and for a grace period more where it can be resumed."""
         self._answers[answer.message_id] = answer

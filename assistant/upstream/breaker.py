@@ -46,3 +46,8 @@ def breaker_of(model: Model) -> Breaker:
     if key not in _breakers:
         _breakers[key] = Breaker(Dependency(f"The model {model.name} at {model.address}"))
     return _breakers[key]
+
+
+def count_failing() -> int:
+    """How many models of this process have failed since their last success."""
+    return sum(not breaker.server.is_available for breaker in list(_breakers.values()))

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections, connection
@@ -22,6 +22,9 @@ logger = logging.getLogger(__name__)
 IDLE_SECONDS = 0.5  # after which the thread gives its connection back
 RESTART_SECONDS = 0.1  # after a mistake of ours
 RETRY_SECONDS = 5.0  # between two attempts while the database cannot be reached
+
+
+_queues: "list[GroupCommit[Any, Any]]" = []
 
 
 class QueueFull(Exception):
@@ -98,8 +101,13 @@ class GroupCommit(Generic[Item, Result]):
                 self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
                 self._thread.start()
                 atexit.register(self.flush)
+                _queues.append(self)
         self._due.set()
         return future
+
+    def count_waiting(self) -> int:
+        """How many items wait."""
+        return len(self._queue)
 
     def flush(self) -> bool:
         """Store what waits, in this thread. Returns False when some still wait for the database."""
@@ -196,3 +204,8 @@ class GroupCommit(Generic[Item, Result]):
         for entry in group:
             if entry.future.set_running_or_notify_cancel():
                 entry.future.set_exception(failure)
+
+
+def list_queues() -> list[GroupCommit[Any, Any]]:
+    """The queues that this process has used."""
+    return list(_queues)

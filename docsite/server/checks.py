@@ -5,6 +5,8 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Warning, register
 
+from docsite.server.health import descriptors
+
 
 @register()
 def scripts_are_built(**kwargs: Any) -> list[CheckMessage]:
@@ -21,3 +23,13 @@ def debug_is_off(**kwargs: Any) -> list[CheckMessage]:
     if settings.DEBUG and hosts:
         return [Warning("DEBUG is on for a public host.", hint="Unset DEBUG.", id="docsite.W002")]
     return []
+
+
+@register()
+def descriptors_suffice(**kwargs: Any) -> list[CheckMessage]:
+    """Warn when a process may open few files. Each reader takes one, and each connection of ours another."""
+    limit = descriptors.raise_limit()
+    if limit >= descriptors.MIN_DESCRIPTORS:
+        return []
+    sentence = f"A process may open only {limit} files and connections."
+    return [Warning(sentence, hint=descriptors.ADVICE, id="docsite.W003")]

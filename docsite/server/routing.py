@@ -1,6 +1,7 @@
 """Gives each request and socket an id, and chooses its handler by its path."""
 
 import re
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,13 +11,15 @@ from django.urls import re_path
 from django.utils.module_loading import import_string
 
 from docsite.core import context
+from docsite.core.access.api_middleware import as_api_error
 from docsite.core.http import client_address
 from docsite.core.http.body import is_body_too_large
-from docsite.core.http.errors import TooLarge
+from docsite.core.http.errors import ApiError, TooLarge
 from docsite.core.workspace.health.socket import HealthSocket
 from docsite.server.handlers import ApiHandler, PageHandler
 from docsite.server.health import probes
 from docsite.server.lifecycle import Receive, Scope, Send
+from docsite.server.metrics import requests
 from docsite.site.page_cache import PageCache
 
 _API = re.compile(
@@ -35,28 +38,38 @@ class Http:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         identifier = context.new_request_id().encode()
+        has_started = False
+        began = time.perf_counter()
 
         async def send_with_id(message: Mapping[str, Any]) -> None:
+            nonlocal has_started
             if message["type"] == "http.response.start":
+                has_started = True
+                requests.count(scope["path"], message["status"], time.perf_counter() - began)
                 message = {**message, "headers": [*message.get("headers", ()), (b"X-Request-Id", identifier)]}
             await send(message)
 
-        if scope["path"] in probes.PATHS:
+        if probes.answers(scope["path"]):
             await probes.respond(scope, send_with_id)
             return
         scope = {**scope, "scheme": client_address.scheme(scope)}
         if _WITHOUT_PREFIX.match(scope["path"]):
             scope = {**scope, "path": "/discovery" + scope["path"]}
         if _API.match(scope["path"]):
-            await self.api(scope, receive, send_with_id)
+            try:
+                await self.api(scope, receive, send_with_id)
+            except Exception as failure:  # outside the middleware: Daphne would answer with a page
+                if has_started:
+                    raise
+                await _send_error(as_api_error(failure), send_with_id)
         elif is_body_too_large(scope):
-            await _send_too_large(send_with_id)
+            await _send_error(TooLarge(settings.DATA_UPLOAD_MAX_MEMORY_SIZE), send_with_id)
         else:
             await self.pages(scope, receive, send_with_id)
 
 
-async def _send_too_large(send: Send) -> None:
-    response = TooLarge(settings.DATA_UPLOAD_MAX_MEMORY_SIZE).response()
+async def _send_error(error: ApiError, send: Send) -> None:
+    response = error.response()
     headers = [(name.lower().encode(), value.encode()) for name, value in response.items()]
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": response.content})

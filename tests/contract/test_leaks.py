@@ -339,6 +339,7 @@ PAGES = {
     "health": Surface(_get("/health")),
     "health/live": Surface(_get("/health/live")),
     "health/ready": Surface(_get("/health/ready")),
+    "metrics": Surface(_get("/metrics")),
     "openapi.json": Surface(_get("/openapi.json")),
     "widget.js": Surface(_get("/widget.js")),
     "search.js": Surface(_get("/search.js")),

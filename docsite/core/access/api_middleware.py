@@ -25,6 +25,7 @@ from docsite.core.http.errors import (
     BadRequest,
     Forbidden,
     Unavailable,
+    is_out_of_descriptors,
     is_store_failure,
 )
 from docsite.core.http.nul import find_nul
@@ -124,6 +125,9 @@ def as_api_error(failure: Exception) -> ApiError:
     if is_store_failure(failure):
         logger.error("The database does not answer.", exc_info=failure)
         return Unavailable("The database does not answer. Try again shortly.")
+    if is_out_of_descriptors(failure):
+        logger.error("This process may not open more files or connections (LimitNOFILE).")
+        return Unavailable("The service has too many open connections. Try again shortly.")
     reference = context.request_id.get() or context.new_request_id()
     logger.error("Internal error, reference %s.", reference, exc_info=failure)
     return ApiError(500, f"Internal error, reference {reference}.")

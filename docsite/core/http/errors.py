@@ -11,6 +11,7 @@ ApiError            any status
 +- Unavailable      503, with Retry-After
 """
 
+import errno
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -110,6 +111,15 @@ def is_store_failure(failure: Exception) -> bool:
     if getattr(failure.__cause__, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
         return False  # a mistake in a statement
     return isinstance(failure, (OperationalError, InterfaceError, RedisError))
+
+
+def is_out_of_descriptors(failure: BaseException | None) -> bool:
+    """Whether an exception was raised since this process may not open more files or connections."""
+    while failure is not None:
+        if isinstance(failure, OSError) and failure.errno in (errno.EMFILE, errno.ENFILE):
+            return True
+        failure = failure.__cause__ or failure.__context__
+    return False
 
 
 class Unavailable(ApiError):

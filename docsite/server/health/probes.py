@@ -1,30 +1,46 @@
-"""Answers `/health/live` and `/health/ready` to load balancers and orchestrators, whatever host name they use."""
+"""Answers `/health/live`, `/health/ready` and `/metrics` to machines, whatever host name they use."""
 
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from docsite.server.health import readiness
+from django.conf import settings
 
-PATHS = ("/health/live", "/health/ready")
+from docsite.core.http.open_sockets import header
+from docsite.server.health import readiness
+from docsite.server.metrics import endpoint
+
+PATHS = ("/health/live", "/health/ready", "/metrics")
+
+
+def answers(path: str) -> bool:
+    """Whether `respond` is for this path. `/metrics` exists only with `METRICS_TOKEN`."""
+    return path in PATHS and (path != "/metrics" or bool(settings.ENV.metrics_token))
 
 
 async def respond(scope: dict[str, Any], send: Callable[[Any], Awaitable[None]]) -> None:
-    """Respond to a request for one of `PATHS`: 200, or 503 with a reason for each thing that does not work."""
-    status, body, extra = 200, {"status": "ok"}, []
+    """Respond to a request for one of `PATHS`. `/health/ready` is 503 with a reason for each thing that fails."""
+    status, body, extra = 200, json.dumps({"status": "ok"}), [(b"Content-Type", b"application/json")]
     if scope["method"] not in ("GET", "HEAD"):
-        status, body, extra = 405, {"error": "This path takes GET, HEAD."}, [(b"Allow", b"GET, HEAD")]
+        status, body = 405, json.dumps({"error": "This path takes GET, HEAD."})
+        extra.append((b"Allow", b"GET, HEAD"))
     elif scope["path"] == "/health/ready":
         checks = await readiness.check()
         is_ready = set(checks.values()) == {"ok"}
-        status, body = (200 if is_ready else 503), {"status": "ready" if is_ready else "not ready", **checks}
-    content = json.dumps(body).encode()
+        status = 200 if is_ready else 503
+        body = json.dumps({"status": "ready" if is_ready else "not ready", **checks})
+    elif scope["path"] == "/metrics":
+        if endpoint.is_allowed(header(scope, b"authorization")):
+            body, extra = await endpoint.build(), [(b"Content-Type", endpoint.CONTENT_TYPE)]
+        else:
+            status, body = 401, json.dumps({"error": "Send the METRICS_TOKEN: Authorization: Bearer …"})
+            extra.append((b"WWW-Authenticate", b"Bearer"))
+    content = body.encode()
     headers = [
-        (b"Content-Type", b"application/json"),
+        *extra,
         (b"Content-Length", str(len(content)).encode()),
         (b"Cache-Control", b"no-store"),
         (b"X-Content-Type-Options", b"nosniff"),
-        *extra,
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})

@@ -6,6 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from assistant import model_status
 from docsite.core.tenants.management.base import ServiceCommand, check_migrations, port
+from docsite.server.health import descriptors
 
 
 class Command(ServiceCommand):
@@ -27,6 +28,7 @@ class Command(ServiceCommand):
 
         host, port = options["host"], options["port"]
         check_migrations()
+        descriptors.raise_limit()
         try:
             check_address(host, port)
         except OSError as failure:

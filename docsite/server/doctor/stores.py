@@ -1,0 +1,78 @@
+"""The database and Redis."""
+
+import time
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from redis import Redis
+from redis.exceptions import RedisError
+
+from docsite.core.context import limit_database_time
+from docsite.core.logs import describe
+from docsite.server.doctor.finding import Finding
+
+SECONDS = 5.0
+MAX_CLOCK_SECONDS = 2.0  # between this host and a server
+
+
+def check_database() -> Finding:
+    """Whether the database answers, can be written, and has the tables of this release."""
+    try:
+        with limit_database_time(SECONDS), connection.cursor() as cursor:
+            name = _describe_server(cursor)
+            pending = len(_list_pending())
+            if not pending:
+                cursor.execute("UPDATE projects_counter SET value = value WHERE key = %s", ["no such key"])
+    except DatabaseError as failure:
+        return Finding("Database", describe(failure), "Look at DATABASE_URL, the server's log and its disk.")
+    if pending:
+        return Finding("Database", f"{name} lacks {pending} migrations", "Run: manage.py migrate")
+    return Finding("Database", f"{name} answers and can be written")
+
+
+def check_connections() -> Finding | None:
+    """Whether PostgreSQL has enough connections, and the same time as this host. None with SQLite."""
+    if connection.vendor != "postgresql":
+        return None
+    try:
+        with limit_database_time(SECONDS), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT current_setting('max_connections')::int, (SELECT count(*) FROM pg_stat_activity), "
+                "extract(epoch FROM clock_timestamp())::float"
+            )
+            allowed, used, clock = cursor.fetchone()
+    except DatabaseError:
+        return None  # the check of the database says why
+    each = settings.ENV.database_connections
+    fact = f"{used} of {allowed} connections of the server are in use; a process takes at most {each}"
+    if abs(clock - time.time()) > MAX_CLOCK_SECONDS:
+        advice = "Synchronize the clocks: leases of background work depend on them."
+        return Finding("Connections", f"the server's clock differs by {clock - time.time():.0f} seconds", advice)
+    if allowed - used < each:
+        advice = "Raise max_connections of PostgreSQL, lower DATABASE_CONNECTIONS, or use PgBouncer."
+        return Finding("Connections", fact, advice)
+    return Finding("Connections", fact)
+
+
+def check_redis() -> Finding:
+    """Whether Redis answers, if it is set."""
+    if not settings.ENV.redis_url:
+        return Finding("Redis", "not set; the database counts the limits, which is right for one process")
+    try:
+        with Redis.from_url(settings.ENV.redis_url, socket_connect_timeout=SECONDS, socket_timeout=SECONDS) as redis:
+            redis.ping()
+    except (RedisError, OSError, ValueError) as failure:
+        return Finding("Redis", describe(failure), "Look at REDIS_URL and the server: without it questions get 503.")
+    return Finding("Redis", "it answers")
+
+
+def _describe_server(cursor: Any) -> str:
+    cursor.execute("SELECT sqlite_version()" if connection.vendor == "sqlite" else "SHOW server_version")
+    return f"{connection.display_name} {cursor.fetchone()[0]}"
+
+
+def _list_pending() -> list[Any]:
+    executor = MigrationExecutor(connection)
+    return list(executor.migration_plan(executor.loader.graph.leaf_nodes()))

@@ -1,0 +1,26 @@
+"""`manage.py doctor`: what of the set-up does not work, and what to do."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from docsite.server.doctor.examination import examine
+
+
+class Command(BaseCommand):
+    """Examines the set-up. It changes nothing, and works without a database."""
+
+    help = "Check settings, clock, disk, database, Redis, model, mail and background work, and say what to do."
+    requires_system_checks: list[str] = []  # noqa: RUF012  # as Django declares it
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print a line for each finding. The exit status is 1 if something is to be done."""
+        has_advice = False
+        for finding in examine():
+            mark = "✗" if finding.advice else "✓"
+            self.stdout.write(f"{mark} {finding.subject}: {finding.fact}.")
+            if finding.advice:
+                has_advice = True
+                self.stdout.write(f"  → {finding.advice}")
+        if has_advice:
+            raise SystemExit(1)

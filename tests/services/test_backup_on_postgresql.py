@@ -1,0 +1,52 @@
+"""A backup of PostgreSQL that is made while others write holds one state, and is restored row for row."""
+
+import json
+import shutil
+import threading
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests import scenarios
+
+pytestmark = pytest.mark.services
+
+
+def test_a_backup_beside_a_writer_is_restored_row_for_row(postgres: str, tmp_path: Path) -> None:
+    if not shutil.which("pg_dump"):
+        pytest.skip("pg_dump is not installed")
+    server = postgres.rpartition("/")[0]
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        for name in ("saved", "restored"):
+            admin.execute(f"CREATE DATABASE {name}")
+    old, new = (
+        {"DATABASE_URL": f"{server}/{name}", "DATA_DIR": str(tmp_path / name)} for name in ("saved", "restored")
+    )
+    scenarios.migrate(old)
+    stop = threading.Event()
+
+    def write() -> None:
+        insert = (
+            "INSERT INTO projects_counter (key, value, expires_at) "
+            "SELECT %s || n, 1, 1e12 FROM generate_series(1, 20) n"
+        )
+        with psycopg.connect(old["DATABASE_URL"], autocommit=True) as database:
+            count = 0
+            while not stop.wait(0.002):
+                database.execute(insert, [f"backup-{count}-"])
+                count += 1
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        scenarios.manage(("backup", str(tmp_path / "backup")), old)
+    finally:
+        stop.set()
+        writer.join()
+    saved = json.loads((tmp_path / "backup" / "manifest.json").read_text())["rows"]
+    assert saved["projects_counter"] > 0
+    assert "as many as were saved" in scenarios.manage(("restore", str(tmp_path / "backup")), new)
+    with psycopg.connect(new["DATABASE_URL"]) as database:
+        found = database.execute("SELECT count(*) FROM projects_counter").fetchone()
+    assert found == (saved["projects_counter"],)
