@@ -4,7 +4,7 @@ from typing import ClassVar
 from urllib.parse import urlencode
 
 from django import forms
-from django.contrib.auth import get_user_model, login
+from django.contrib.auth import get_user_model
 from django.contrib.auth.forms import BaseUserCreationForm, UsernameField
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -17,7 +17,9 @@ from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
 from docsite.core.sign_on import provider, single_sign_on
 from docsite.core.sign_on.password import LOGIN_IP
+from docsite.core.sign_on.sessions import open_session
 from docsite.core.tenants import members
+from docsite.core.tenants.log_in_rules import Method
 from docsite.core.tenants.members import MembershipError
 from docsite.core.tenants.models import Invitation
 
@@ -89,4 +91,4 @@ def _join(request: HttpRequest, token: str, invitation: Invitation, form: forms.
             user.save()
         members.accept(token, user)
     if isinstance(form, AccountForm):
-        login(request, user)
+        open_session(request, user, Method.PASSWORD)

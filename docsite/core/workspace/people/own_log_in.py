@@ -17,12 +17,14 @@ from docsite.core.workspace import navigation
 
 
 def show_own_log_in(request: HttpRequest) -> HttpResponse:
-    """Show how the user logs in. A POST sets up, confirms or removes the second factor, or renews recovery codes."""
+    """Show how the user logs in. A POST changes the second factor or its recovery codes, or ends single sign-on."""
     user: Any = request.user  # staff only come here
     has_password = user.has_usable_password()
     form, codes = CodeForm(), []
     if request.method == "POST" and has_password:
-        if "begin" in request.POST and not two_factor.is_set_up(user):
+        if "disconnect" in request.POST:
+            _disconnect(request, user)
+        elif "begin" in request.POST and not two_factor.is_set_up(user):
             two_factor.begin(user)
         else:
             form = CodeForm(request.POST)
@@ -72,6 +74,13 @@ def _change(request: HttpRequest, user: Any, form: CodeForm) -> list[str]:
     except TooMany as refusal:
         form.add_error("code", refusal.sentence)
     return []
+
+
+def _disconnect(request: HttpRequest, user: Any) -> None:
+    """End single sign-on for an account with a password. The session is one by password from now on."""
+    for identity in Identity.objects.filter(user=user):
+        identity.delete()
+        mark(request, Method.PASSWORD)
 
 
 navigation.add_address("account/log-in", show_own_log_in, "account_log_in")

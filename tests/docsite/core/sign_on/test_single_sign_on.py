@@ -108,6 +108,22 @@ def test_people_without_a_role_get_no_account(provider, project):
     assert "_auth_user_id" not in browser.session
 
 
+def test_an_account_without_a_password_stays_connected(provider, ada):
+    browser, _ = provider.log_in(ada)
+    browser.post("/admin/account/log-in", {"disconnect": "1"})
+    assert Identity.objects.filter(subject=ada).exists(), "nothing else opens it"
+
+
+def test_who_begins_single_sign_on_and_then_takes_a_password_stays_logged_in(provider, people, project):
+    html = people.owner.post(f"/admin/project/{project.domain}/people", {"invite": "1", "role": "viewer"})
+    link = "/invitations/" + html.content.decode().partition("/invitations/")[2].partition("<")[0]
+    browser, name = new_browser(), f"undecided-{project.project.pk}"
+    browser.get("/admin/login/single-sign-on")
+    assert browser.session.get_expiry_age() <= 600
+    browser.post(link, {"username": name, "password1": "a heron eats at dawn", "password2": "a heron eats at dawn"})
+    assert browser.session.get_expiry_age() > 86_400
+
+
 def test_an_invitation_makes_an_account_for_a_person_without_a_group(provider, people, project):
     page = f"/admin/project/{project.domain}/people"
     html = people.owner.post(page, {"invite": "1", "role": "viewer"}).content.decode()
@@ -199,6 +215,10 @@ def test_an_account_with_a_password_is_connected_by_its_owner_only(provider, peo
     assert membership(subject, project).user.username == f"teammate of {project.domain}"
     browser, response = provider.log_in(subject)
     assert browser.get(f"/admin/project/{project.domain}/people").status_code == 200
+    people.teammate.post("/admin/account/log-in", {"disconnect": "1"})
+    assert not Identity.objects.filter(subject=subject).exists()
+    assert people.teammate.session["log_in_method"] == "password"
+    assert provider.log_in(subject)[1].status_code == 403
     other = new_browser().post("/admin/login/single-sign-on/connect")
     assert other["Location"] == "/admin/"
 
