@@ -2,23 +2,33 @@
 # Installs the system packages that the whole suite needs, or says which are missing.
 set -eu
 
+as="no"
+if command -v apt-get >/dev/null; then
+    if [ "$(id -u)" = 0 ]; then as=""; elif sudo -n true 2>/dev/null; then as="sudo"; fi
+fi
+
+install() {
+    echo "Installing $* …"
+    export DEBIAN_FRONTEND=noninteractive
+    $as timeout 60 apt-get update -qq && $as apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# Chromium without a window takes a third less processor time than the whole browser, which does as well.
+if [ "$as" != "no" ] && ! command -v chromium-headless-shell >/dev/null; then
+    install chromium-headless-shell 2>/dev/null || true
+fi
+
 missing=""
-command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
-    missing="$missing chromium"
+command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null ||
+    command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || missing="$missing chromium"
 command -v redis-server >/dev/null || missing="$missing redis-server"
 command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing="$missing postgresql"
 [ -n "$missing" ] || exit 0
 
-if command -v apt-get >/dev/null; then
-    if [ "$(id -u)" = 0 ]; then as=""; elif sudo -n true 2>/dev/null; then as="sudo"; else as="no"; fi
-    if [ "$as" != "no" ]; then
-        echo "Installing$missing …"
-        export DEBIAN_FRONTEND=noninteractive
-        $as apt-get update -qq
-        # shellcheck disable=SC2086
-        $as apt-get install -y -qq --no-install-recommends $missing >/dev/null
-        exit 0
-    fi
+if [ "$as" != "no" ]; then
+    # shellcheck disable=SC2086
+    install $missing
+    exit 0
 fi
 echo "The tests need these system packages:$missing. Install them, or run \`make quick\`." >&2
 exit 1

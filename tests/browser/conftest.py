@@ -22,7 +22,7 @@ from playwright.sync_api import (
 
 from tests.conftest import ASYNC_UNSAFE, PAGES, PATIENCE, ROOT, Service, Tenant
 
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
