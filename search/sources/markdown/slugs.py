@@ -17,6 +17,7 @@ _MARKUP = re.compile(r"[`*_<\[&:\\{!~$]")
 _VALID_ANCHOR = re.compile(r"[^\s{}#]+")  # allowed in `{#anchor}`
 _NUMBERED = re.compile(r"(.*)_([0-9]+)", re.DOTALL)
 _VITEPRESS_SPECIAL = re.compile(r"[\s~`!@#$%^&*()\-_+=\[\]{}|\\;:\"'“”‘’<>,.?/]+")
+_DASHES = re.compile(r"(?<!-)-{2,3}(?!-)")
 _MINTLIFY_DROPPED = re.compile("[?,;:!'\"()\\[\\]{}\u200d\ufe0e\ufe0f\U0001f1e6-\U0001faff\u2600-\u27bf\u2b00-\u2bff]")
 
 
@@ -122,6 +123,11 @@ def _make_mintlify_slug(text: str) -> str:
     kept_signs = "%_" if re.search("%[0-9A-F]{2}", escaped) else "_"
     bare = re.sub(rf"[^A-Za-z0-9{kept_signs}]+", "-", escaped).strip("-")
     return _MINTLIFY_DROPPED.sub("", unquote(bare))
+
+
+def remove_dashes(text: str) -> str:
+    """The text without `--` and `---`, for generators that write them as dashes before they make the anchor."""
+    return _DASHES.sub("", text)
 
 
 VITEPRESS = Slugs("vitepress", _make_vitepress_slug)

@@ -14,12 +14,11 @@ from search.sources.files import MARKDOWN, list_files, read_text_in_folder
 from search.sources.markdown.front_matter import split_front_matter
 from search.sources.markdown.generators import hugo_shortcodes
 from search.sources.markdown.sites import Meta, Site, Tree, read_config, read_json, remove_ending
-from search.sources.markdown.slugs import Slugs
+from search.sources.markdown.slugs import Slugs, remove_dashes
 from search.sources.request import SourceRequest
 
 _FOLDERS = ("", "docs", "site", "website", "www", "exampleSite")
 _NAMES = tuple(f"{name}.{ending}" for name in ("hugo", "config") for ending in ("toml", "yaml", "yml", "json"))
-_DASHES = re.compile(r"(?<!-)-{2,3}(?!-)")
 _PATH_SIGNS = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd"))
 _TOKEN = re.compile(r":(\w+)")
 MAX_SECTIONS = 5_000
@@ -224,7 +223,7 @@ def _build_slugs(config: Meta) -> Slugs:
 
 def _make_slug(kind: str, has_typographer: bool, text: str) -> str:
     """Goldmark's id. Letters, digits, hyphens and underscores stay; a heading without any of them is `heading`."""
-    text = _DASHES.sub("", text.strip()) if has_typographer else text.strip()
+    text = remove_dashes(text.strip()) if has_typographer else text.strip()
     if kind == "blackfriday":
         return re.sub(r"[\W_]+", "-", text.lower()).strip("-") or "heading"
     if kind == "github-ascii":
