@@ -14,7 +14,7 @@ from search.sources.files import MARKDOWN, list_files, read_text_in_folder
 from search.sources.markdown.front_matter import split_front_matter
 from search.sources.markdown.generators import hugo_shortcodes
 from search.sources.markdown.sites import Meta, Site, Tree, read_config, read_json, remove_ending
-from search.sources.markdown.slugs import Slugs, remove_dashes
+from search.sources.markdown.slugs import Slugs
 from search.sources.request import SourceRequest
 
 _FOLDERS = ("", "docs", "site", "website", "www", "exampleSite")
@@ -218,12 +218,13 @@ def _build_slugs(config: Meta) -> Slugs:
     parser = _mapping(goldmark.get("parser"))
     typographer = _mapping(goldmark.get("extensions")).get("typographer")
     kind = str(parser.get("autoheadingidtype") or parser.get("autoidtype") or "github")
-    return Slugs(f"hugo {kind} {typographer}", partial(_make_slug, kind, typographer is not False))
+    has_typographer = typographer is not False
+    return Slugs(f"hugo {kind} {has_typographer} code", partial(_make_slug, kind), drops_dashes=has_typographer)
 
 
-def _make_slug(kind: str, has_typographer: bool, text: str) -> str:
+def _make_slug(kind: str, text: str) -> str:
     """Goldmark's id. Letters, digits, hyphens and underscores stay; a heading without any of them is `heading`."""
-    text = remove_dashes(text.strip()) if has_typographer else text.strip()
+    text = text.strip()
     if kind == "blackfriday":
         return re.sub(r"[\W_]+", "-", text.lower()).strip("-") or "heading"
     if kind == "github-ascii":

@@ -11,7 +11,7 @@ import yaml
 
 from search.sources.markdown.generators import liquid
 from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, read_config, remove_ending
-from search.sources.markdown.slugs import GITHUB, Slugs, remove_dashes
+from search.sources.markdown.slugs import GITHUB, Slugs
 from search.sources.request import SourceRequest
 
 _FOLDERS = ("", "docs", "website", "site")
@@ -161,7 +161,7 @@ def _find_day(text: str, timezone: str) -> str:
 def _build_slugs(kramdown: Meta) -> Slugs:
     if str(kramdown.get("input", "GFM")).lower() == "kramdown":
         return Slugs("kramdown", _make_kramdown_slug)
-    return Slugs("kramdown GFM", lambda text: GITHUB.slug(remove_dashes(text)))
+    return Slugs("kramdown GFM", GITHUB.slug, drops_dashes=True)
 
 
 def _make_kramdown_slug(text: str) -> str:

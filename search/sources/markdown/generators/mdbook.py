@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from docsite.core.paths import normalize
 from search.sources import PageRedirect
 from search.sources.markdown.sites import Meta, Site, Tree, read_config, remove_ending
-from search.sources.markdown.slugs import Slugs, remove_dashes
+from search.sources.markdown.slugs import Slugs
 from search.sources.request import SourceRequest
 
 _FOLDERS = ("", "docs", "book", "guide", "doc")
@@ -47,12 +47,13 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         return f"{remove_ending(name)}.html"
 
     html = _mapping(_mapping(config.get("output")).get("html"))
+    is_smart = html.get("smart-punctuation") is not False  # on since mdBook 0.5
     return Site(
         "mdbook",
         (Tree(source, language=str(book.get("language") or "")),),
         address,
         lambda name: name in titles if titles else name != "SUMMARY.md",
-        _build_slugs(html.get("smart-punctuation") is not False),
+        Slugs(f"mdbook {is_smart}", _make_slug, drops_dashes=is_smart),
         page_metadata={remove_ending(name): {"navTitle": title} for name, title in titles.items()},
         redirects=tuple(_read_redirects(_mapping(html.get("redirect")))),
         rewrite=lambda body: _TAG.sub("", body) if "{{#" in body else body,
@@ -75,11 +76,6 @@ def _read_redirects(redirects: Mapping[str, Any]) -> Iterator[PageRedirect]:
         if isinstance(new, str) and "://" not in new:
             target = posixpath.normpath(posixpath.join(posixpath.dirname(old), new.partition("#")[0]))
             yield PageRedirect(normalize(old), normalize(target))
-
-
-def _build_slugs(is_smart: bool) -> Slugs:
-    """The anchors of mdBook. `is_smart` is its `smart-punctuation`, on since 0.5."""
-    return Slugs(f"mdbook {is_smart}", lambda text: _make_slug(remove_dashes(text) if is_smart else text))
 
 
 def _make_slug(text: str) -> str:
