@@ -17,7 +17,7 @@ const styles = {
     onLoad({ filter: /\.css$/ }, async ({ path }) => {
       const { code } = await transform(await readFile(path, "utf8"), { loader: "css", minify: true });
       // Values of custom properties are kept as they are written, blanks and all.
-      return { contents: code.trim().replace(/([:,]) /g, "$1"), loader: "text" };
+      return { contents: code.trim().replace(/([:,]) | (\/) /g, "$1$2"), loader: "text" };
     });
   },
 };

@@ -260,6 +260,26 @@ def test_a_site_with_its_own_navigation_need_not_load_the_page(host: SearchHost)
     expect(host.field).to_be_focused()
 
 
+def test_next_js_changes_the_page_itself(host: SearchHost) -> None:
+    host.open(body="<script>window.next = { router: { push: (href) => history.pushState(null, '', href) } };</script>")
+    host.page.route("https://docs.acme.example/**", lambda route: route.fulfill(body="there"))
+    answer(host.page, result("/a", "x", url=f"{host.url}/a#part"))
+    host.page.evaluate("window.same = true")
+    host.page.keyboard.press("/")
+    host.page.keyboard.type("x")
+    expect(host.options).to_have_count(1)
+    host.field.press("Enter")
+    expect(host.dialog).to_be_hidden()
+    assert host.page.url == host.url + "/a#part"
+    assert host.page.evaluate("window.same") is True
+    answer(host.page, result("/b", "x", url="https://docs.acme.example/b"))  # another site
+    host.page.keyboard.press("/")
+    host.page.keyboard.type("y")
+    expect(host.options).to_have_attribute("href", "https://docs.acme.example/b")
+    host.field.press("Enter")
+    host.page.wait_for_url("https://docs.acme.example/b")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(host: SearchHost, scheme: Any) -> None:
     host.page.emulate_media(color_scheme=scheme)

@@ -660,6 +660,21 @@ def test_it_follows_the_theme_of_the_page_at_once(make_host: Callable[..., Host]
     expect(host.panel).to_have_css("background-color", light)
 
 
+def test_it_follows_the_background_of_a_page_without_marks(make_host: Callable[..., Host]) -> None:
+    """Minima is light in a dark system, and Just the Docs replaces its style sheet."""
+    host = make_host(color_scheme="dark")
+    sheets = {"light": "body { background: #fdfdfd }", "dark": "body { background: #27262b }"}
+    host.page.route(
+        re.compile("/(dark|light).css$"),
+        lambda route: route.fulfill(body=sheets[route.request.url[-9:-4].strip("/")], content_type="text/css"),
+    )
+    host.open()
+    host.page.evaluate("document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet' }))")
+    for name in ("light", "dark", "light"):
+        host.page.locator("link").evaluate("(link, name) => (link.href = `/${name}.css`)", name)
+        expect(host.launcher).to_have_css("color-scheme", name)
+
+
 def test_a_phone_gets_a_sheet_that_keeps_the_focus(make_host: Callable[..., Host]) -> None:
     host = make_host(viewport=PHONE, has_touch=True)
     link = host.url + "/install"

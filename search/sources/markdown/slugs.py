@@ -17,6 +17,7 @@ _MARKUP = re.compile(r"[`*_<\[&:\\{!~$]")
 _VALID_ANCHOR = re.compile(r"[^\s{}#]+")  # allowed in `{#anchor}`
 _NUMBERED = re.compile(r"(.*)_([0-9]+)", re.DOTALL)
 _VITEPRESS_SPECIAL = re.compile(r"[\s~`!@#$%^&*()\-_+=\[\]{}|\\;:\"'“”‘’<>,.?/]+")
+_CODE_OR_DASHES = re.compile(r"`[^`]*`|(?<!-)-{2,3}(?!-)")
 _MINTLIFY_DROPPED = re.compile("[?,;:!'\"()\\[\\]{}\u200d\ufe0e\ufe0f\U0001f1e6-\U0001faff\u2600-\u27bf\u2b00-\u2bff]")
 
 
@@ -28,12 +29,14 @@ class Slugs:
     """How a generator makes anchors: `slug` of the visible text. Repeated slugs get numbers, from `first` on.
 
     `separator` stands before the number. Python-Markdown (`_`) continues from a number at the end of the text.
+    `drops_dashes`: outside of code, `--` and `---` become dashes, which are no part of the anchor.
     """
 
     name: str
     slug: Callable[[str], str]
     separator: str = "-"
     first: int = 1
+    drops_dashes: bool = False
 
     def make_unique(self, slug: str, used: set[str], counts: dict[str, int]) -> str:
         """The slug, with the next free number if it is used. `counts` has the last number of each slug."""
@@ -54,16 +57,18 @@ def add_anchors(markdown: str, slugs: Slugs) -> str:
     Anchors in the text win. Code stays unchanged. Takes time in proportion to the length.
     """
     lines = markdown.split("\n")
-    found = [(heading.line, *_split_heading(heading.source)) for heading in headings(markdown)]
+    found = [(heading, *_split_heading(heading.source)) for heading in headings(markdown)]
     used = {anchor for _, _, anchor, _ in found if anchor}
     counts: dict[str, int] = {}
     github_counts: dict[str, int] = {}  # repeats of GitHub's anchors, as `search.text.sections` counts them
-    for number, text, explicit, has_list in found:
+    for heading, text, explicit, has_list in found:
+        number = heading.line
         bare = _remove_attributes(lines[number]) if has_list else lines[number]
         if explicit is not None:
             lines[number] = f"{bare} {{#{explicit}}}" if has_list else bare
             continue
-        plain_slug = slugs.slug(text)
+        has_dashes = slugs.drops_dashes and "--" in heading.source
+        plain_slug = slugs.slug(_split_heading(_remove_dashes(heading.source))[0] if has_dashes else text)
         if not plain_slug and slugs.separator == "-":  # generators differ, and there is nothing to link to
             lines[number] = f"{_CLOSING_MARKS.sub('', bare.rstrip())} {{#}}"
             continue
@@ -137,6 +142,10 @@ def _split_heading(raw: str) -> tuple[str, str | None, bool]:
         return text, anchor or None, True
     explicit, heading = anchor_and_heading(text, {})
     return heading, explicit if heading != text else None, False
+
+
+def _remove_dashes(source: str) -> str:
+    return _CODE_OR_DASHES.sub(lambda found: found[0] if found[0][0] == "`" else "", source)
 
 
 def _remove_attributes(line: str) -> str:

@@ -19,7 +19,6 @@ from search.sources.request import SourceRequest
 
 _FOLDERS = ("", "docs", "site", "website", "www", "exampleSite")
 _NAMES = tuple(f"{name}.{ending}" for name in ("hugo", "config") for ending in ("toml", "yaml", "yml", "json"))
-_DASHES = re.compile(r"(?<!-)-{2,3}(?!-)")
 _PATH_SIGNS = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd"))
 _TOKEN = re.compile(r":(\w+)")
 MAX_SECTIONS = 5_000
@@ -219,12 +218,13 @@ def _build_slugs(config: Meta) -> Slugs:
     parser = _mapping(goldmark.get("parser"))
     typographer = _mapping(goldmark.get("extensions")).get("typographer")
     kind = str(parser.get("autoheadingidtype") or parser.get("autoidtype") or "github")
-    return Slugs(f"hugo {kind} {typographer}", partial(_make_slug, kind, typographer is not False))
+    has_typographer = typographer is not False
+    return Slugs(f"hugo {kind} {has_typographer} code", partial(_make_slug, kind), drops_dashes=has_typographer)
 
 
-def _make_slug(kind: str, has_typographer: bool, text: str) -> str:
+def _make_slug(kind: str, text: str) -> str:
     """Goldmark's id. Letters, digits, hyphens and underscores stay; a heading without any of them is `heading`."""
-    text = _DASHES.sub("", text.strip()) if has_typographer else text.strip()
+    text = text.strip()
     if kind == "blackfriday":
         return re.sub(r"[\W_]+", "-", text.lower()).strip("-") or "heading"
     if kind == "github-ascii":

@@ -159,7 +159,9 @@ def _find_day(text: str, timezone: str) -> str:
 
 
 def _build_slugs(kramdown: Meta) -> Slugs:
-    return Slugs("kramdown", _make_kramdown_slug) if str(kramdown.get("input", "GFM")).lower() == "kramdown" else GITHUB
+    if str(kramdown.get("input", "GFM")).lower() == "kramdown":
+        return Slugs("kramdown", _make_kramdown_slug)
+    return Slugs("kramdown GFM", GITHUB.slug, drops_dashes=True)
 
 
 def _make_kramdown_slug(text: str) -> str:

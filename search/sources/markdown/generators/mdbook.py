@@ -47,12 +47,13 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         return f"{remove_ending(name)}.html"
 
     html = _mapping(_mapping(config.get("output")).get("html"))
+    is_smart = html.get("smart-punctuation") is not False  # on since mdBook 0.5
     return Site(
         "mdbook",
         (Tree(source, language=str(book.get("language") or "")),),
         address,
         lambda name: name in titles if titles else name != "SUMMARY.md",
-        Slugs("mdbook", _make_slug),
+        Slugs(f"mdbook {is_smart}", _make_slug, drops_dashes=is_smart),
         page_metadata={remove_ending(name): {"navTitle": title} for name, title in titles.items()},
         redirects=tuple(_read_redirects(_mapping(html.get("redirect")))),
         rewrite=lambda body: _TAG.sub("", body) if "{{#" in body else body,

@@ -19,7 +19,7 @@
 export function tabState(domain, changes) {
   const key = `docs-assistant:${domain}:tab`;
   try {
-    const state = { ...JSON.parse(sessionStorage.getItem(key) ?? "{}"), ...changes };
+    const state = { ...JSON.parse(/** @type {string} */ (sessionStorage.getItem(key))), ...changes };
     if (changes === null) sessionStorage.removeItem(key);
     else if (changes) sessionStorage.setItem(key, JSON.stringify(state));
     return state;

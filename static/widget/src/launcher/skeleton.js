@@ -1,6 +1,6 @@
 /** A placeholder for the panel while it loads. Text that the reader types is passed to the panel. */
 
-import { CLOSE_SHAPES, drawIcon, h } from "../base/dom.js";
+import { CLOSE_SHAPE, drawIcon, h } from "../base/dom.js";
 import { shortcutOf } from "../base/keyboard.js";
 
 /** @typedef {import("../base/options.js").Options} Options */
@@ -14,14 +14,14 @@ import { shortcutOf } from "../base/keyboard.js";
 export function createSkeleton({ variant, align, shortcuts }, side, labels, { onclose, onretry, onask }) {
   const isSheet = matchMedia("(max-width: 639.98px)").matches;
   const covers = isSheet || variant === "modal";
-  const field = h("textarea", { rows: 1, placeholder: labels.placeholder, "aria-label": labels.question });
+  const field = h("textarea", { rows: 1, placeholder: labels.placeholder, ariaLabel: labels.question });
   const status = h("div", { className: "middle", role: "status" }, labels.loading);
   const dialog = h(
     "dialog",
     {
       className: "panel",
       tabIndex: -1,
-      "aria-label": labels.name,
+      ariaLabel: labels.name,
       oncancel: onclose,
       onkeydown(/** @type {KeyboardEvent} */ event) {
         event.stopPropagation(); // to shortcuts of the page
@@ -35,11 +35,7 @@ export function createSkeleton({ variant, align, shortcuts }, side, labels, { on
       "header",
       {},
       h("h2", {}, labels.name),
-      h(
-        "button",
-        { className: "quiet", "aria-label": labels.close, onclick: onclose },
-        drawIcon("close", CLOSE_SHAPES),
-      ),
+      h("button", { className: "quiet", ariaLabel: labels.close, onclick: onclose }, drawIcon(CLOSE_SHAPE)),
     ),
     status,
     field,

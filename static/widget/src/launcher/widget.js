@@ -10,7 +10,8 @@ import { DEFAULTS, logicalSide, validateOptions } from "../base/options.js";
 import css from "./launcher.css";
 import { fetchSettings, tabState } from "./settings.js";
 import { createSkeleton } from "./skeleton.js";
-import { pageTheme, watchTheme } from "./theme.js";
+import { pageTheme } from "./theme.js";
+import { watchTheme } from "./theme-changes.js";
 
 /** @typedef {import("../panel/panel.js").Panel} Panel */
 /** @typedef {import("../base/options.js").Options} Options */
@@ -38,8 +39,6 @@ export class Widget extends HTMLElement {
   #shouldBeOpen = false;
   /** The element that had the focus before the panel. @type {HTMLElement | null} */
   #opener = null;
-  /** @type {() => void} */
-  #unwatch = () => {};
   /** Returns to the page within the last second. */
   #returns = 0;
   #labels = launcherLabels;
@@ -74,16 +73,15 @@ export class Widget extends HTMLElement {
   }
 
   connectedCallback() {
-    this.#unwatch = watchTheme(() => this.#update());
+    watchTheme(() => this.#update());
   }
 
   /** Some sites replace the whole body, and the widget with it. It returns, but gives up if that repeats. */
   disconnectedCallback() {
-    this.#unwatch();
     queueMicrotask(() => {
       if (this.isConnected || this.#returns++ >= MAX_RETURNS) return;
-      setTimeout(() => (this.#returns = 0), 1000);
       this.attach();
+      setTimeout(() => (this.#returns = 0), 1000);
     });
   }
 
@@ -123,7 +121,7 @@ export class Widget extends HTMLElement {
   }
 
   async reset() {
-    (await this.#loadPanel().catch(() => null))?.conversation.restart();
+    (await this.#loadPanel().catch(() => {}))?.conversation.restart();
   }
 
   async destroy() {
@@ -131,7 +129,7 @@ export class Widget extends HTMLElement {
     this.close();
     tabState(this.#pageOptions.domain, null);
     this.remove();
-    (await this.#loading?.catch(() => null))?.destroy();
+    (await this.#loading?.catch(() => {}))?.destroy();
   }
 
   /** Puts the widget on the page and loads the owner's settings. Opens the panel if it was open on the page before. */
@@ -181,9 +179,9 @@ export class Widget extends HTMLElement {
     /** @type {HTMLElement} */ (launcher.lastChild).textContent = this.#labels.launcher;
 
     // Important, so that no rule of the page overrides them.
-    const set = (/** @type {string} */ name, /** @type {string} */ value) =>
+    const set = (/** @type {string} */ name, /** @type {any} */ value) =>
       this.#style()?.setProperty(name, value, "important");
-    set("z-index", `${zIndex}`);
+    set("z-index", zIndex);
     set("--chosen-radius", `${radius}px`);
     set("--chosen-font", font || "initial");
     set("color", accent && colorMix(accent));
@@ -195,13 +193,15 @@ export class Widget extends HTMLElement {
     this.#panel?.update(options);
   }
 
-  /** Shows the panel, or its skeleton until it has loaded. Null if it cannot be loaded, or was closed meanwhile. */
+  /** Shows the panel, or its skeleton until it has loaded. Nothing if it cannot be loaded, or was closed meanwhile. */
   async #showPanel(/** @type {boolean} */ focus) {
-    if (!this.#enabled) return null;
+    if (!this.#enabled) return;
     this.#shouldBeOpen = true;
     if (this.#launcher.ariaExpanded === "false") {
-      const focused = /** @type {HTMLElement} */ (document.activeElement);
-      this.#opener = focused === this || focused === document.body ? null : focused;
+      const { activeElement, body } = document;
+      this.#opener = [this, body].includes(/** @type {any} */ (activeElement))
+        ? null
+        : /** @type {HTMLElement} */ (activeElement);
     }
     this.#launcher.ariaExpanded = "true";
     if (!this.#panel && !this.#skeleton && this.isConnected) {
@@ -218,7 +218,7 @@ export class Widget extends HTMLElement {
     }
     try {
       const panel = await this.#loadPanel();
-      if (!this.#shouldBeOpen) return null;
+      if (!this.#shouldBeOpen) return;
       panel.show({ focus: this.#skeleton ? this.#root.activeElement !== null : focus, field: this.#skeleton?.field });
       this.#skeleton?.dialog.remove();
       this.#skeleton = null;
@@ -227,7 +227,6 @@ export class Widget extends HTMLElement {
       warn(error);
       this.#skeleton?.fail();
       this.#emit("error", { status: 0, kind: "panel" });
-      return null;
     }
   }
 
@@ -254,12 +253,12 @@ export class Widget extends HTMLElement {
   }
 
   /** @param {Panel} panel */
-  #panelToggled(panel) {
-    tabState(this.#pageOptions.domain, { open: panel.isOpen });
-    this.#emit(panel.isOpen ? "open" : "close");
-    this.#shouldBeOpen = panel.isOpen;
-    this.#launcher.ariaExpanded = `${panel.isOpen}`;
-    if (!panel.isOpen && panel.hadFocus) this.#restoreFocus();
+  #panelToggled({ isOpen, hadFocus }) {
+    tabState(this.#pageOptions.domain, { open: isOpen });
+    this.#emit(isOpen ? "open" : "close");
+    this.#shouldBeOpen = isOpen;
+    this.#launcher.ariaExpanded = `${isOpen}`;
+    if (!isOpen && hadFocus) this.#restoreFocus();
   }
 
   /** Gives the focus back to the element that had it. */
@@ -269,9 +268,9 @@ export class Widget extends HTMLElement {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    if (!this.#options.shortcuts || !this.isConnected || event.defaultPrevented || isTyping(event)) return;
+    if (!this.#options.shortcuts || !this.isConnected || event.defaultPrevented) return;
     const shortcut = shortcutOf(event);
-    if (!shortcut || (shortcut === "fresh" && !this.#shouldBeOpen)) return;
+    if (!shortcut || isTyping(event) || (shortcut === "fresh" && !this.#shouldBeOpen)) return;
     event.preventDefault();
     if (shortcut === "fresh") this.reset();
     else if (this.#shouldBeOpen) this.close();

@@ -1,11 +1,9 @@
 /** The button that opens the search, in the elements that a site names for it. */
 
 import { pageLanguage } from "../../../site/js/base/sentences.js";
-import { applyStyles, drawIcon, h } from "../base/dom.js";
+import { applyStyles, drawIcon, h, LENS_SHAPE } from "../base/dom.js";
 import css from "./button.css";
 import { readLabels } from "./labels.js";
-
-const LENS_SHAPES = ["M10.5 4.5a6 6 0 1 1 0 12 6 6 0 0 1 0-12Z", "m15 15 4.5 4.5"];
 
 /** @typedef {{ nonce: string, labels?: string, onopen: () => void, onpoint: () => void }} On */
 
@@ -26,7 +24,7 @@ function buildButton({ nonce, labels, onopen, onpoint }) {
       onpointerenter: onpoint,
       onfocus: onpoint,
     },
-    drawIcon("search", LENS_SHAPES),
+    drawIcon(LENS_SHAPE),
     h("span", {}, name),
     h("kbd", { "aria-hidden": "true" }, isApple ? "⌘K" : "Ctrl K"),
   );

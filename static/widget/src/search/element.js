@@ -6,7 +6,8 @@ import { words } from "../../../site/js/search/site.js";
 import { accentColors, colorMix, parseColor } from "../base/accent.js";
 import { applyStyles } from "../base/dom.js";
 import { fetchSettings, tabState } from "../launcher/settings.js";
-import { pageTheme, watchTheme } from "../launcher/theme.js";
+import { pageTheme } from "../launcher/theme.js";
+import { watchTheme } from "../launcher/theme-changes.js";
 import { HostPage } from "../panel/host-page.js";
 import { readLabels } from "./labels.js";
 import { buildDialog } from "./markup.js";
@@ -17,6 +18,9 @@ import { WORDS } from "./words.js";
 
 /** Opens a page as a link of the page itself would, so that sites with their own navigation need not load it anew. @param {string} href */
 function followLink(href) {
+  // The router of Next.js listens to components only.
+  const { router } = /** @type {any} */ (window).next ?? {};
+  if (router?.push && new URL(href, document.baseURI).origin === location.origin) return router.push(href);
   const link = document.createElement("a");
   link.href = href;
   link.hidden = true;
@@ -64,7 +68,6 @@ export function create(script) {
   let owner = {};
   /** Whether the widget may be used on this page. */
   let enabled = true;
-  let unwatch = () => {};
 
   function applyLook() {
     const look = {
@@ -94,7 +97,6 @@ export function create(script) {
   dialog.addEventListener("close", () => {
     if (dialog.open) return; // it was opened again meanwhile
     page.apply({});
-    unwatch();
     host.remove();
     // Some browsers give the focus back without a caret.
     if (document.activeElement instanceof HTMLInputElement) document.activeElement.select();
@@ -103,7 +105,7 @@ export function create(script) {
   function open(/** @type {string} */ text) {
     if (!host.isConnected) {
       document.body.append(host);
-      unwatch = watchTheme(applyLook);
+      watchTheme(applyLook);
     }
     if (text) field.value = text;
     if (!dialog.open) dialog.showModal();

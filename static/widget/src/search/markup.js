@@ -1,9 +1,7 @@
 /** The elements of the search dialog on other sites. They have the names that the dialog's own modules look for. */
 
 import { words } from "../../../site/js/search/site.js";
-import { drawIcon, h } from "../base/dom.js";
-
-const LENS_SHAPES = ["M10.5 4.5a6 6 0 1 1 0 12 6 6 0 0 1 0-12Z", "m15 15 4.5 4.5"];
+import { drawIcon, h, LENS_SHAPE } from "../base/dom.js";
 
 /** @param {string} name */
 const key = (name) => h("kbd", {}, name);
@@ -18,7 +16,7 @@ export function buildDialog() {
       h(
         "div",
         { className: "search-bar" },
-        drawIcon("search", LENS_SHAPES),
+        drawIcon(LENS_SHAPE),
         h("input", {
           type: "text",
           name: "q",

@@ -80,6 +80,23 @@ Text
     assert list_anchors(page)[1:] == [("Words", "own"), ("Version", ""), ("What's new?", "whats-new")]
 
 
+@pytest.mark.parametrize(
+    ("config", "anchor"),
+    [
+        ({"_config.yml": "theme: minima"}, "a--b--c"),
+        ({"hugo.toml": "title = 'T'"}, "a--b--c"),
+        ({"_config.yml": "kramdown: {input: kramdown}"}, "a----b-----c"),
+        ({"book.toml": "[book]\nsrc = 'content'"}, "a--b--c"),
+        ({"book.toml": "[book]\nsrc = 'content'\n[output.html]\nsmart-punctuation = false"}, "a----b-----c"),
+    ],
+)
+def test_dashes_are_no_part_of_an_anchor(tmp_path, config, anchor):
+    """As built with Jekyll 4.3, mdBook 0.5 and Hugo 0.168."""
+    pages = read_pages(tmp_path, {**config, "content/a.md": "# T\n\n## A -- B --- C\n\nText\n\n## Use `--x`\n\nText"})
+    (page,) = pages.values()
+    assert list_anchors(page)[-2:] == [("A -- B --- C", anchor), ("Use --x", "use---x")]
+
+
 def test_kramdowns_own_parser_makes_other_ids(tmp_path):
     files = {"_config.yml": "kramdown: {input: kramdown}", "a.md": "# T\n\n## 1. Über_x y!\n\nText\n\n## 12\n\nText"}
     assert [anchor for _, anchor in list_anchors(read_pages(tmp_path, files)["/a"])] == ["berx-y", "section"]
