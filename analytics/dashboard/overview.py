@@ -15,7 +15,7 @@ from analytics.dashboard import live, next_steps
 from analytics.models import Feedback
 from analytics.reports import visitor_counts
 from analytics.reports.visitor_counts import Counts
-from assistant.conversations import answer_statistics, budget_limits
+from assistant.conversations import answer_statistics, budget
 from assistant.conversations.answer_statistics import AnswerStatistics, AnswerTotals, Times
 from assistant.gaps.report import WITHOUT_ANSWER
 from assistant.prices import format_money
@@ -223,7 +223,7 @@ def _note_on_answers(outcomes: Counter[str], before: float | None) -> str:
 def _note_on_cost(project: Project, answers: AnswerTotals) -> str:
     spent = f"cost {format_money(answers.cost)}" if answers.cost else ""
     unpriced = f"no price set for {answers.unpriced:,} answers" if answers.unpriced else ""
-    limits = [f"{limit.percent} % of the {limit.name} used" for limit in budget_limits.list_limits(project)]
+    limits = [f"{limit.percent} % of the {limit.name} used" for limit in budget.list_limits(project)]
     return "; ".join(filter(None, [spent, unpriced, *limits])) or "no limit is set"
 
 

@@ -8,9 +8,10 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from assistant.admin.conversations.list_state import RUNGS
-from assistant.conversations.budget_limits import NOTICE_PERCENT, list_limits
+from assistant.conversations.budget import NOTICE_PERCENT, list_limits
 from assistant.model_chain import build_bounds, list_models
 from assistant.models import AssistantSettings, Message, TokenReservation, TokenUse
+from assistant.prices import format_money
 from assistant.sessions.running import running_answers
 from assistant.upstream.breaker import breaker_of
 from docsite.core.http.errors import format_duration
@@ -19,7 +20,6 @@ from docsite.core.workspace.health.sections import Fact, add_section
 
 LATEST = 500  # answers in which errors are looked for
 MAX_ERRORS = 5
-_MILLION = 1_000_000
 
 
 def list_budget(project: Project) -> list[Fact]:
@@ -87,7 +87,7 @@ def list_model_servers(project: Project) -> list[Fact]:
 
 
 def _format(amount: int, field: str) -> str:
-    return f"{amount:,}" if field == "tokens" else f"{amount / _MILLION:,.2f}"
+    return f"{amount:,}" if field == "tokens" else format_money(amount)
 
 
 add_section("Budget", list_budget, position=20)

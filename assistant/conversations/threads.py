@@ -12,8 +12,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from assistant.answering.record import Outcome
-from assistant.conversations.budget import AnswerBudget
 from assistant.conversations.chat_ids import record_chat_id
+from assistant.conversations.reservations import AnswerBudget
 from assistant.models import Message, Thread
 from assistant.prices import Charge
 from assistant.question import Context, Turn

@@ -12,7 +12,7 @@ from assistant import model_chain
 from assistant.answering import pipeline
 from assistant.answering.pipeline import ModelChain
 from assistant.answering.record import Outcome
-from assistant.conversations.budget import charge
+from assistant.conversations.reservations import charge
 from assistant.conversations.threads import UnstoredConversation
 from assistant.evaluation import judge
 from assistant.evaluation.questions import EvaluationQuestion

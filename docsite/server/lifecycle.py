@@ -14,7 +14,7 @@ from django.db import connection
 from analytics.collecting import writer
 from analytics.counting import background
 from analytics.feedback import store as feedback
-from assistant.conversations import budget, chat_ids, retention, threads
+from assistant.conversations import chat_ids, reservations, retention, threads
 from assistant.gaps import background as gaps
 from assistant.question_groups import grouping
 from assistant.sessions.start import drain
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 # Single views, visit histories and visitor secrets are swept once a day, by `analytics.counting.background`.
 SWEEPS = (
-    *(recording.sweep, retention.sweep, grouping.sweep, chat_ids.sweep, budget.sweep, feedback.sweep),
+    *(recording.sweep, retention.sweep, grouping.sweep, chat_ids.sweep, reservations.sweep, feedback.sweep),
     *(support_requests.sweep, sweep_sessions),
 )
 

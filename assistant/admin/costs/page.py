@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from assistant.admin.costs.forms import LimitsForm, PriceForm, set_price
 from assistant.admin.costs.known_prices import KnownPrice, load_table
 from assistant.conversations import cost_report
-from assistant.conversations.budget_limits import find_reached, list_limits, today_utc
+from assistant.conversations.budget import find_reached, list_limits, today_utc
 from assistant.conversations.model_prices import find_operator_price
 from assistant.model_chain import judge_model, list_models
 from assistant.models import AssistantSettings, BudgetNotice, ModelPrice

@@ -12,8 +12,8 @@ from django.conf import settings as django_settings
 from django.db import OperationalError, connection
 
 from assistant.answering.record import Outcome
-from assistant.conversations import budget, threads
-from assistant.conversations.budget import AnswerBudget
+from assistant.conversations import reservations, threads
+from assistant.conversations.reservations import AnswerBudget
 from assistant.models import AssistantSettings, ModelPrice, TokenReservation, TokenUse
 from assistant.prices import Charge, Price, compute_charge
 from docsite.core.sweeper import sweep_once
@@ -177,11 +177,11 @@ def test_the_owner_gets_one_notice_at_80_percent(limits, tenant, caplog):
     limits(daily_tokens_per_project=10_000, monthly_tokens_per_project=16_000)
     for tokens in (7_999, 1, 1, 1_000):
         with caplog.at_level(logging.WARNING):
-            budget.charge(tenant, Charge(tokens))
+            reservations.charge(tenant, Charge(tokens))
     assert caplog.messages == [f"Project {tenant.domain} has used 80 % of its daily token limit."]
     with time_machine.travel(datetime.now(UTC) + timedelta(days=1)):
         if datetime.now(UTC).day > 1:
-            budget.charge(tenant, Charge(4_000))
+            reservations.charge(tenant, Charge(4_000))
             assert caplog.messages[1:] == [f"Project {tenant.domain} has used 81 % of its monthly token limit."]
 
 

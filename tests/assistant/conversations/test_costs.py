@@ -12,9 +12,9 @@ from django.conf import settings as django_settings
 from django.db import connection
 from django.db.models.signals import post_save
 
-from assistant.conversations import budget, budget_limits, cost_report
-from assistant.conversations.budget import AnswerBudget
+from assistant.conversations import budget, cost_report, reservations
 from assistant.conversations.model_prices import find_prices, to_millionths
+from assistant.conversations.reservations import AnswerBudget
 from assistant.model_chain import list_models
 from assistant.models import AssistantSettings, BudgetNotice, Message, ModelPrice, Thread, TokenUse
 from assistant.prices import Charge, Price, compute_charge
@@ -96,7 +96,7 @@ def test_prices_are_those_of_the_operator_or_else_of_the_owner(limits, tenant, m
 def test_the_smaller_limit_in_money_counts(limits, tenant):
     set_limit(tenant, daily_cost_limit=20_000, monthly_cost_limit=30_000)
     limits(daily_cost_per_project=0.05, monthly_cost_per_project=0.025)
-    sizes = {limit.name: limit.size for limit in budget_limits.list_limits(tenant) if limit.field == "cost"}
+    sizes = {limit.name: limit.size for limit in budget.list_limits(tenant) if limit.field == "cost"}
     assert sizes == {"daily cost limit": 20_000, "monthly cost limit": 25_000}
 
 
@@ -115,7 +115,7 @@ def test_answers_at_once_do_not_pass_the_owners_limit(tenant):
 def test_with_a_limit_in_money_a_model_without_a_price_is_not_asked(tenant):
     assert reserve(AnswerBudget(tenant), 10, 10, price=None) == ""
     set_limit(tenant, monthly_cost_limit=20_000)
-    assert reserve(AnswerBudget(tenant), 10, 10, price=None) == budget.NO_PRICE_REASON
+    assert reserve(AnswerBudget(tenant), 10, 10, price=None) == reservations.NO_PRICE_REASON
     assert reserve(AnswerBudget(tenant), 10, 10) == ""
 
 
@@ -131,7 +131,7 @@ def test_what_a_killed_answer_has_used_without_a_price_is_counted(tenant):
     with time_machine.travel(NOON, tick=False) as clock:
         reserve(AnswerBudget(tenant), 1_000, 500, price=None)
         clock.shift(timedelta(days=1))
-        budget.sweep()
+        reservations.sweep()
     use = TokenUse.objects.get(project=tenant)
     assert (use.tokens, use.cost, use.unpriced_tokens) == (1_000, 0, 1_000)
 
@@ -147,22 +147,22 @@ def test_each_notice_is_stored_once(tenant, caplog):
     post_save.connect(receive, sender=BudgetNotice)
     try:
         with time_machine.travel(NOON, tick=False) as clock, caplog.at_level(logging.WARNING):
-            budget.charge(tenant, compute_charge(PRICE, 3_999, 0))
+            reservations.charge(tenant, compute_charge(PRICE, 3_999, 0))
             assert received == []
-            budget.charge(tenant, compute_charge(PRICE, 1, 0))
+            reservations.charge(tenant, compute_charge(PRICE, 1, 0))
             assert received == ["80 % of the monthly cost limit are used."]
             assert reserve(AnswerBudget(tenant), 1_001, 0) != ""
             assert reserve(AnswerBudget(tenant), 1_001, 0) != ""
             assert received[1:] == ["The monthly cost limit is reached."]
-            assert [notice.starts_on for notice in budget_limits.find_reached(tenant)] == [date(2026, 11, 1)]
+            assert [notice.starts_on for notice in budget.find_reached(tenant)] == [date(2026, 11, 1)]
             set_limit(tenant, monthly_cost_limit=11_000)
-            assert budget_limits.find_reached(tenant) == [], "the limit is raised"
-            budget.charge(tenant, compute_charge(PRICE, 1_500, 0))
+            assert budget.find_reached(tenant) == [], "the limit is raised"
+            reservations.charge(tenant, compute_charge(PRICE, 1_500, 0))
             assert received[2:] == ["The monthly cost limit is reached."], "only the higher one of two"
             clock.shift(timedelta(days=20))
-            assert budget_limits.find_reached(tenant) == [], "a new month"
+            assert budget.find_reached(tenant) == [], "a new month"
             clock.shift(timedelta(days=60))
-            budget.sweep()
+            reservations.sweep()
     finally:
         post_save.disconnect(receive, sender=BudgetNotice)
     assert not BudgetNotice.objects.filter(project=tenant).exists()
@@ -207,7 +207,7 @@ def check_costs() -> None:
         answer.record(compute_charge(PRICE, 5_000, 500), ended=True)
         clock.shift(timedelta(days=1))
         assert reserve(AnswerBudget(project), 5_000, 0) == "the project's monthly cost limit is reached"
-        assert [str(notice) for notice in budget_limits.find_reached(project)] == ["The monthly cost limit is reached."]
+        assert [str(notice) for notice in budget.find_reached(project)] == ["The monthly cost limit is reached."]
     months = cost_report.list_costs(project, date(2026, 1, 1), date(2027, 1, 1), "month")
     assert months == [cost_report.Costs(date(2026, 11, 1), 5_500, 14_000, 0)]
 
