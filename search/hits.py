@@ -1,6 +1,7 @@
 """The filter and the results of a search. No database."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,17 @@ class NextSection:
 
     label: str
     link: str
+
+
+@dataclass(frozen=True)
+class TextStart:
+    """The first bytes of a text that hits of one page share, so that it is in memory once. `str()` decodes them."""
+
+    whole: bytes
+    size: int
+
+    def __str__(self) -> str:
+        return self.whole[: self.size].decode()
 
 
 @dataclass(frozen=True)
@@ -64,7 +76,7 @@ class Hit:
     highlights: tuple[tuple[int, int], ...] = ()
     others: tuple[SectionMatch, ...] = ()
     text: str = ""
-    above: str = ""
+    above: "str | TextStart" = ""
     following: tuple[NextSection, ...] = ()
 
 
@@ -75,3 +87,15 @@ class PageText:
     path: str
     sections: tuple[Hit, ...]
     further_headings: tuple[str, ...] = ()
+
+
+def share_texts(hits: Sequence[Hit]) -> list[Hit]:
+    """The same hits, where those of one page share the text above them. Together these texts are most of all hits."""
+    above = [str(hit.above).encode() for hit in hits]
+    longest: dict[str, bytes] = {}
+    for hit, text in zip(hits, above, strict=True):
+        longest[hit.path] = max(longest.get(hit.path, b""), text, key=len)
+    return [
+        replace(hit, above=TextStart(longest[hit.path] if longest[hit.path].startswith(text) else text, len(text)))
+        for hit, text in zip(hits, above, strict=True)
+    ]
