@@ -14,7 +14,6 @@ from analytics.collecting.writer import Receipt, View
 from analytics.identity import key_rotation
 from analytics.identity.visitor_hash import hash_network, hash_visitor, keyed_hash
 from analytics.models import EPOCH, AnalyticsSettings
-from docsite.core.db import Value
 from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
 
@@ -63,7 +62,7 @@ def try_send(project: Project, observation: Observation) -> "Future[Receipt] | N
     )
     if secret is None or (verdict.agent and not verification.is_fresh()):
         return None
-    return writer.submit(project.pk, [_ViewBuilder(project, secret).build(observation)])
+    return writer.submit(project.pk, [build_view(project, observation, secret)])
 
 
 def record(project: Project, observations: Sequence[Observation]) -> Receipt:
@@ -81,21 +80,23 @@ def _counts(client_class: str, surface: str) -> bool:
     return client_class not in NOT_COUNTED or agents.is_markdown_fetch(client_class, surface)
 
 
+def build_view(project: Project, observation: Observation, secret: str = "") -> View:
+    """The view as it is stored. Without the `secret` of its visitor hash, the secret is looked up in the database."""
+    return _ViewBuilder(project, secret).build(observation)
+
+
 class _Client(NamedTuple):
-    """What a user agent says about a view. `hashed` is what the hash of a visitor uses of it."""
+    """What a user agent says about a view."""
 
     verdict: agents.Verdict
     is_human: bool
     user_agent: str  # as far as it is read
-    hashed: str
-    facts: tuple[Value, ...]
+    stored_user_agent: str
+    hashed: str  # what the hash of a visitor uses of it: all of it for people, only the name for AI clients
 
 
 class _ViewBuilder:
-    """Turns observations of one project into views as they are stored.
-
-    Without a `secret` for the visitor hashes, it is looked up in the database.
-    """
+    """Builds the views of a project. What they have in common is looked up once. See `build_view`."""
 
     def __init__(self, project: Project, secret: str = "") -> None:
         self._project = project
@@ -110,7 +111,7 @@ class _ViewBuilder:
             observation
         )
         client = self._clients.get(agent) or self._clients.setdefault(agent, _describe_client(agent))
-        verdict, is_human, user_agent, hashed, facts = client
+        verdict, is_human, user_agent, stored_user_agent, hashed = client
         network = network_of(address)
         is_private = private and is_human
         secret = self._secret or (not is_private and self._lasting_secret) or self._find_secret(at, private=is_private)
@@ -127,8 +128,10 @@ class _ViewBuilder:
             (at - EPOCH) // _MICROSECOND,
             self._project.path_of(raw_path.partition("?")[0]),
             _counts(verdict.client_class, surface),
-            visitor,
-            (*facts, surface, verified, _origin_of(referrer) if referrer else "", sample),
+            (
+                *(verdict.client_class, surface, visitor, verdict.agent, verdict.operator, verified),
+                *(verdict.rule, agents.VERSION, _origin_of(referrer) if referrer else "", stored_user_agent, sample),
+            ),
             describe(self._project, raw_path, referrer, user_agent, language, is_human=is_human),
             network if own else "",
         )
@@ -142,27 +145,14 @@ class _ViewBuilder:
 
 def _describe_client(agent: str) -> _Client:
     verdict = agents.classify(agent)
-    is_human = verdict.client_class == "human"
-    user_agent = agent[: agents.MAX_LENGTH]
+    is_human, user_agent = verdict.client_class == "human", agent[: agents.MAX_LENGTH]
     return _Client(
         verdict,
         is_human,
         user_agent,
-        _hashed_part(verdict, user_agent),
-        (
-            verdict.client_class,
-            verdict.agent,
-            verdict.operator,
-            verdict.rule,
-            agents.VERSION,
-            "" if is_human else _replace_unprintable(user_agent),
-        ),
+        "" if is_human else _replace_unprintable(user_agent),
+        verdict.agent if verdict.client_class in agents.AI_CLASSES else user_agent,
     )
-
-
-def _hashed_part(verdict: agents.Verdict, user_agent: str) -> str:
-    """What the hash of a visitor uses of a user agent: all of it for people, only the name for AI clients."""
-    return verdict.agent if verdict.client_class in agents.AI_CLASSES else user_agent
 
 
 def possible_visitors(project: Project, address: Address, user_agent: str, reader_id: str = "") -> set[int]:

@@ -24,21 +24,16 @@ GROUP_SECONDS = 0.005
 GROUP_VIEWS = 500  # if so many wait, they are stored without delay
 MAX_VIEWS = 20_000  # of one commit
 MAX_WAITING_VIEWS = 200_000
-COLUMNS = (
-    *("project_id", "key", "at", "visitor", "page", "audience", "received"),
-    *("client_class", "agent", "operator", "rule", "rules_version", "user_agent"),
-    *("surface", "verified", "referrer", "sample"),
-)
+COLUMNS = tuple(field.column for field in PageView._meta.concrete_fields if not field.primary_key)
 
 
 class View(NamedTuple):
-    """A view, ready to be stored. `facts` are the columns from `client_class` on."""
+    """A view, ready to be stored. `facts` are the columns from `client_class` to `sample`."""
 
     key: int
     at: int  # microseconds since 1970
     path: str
     counts: bool
-    visitor: int
     facts: tuple[Value, ...]
     dimensions: Dimensions = Dimensions()
     network: str = ""  # of a reader that reports its own views; it is not stored
@@ -131,10 +126,10 @@ def _build_rows(group: list[_Batch]) -> list[_Rows]:
     for (project_id, views), (pages_of_views, audiences_of_views) in zip(group, _assign_numbers(group), strict=True):
         rows, known = _Rows([], []), set()
         for view, page, audience in zip(views, pages_of_views, audiences_of_views, strict=True):
-            key, at, _, counts, visitor, facts, _, _ = view
+            key, at, _, counts, facts, _, _ = view
             if key not in known:
                 known.add(key)
-                row = (project_id, key, at, visitor, page, audience, received, *facts)
+                row = (project_id, key, at, page, *facts, received, audience)
                 (rows.counted if counts else rows.ignored).append(row)
         built.append(rows)
     return built

@@ -9,7 +9,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from analytics.collecting import writer
-from analytics.collecting.recording import Observation, _ViewBuilder, record
+from analytics.collecting.recording import Observation, build_view, record
 from analytics.collecting.writer import Receipt, _Batch
 from analytics.identity.visitor_hash import hash_visitor, keyed_hash
 from analytics.models import Page, PageView
@@ -39,7 +39,7 @@ def test_receipts_of_one_commit_are_exact_whoever_repeats_views(make_project):
     batches = [(one, views[:20]), (two, views), (one, [*views[10:30], *ignored]), (one, views[30:]), (one, ignored)]
 
     def store():
-        group = [_Batch(project.pk, [_ViewBuilder(project).build(seen) for seen in seen]) for project, seen in batches]
+        group = [_Batch(project.pk, [build_view(project, one) for one in seen]) for project, seen in batches]
         return writer._store(group)
 
     assert store() == [Receipt(20, 0, 0), Receipt(40, 0, 0), Receipt(10, 10, 20), Receipt(10, 0, 0), Receipt(0, 20, 0)]
