@@ -145,7 +145,9 @@ class Env(BaseSettings):
         default=5, ge=1, description="Number of failures in a row after which a model server is not asked for a while."
     )
     openai_breaker_seconds: Seconds = Field(
-        default=30, description="How long a failing model server is not asked. Then one request tries again."
+        default=30,
+        description="How long a failing model server is not asked. Then one request tries again. With `REDIS_URL` all "
+        "processes share this.",
     )
     daily_tokens_per_project: int = Field(
         default=50_000_000,

@@ -17,6 +17,7 @@ from analytics.feedback import store as feedback
 from assistant.conversations import budget, chat_ids, retention, threads
 from assistant.gaps import background as gaps
 from assistant.question_groups import grouping
+from assistant.sessions import model_rests
 from assistant.sessions.start import drain
 from assistant.support_requests import store as support_requests
 from docsite.core.access import last_uses
@@ -49,6 +50,7 @@ Send = Callable[[Any], Awaitable[None]]
 def start() -> None:
     """Start the background work. Blocks: it writes to the database."""
     threads.mark_orphans()
+    model_rests.share()
     background.start()
     _sweeper.start()
     memory.start()
