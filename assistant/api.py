@@ -2,14 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
+from functools import partial
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Router
 
 from assistant.answering.pipeline import SORRY
-from assistant.events import END_EVENTS, Failure
+from assistant.events import END_EVENTS, Event, Failure, Text
 from assistant.limits import assistant_charges
 from assistant.models import Message
 from assistant.schemas import Ask, AskV2, Forget, Stop
@@ -21,7 +23,7 @@ from assistant.wire.protocol import StreamProtocol
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.access.request_checks import AssistantKey, CallerRequest
 from docsite.core.http.schemas import responses
-from docsite.core.http.streams import streaming_response
+from docsite.core.http.streams import SendNow, find_send_now, streaming_response
 
 logger = logging.getLogger(__name__)
 
@@ -125,34 +127,44 @@ async def forget(request: CallerRequest, domain: str, payload: Forget) -> HttpRe
 def _response(
     answer: RunningAnswer | RemoteAnswer, protocol: StreamProtocol, request: HttpRequest
 ) -> StreamingHttpResponse:
-    chunks = _chunks(answer, protocol, _delivery_check(request))
+    scope = request.scope  # type: ignore[attr-defined]  # of Django's ASGIRequest
+    chunks = _chunks(answer, protocol, _delivery_check(scope), find_send_now(scope))
     return streaming_response(chunks, {**protocol.headers, "X-Thread-Id": answer.thread_id})
 
 
 async def _chunks(
-    answer: RunningAnswer | RemoteAnswer, protocol: StreamProtocol, is_delivered: DeliveryCheck
+    answer: RunningAnswer | RemoteAnswer, protocol: StreamProtocol, is_delivered: DeliveryCheck, send_now: SendNow
 ) -> AsyncGenerator[bytes, None]:
     """The body of a response: one chunk for each event. Never raises: Daphne would never end the response.
+
+    Texts may be sent by `send_now`, while Django waits for the next chunk.
 
     If all bytes are sent at once, TCP may report delivery although the reader has
     left. So the end of a resumable answer waits until a moment after its start. By
     then the server knows whether the reader has left and may resume the answer.
     """
     encoder = protocol.encoder()
+
+    def encode(event: Event) -> Iterator[bytes]:
+        return map(protocol.frame, encoder.encode(event))
+
+    def push(text: Text) -> bool:
+        return send_now(partial(encode, text))
+
     loop = asyncio.get_running_loop()
     earliest_end = loop.time() + (MIN_STREAM_SECONDS if answer.resumable else 0)
     try:
-        async with aclosing(answer.subscribe(is_delivered)) as events:
+        async with aclosing(answer.subscribe(is_delivered, push)) as events:
             async for event in events:
                 if event is None:
                     yield protocol.keep_alive
                     continue
                 if isinstance(event, END_EVENTS) and (seconds := earliest_end - loop.time()) > 0:
                     await asyncio.sleep(seconds)
-                yield b"".join(map(protocol.frame, encoder.encode(event)))
+                yield b"".join(encode(event))
     except Exception:  # the task boundary
         logger.exception("Answer %s could not be encoded.", answer.message_id)
-        yield b"".join(map(protocol.frame, encoder.encode(Failure(SORRY))))
+        yield b"".join(encode(Failure(SORRY)))
     if protocol.end:
         yield protocol.end
 
@@ -161,10 +173,9 @@ def _caller(request: HttpRequest) -> Message.Caller:
     return Message.Caller.WEB if request.headers.get("Origin") else Message.Caller.API
 
 
-def _delivery_check(request: HttpRequest) -> DeliveryCheck:
+def _delivery_check(scope: Mapping[str, Any]) -> DeliveryCheck:
     """The check whether a response has reached its reader. Only our own server has one (`docsite.server.daphne`)."""
-    extensions = request.scope.get("extensions", {})  # type: ignore[attr-defined]  # of Django's ASGIRequest
-    is_delivered: DeliveryCheck = extensions.get("docsite.is_delivered", assume_delivered)
+    is_delivered: DeliveryCheck = scope.get("extensions", {}).get("docsite.is_delivered", assume_delivered)
     return is_delivered
 
 

@@ -3,12 +3,14 @@
 And which one judges answers.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
 
 from assistant.answering.pipeline import ModelChain
-from assistant.conversations.budget import explain_refusal
+from assistant.conversations.budget_limits import explain_refusal
+from assistant.conversations.model_prices import find_prices
 from assistant.models import AssistantSettings
 from assistant.upstream import Model
 from assistant.upstream.relay import Bounds
@@ -37,14 +39,17 @@ def list_models(owner_settings: AssistantSettings) -> list[Model]:
         if env.openai_fallback_model:
             base_url, key = _find_server(env.openai_fallback_base_url, env.openai_fallback_api_key)
             models.append(Model(base_url, env.openai_fallback_model, key, **style))
-    return models
+    prices = find_prices(owner_settings.project_id, [model.name for model in models])
+    return [replace(model, price=prices.get(model.name)) for model in models]
 
 
-def judge_model() -> Model | None:
+def judge_model(project: Project) -> Model | None:
     """The model of the environment that judges answers in an evaluation, if there is one."""
     env = settings.ENV
+    name = env.openai_judge_model
     base_url, key = _find_server(env.openai_judge_base_url, env.openai_judge_api_key)
-    return Model(base_url, env.openai_judge_model, key, temperature=0.0) if env.openai_judge_model else None
+    price = find_prices(project.pk, [name]).get(name)
+    return Model(base_url, name, key, temperature=0.0, price=price) if name else None
 
 
 def _find_server(base_url: str, api_key: str) -> tuple[str, str]:

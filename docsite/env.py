@@ -173,14 +173,16 @@ class Env(BaseSettings):
         description="Tokens that one question may use in all its requests to a model. A longer question is answered "
         "with quotes, and a model gets no further search that would exceed it.",
     )
-    openai_input_price: float = Field(
-        default=0,
+    openai_input_price: float | None = Field(
+        default=None,
         ge=0,
         allow_inf_nan=False,
-        description="Price of a million tokens that a model reads, in any currency.",
+        description="Price of a million tokens that a model reads, in any currency. If you set it or "
+        "`OPENAI_OUTPUT_PRICE`, both hold for every model, and owners cannot set other prices. Empty: owners set "
+        "the prices of each model.",
     )
-    openai_output_price: float = Field(
-        default=0,
+    openai_output_price: float | None = Field(
+        default=None,
         ge=0,
         allow_inf_nan=False,
         description="Price of a million tokens that a model writes. With two models: the prices of the dearer one.",
@@ -283,6 +285,28 @@ class Env(BaseSettings):
         description="With `EMAIL_URL`: the address that e-mail comes from, such as "
         "`Docs <docs@example.com>`. Your mail server must be allowed to send for it.",
     )
+    oidc_issuer: str = Field(
+        default="",
+        description="Address of your OpenID Connect provider, for single sign-on to the admin, such as "
+        "`https://login.example.com/realms/main`. It may be in a private network. Empty: no single sign-on.",
+    )
+    oidc_client_id: str = Field(default="", description="With `OIDC_ISSUER`: the name of this service at the provider.")
+    oidc_client_secret: str = Field(
+        default="", repr=False, description="With `OIDC_ISSUER`: the secret of this service at the provider."
+    )
+    oidc_name: str = Field(
+        default="single sign-on",
+        max_length=60,
+        description="What the button of the log-in page says after “Log in with”, such as `Example ID`.",
+    )
+    oidc_scopes: str = Field(
+        default="openid profile email",
+        description="Scopes that are asked of the provider, separated by blanks. Some providers send groups only with "
+        "a scope of their own.",
+    )
+    oidc_group_claim: str = Field(
+        default="groups", description="Claim of the ID token, or of the provider's user info, that lists groups."
+    )
     webhook_private_hosts: List = Field(
         default=(),
         description="Private hosts or networks that webhooks may call, also over http: as in `CRAWL_PRIVATE_HOSTS`.",
@@ -383,6 +407,33 @@ class Env(BaseSettings):
     def _check_email_from(cls, value: str, info: ValidationInfo) -> str:
         if info.data.get("email_url") and "@" not in parseaddr(value)[1]:
             raise ValueError("write the address that e-mail comes from, such as docs@example.com")
+        return value
+
+    @field_validator("oidc_issuer")
+    @classmethod
+    def _check_issuer(cls, value: str) -> str:
+        if not value:
+            return value
+        _check_port(value)
+        parts = urlsplit(value)
+        if not parts.hostname or parts.query or parts.fragment or parts.username is not None:
+            raise ValueError("write the address of the provider, such as https://login.example.com")
+        if parts.scheme != "https" and (parts.scheme != "http" or parts.hostname not in ("127.0.0.1", "::1")):
+            raise ValueError("must begin with https:// (http:// only at 127.0.0.1)")
+        return value
+
+    @field_validator("oidc_client_id", "oidc_client_secret", "oidc_name", "oidc_group_claim")
+    @classmethod
+    def _check_provider(cls, value: str, info: ValidationInfo) -> str:
+        if info.data.get("oidc_issuer") and not value.strip():
+            raise ValueError("is needed with OIDC_ISSUER: your provider shows it where you registered this service")
+        return value.strip()
+
+    @field_validator("oidc_scopes")
+    @classmethod
+    def _check_scopes(cls, value: str) -> str:
+        if "openid" not in value.split():
+            raise ValueError("must have the scope openid")
         return value
 
     @field_validator("openai_base_url", "openai_fallback_base_url", "openai_judge_base_url")

@@ -32,6 +32,10 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_ratelimit",
     "docsite.core.tenants",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
+    "docsite.core.sign_on",
     "docsite.core.delivery",
     "docsite.core.workspace",
     "search",
@@ -168,6 +172,7 @@ CSRF_COOKIE_HTTPONLY = True
 SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"
 X_FRAME_OPTIONS = "DENY"
 LOGIN_URL = "admin:login"
+OTP_TOTP_ISSUER = "Documentation service"  # as apps for codes show it
 LOGIN_REDIRECT_URL = "admin:index"
 
 LOGGING = {

@@ -7,7 +7,7 @@ from ninja import Schema
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, field_validator
 
 from docsite.core.access.readers import MAX_GROUPS, normalize_groups
-from docsite.core.http.schemas import Whole, configure_with_example, require_number
+from docsite.core.http.schemas import NonBlank, Whole, configure_with_example, require_number
 from search.hits import Filters, Hit
 
 
@@ -51,16 +51,9 @@ class ClickIn(BaseModel):
 
     model_config = configure_with_example({"query": "install with pip", "path": "/install", "position": 1})
 
-    query: StrictStr = Field(max_length=2000, description="What was searched for.")
+    query: NonBlank = Field(max_length=2000, description="What was searched for.")
     path: StrictStr = Field(min_length=1, max_length=2000, description="Page of the result, as the search gave it.")
     position: Whole = Field(ge=1, le=50, description="Place of the result: the first one is 1.")
-
-    @field_validator("query")
-    @classmethod
-    def _reject_blank(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("must not be blank")
-        return value
 
 
 class PageIn(BaseModel):

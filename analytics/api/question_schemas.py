@@ -77,6 +77,10 @@ class ConversationRow(BaseModel):
     )
     queryCategory: str | None = Field(description="Always null: questions are not sorted into categories.")
     pageUrl: str | None = Field(description="The page that the reader was on.")
+    costMicros: int | None = Field(
+        description="What the answer cost, in millionths of the currency of the project's prices. Null: no answer, or "
+        "its model had no price."
+    )
 
 
 class ConversationsResponse(BaseModel):

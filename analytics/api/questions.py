@@ -106,6 +106,7 @@ def _row(exchange: Exchange, urls: dict[str, str]) -> ConversationRow:
         resolutionStatus="answered" if exchange.is_answered else "unanswered",
         queryCategory=None,
         pageUrl=urls[question.page_path] if question.page_path else None,
+        costMicros=answer.cost if answer else None,
     )
 
 

@@ -1,8 +1,9 @@
 """Requests and responses of the visitors, views and collect endpoints (specification 2.1 to 2.3, 4.1)."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
+import msgspec
 from ninja import Schema
 from pydantic import (
     BaseModel,
@@ -16,8 +17,18 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from analytics.collecting.recording import CLOCK_SKEW, EARLIEST
+from analytics.api.view_json import (
+    MAX_HEADER,
+    MAX_ID,
+    MAX_PATH,
+    MAX_USER_AGENT,
+    MAX_VIEWS,
+    ViewJson,
+    parse_batch,
+)
+from analytics.collecting.recording import CLOCK_SKEW, EARLIEST, Observation
 from docsite.core.http import client_address, dates
+from docsite.core.http.body import QuickBody
 from docsite.core.http.errors import BadRequest
 from docsite.core.http.schemas import configure_with_example, describe_errors
 
@@ -163,8 +174,8 @@ def _parse_address(value: str) -> client_address.Address:
 class CollectedView(BaseModel):
     """A view that a server, an edge worker or a log shipper reports."""
 
-    id: StrictStr = Field(min_length=1, max_length=64)
-    path: StrictStr = Field(min_length=1, max_length=2000)
+    id: StrictStr = Field(min_length=1, max_length=MAX_ID)
+    path: StrictStr = Field(min_length=1, max_length=MAX_PATH)
     timestamp: Annotated[datetime, PlainValidator(_parse_view_time, json_schema_input_type=datetime)] = Field(
         description="When the page was read; at most five minutes ahead of now."
     )
@@ -173,15 +184,15 @@ class CollectedView(BaseModel):
         PlainValidator(_parse_address),
         WithJsonSchema({"anyOf": [{"type": "string", "format": "ipv4"}, {"type": "string", "format": "ipv6"}]}),
     ] = Field(description="The reader's address. Only its keyed hash is kept.")
-    userAgent: StrictStr = Field(max_length=4000)
-    accept: StrictStr | None = Field(None, max_length=2000)
-    referrer: StrictStr | None = Field(None, max_length=2000)
+    userAgent: StrictStr = Field(max_length=MAX_USER_AGENT)
+    accept: StrictStr | None = Field(None, max_length=MAX_HEADER)
+    referrer: StrictStr | None = Field(None, max_length=MAX_HEADER)
 
 
-Batch = Annotated[list[CollectedView], Field(min_length=1, max_length=1000)]
+Batch = Annotated[list[CollectedView], Field(min_length=1, max_length=MAX_VIEWS)]
 
 
-class CollectIn(BaseModel):
+class CollectIn(QuickBody):
     """A batch of views. If one of them is invalid, none is stored."""
 
     model_config = configure_with_example(
@@ -200,13 +211,41 @@ class CollectIn(BaseModel):
 
     views: SkipValidation[Batch]  # `validate_views` does it in a thread: a thousand views take some milliseconds
 
+    @classmethod
+    def parse_valid(cls, raw: bytes) -> Self | None:
+        """The body, parsed by msgspec; None if it may be invalid. Times and addresses are not checked yet."""
+        views = parse_batch(raw)
+        return None if views is None else cls.model_construct(views=views)
 
-def validate_views(payload: CollectIn) -> list[CollectedView]:
+
+def validate_views(payload: CollectIn) -> list[Observation]:
     """The validated views of a batch. Raises BadRequest with the first errors."""
+    views: list[Any] = payload.views
+    if views and isinstance(views[0], ViewJson):
+        try:
+            return _observe_valid(views)
+        except ValueError:  # pydantic names every mistake
+            views = msgspec.to_builtins(views)
     try:
-        return _BATCH.validate_python(payload.views)
+        return [_observe(view, view.timestamp, view.ip) for view in _BATCH.validate_python(views)]
     except ValidationError as error:
         raise BadRequest(*describe_errors(error.errors(include_url=False), prefix=["views"])) from None
+
+
+def _observe_valid(views: list[ViewJson]) -> list[Observation]:
+    """The same as pydantic. Raises ValueError if a time or an address is wrong."""
+    latest = datetime.now(UTC) + CLOCK_SKEW
+    found = []
+    for view in views:
+        at, address = dates.parse(view.timestamp), client_address.parse_address(view.ip)
+        if address is None or not EARLIEST <= at <= latest:
+            raise ValueError
+        found.append(_observe(view, at, address))
+    return found
+
+
+def _observe(view: CollectedView | ViewJson, at: datetime, address: client_address.Address) -> Observation:
+    return Observation(view.id, view.path, at, address, view.userAgent, view.accept or "", view.referrer or "")
 
 
 _BATCH: TypeAdapter[list[CollectedView]] = TypeAdapter(Batch)

@@ -21,7 +21,6 @@ from analytics.api.schemas import (
     validate_views,
 )
 from analytics.collecting import recording
-from analytics.collecting.recording import Observation
 from analytics.collecting.requests import is_staff, observe, prefetch_purpose
 from analytics.collecting.writer import Receipt
 from analytics.limits import analytics_charges, collect_charges
@@ -104,19 +103,7 @@ async def collect_views(request: CallerRequest, projectId: str, payload: Collect
 
 
 def _submit(project: Project, payload: CollectIn) -> "Future[Receipt]":
-    seen = [
-        Observation(
-            view_id=view.id,
-            raw_path=view.path,
-            at=view.timestamp,
-            address=view.ip,
-            user_agent=view.userAgent,
-            accept=view.accept or "",
-            referrer=view.referrer or "",
-        )
-        for view in validate_views(payload)
-    ]
-    return recording.send(project, seen)
+    return recording.send(project, validate_views(payload))
 
 
 @view_router.post(

@@ -12,8 +12,9 @@ from analytics.audience import describe
 from analytics.collecting import verification, writer
 from analytics.collecting.writer import Receipt, View
 from analytics.identity import key_rotation
-from analytics.identity.visitor_hash import hash_visitor, keyed_hash
+from analytics.identity.visitor_hash import hash_network, hash_visitor, keyed_hash
 from analytics.models import EPOCH, AnalyticsSettings
+from docsite.core.db import Value
 from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
 
@@ -50,7 +51,8 @@ class Observation(NamedTuple):
 def send(project: Project, observations: Sequence[Observation]) -> "Future[Receipt]":
     """Queue views for storage. The future ends when they are committed. A `view_id` is stored only once."""
     verification.load_if_stale()
-    return writer.submit(project.pk, [build_view(project, observation) for observation in observations])
+    builder = _ViewBuilder(project)
+    return writer.submit(project.pk, [builder.build(observation) for observation in observations])
 
 
 def try_send(project: Project, observation: Observation) -> "Future[Receipt] | None":
@@ -61,7 +63,7 @@ def try_send(project: Project, observation: Observation) -> "Future[Receipt] | N
     )
     if secret is None or (verdict.agent and not verification.is_fresh()):
         return None
-    return writer.submit(project.pk, [build_view(project, observation, secret)])
+    return writer.submit(project.pk, [_ViewBuilder(project, secret).build(observation)])
 
 
 def record(project: Project, observations: Sequence[Observation]) -> Receipt:
@@ -79,57 +81,93 @@ def _counts(client_class: str, surface: str) -> bool:
     return client_class not in NOT_COUNTED or agents.is_markdown_fetch(client_class, surface)
 
 
-def build_view(project: Project, observation: Observation, secret: str = "") -> View:
-    """The view as it is stored. Without the `secret` of its visitor hash, the secret is looked up in the database."""
-    verdict = agents.classify(observation.user_agent)
-    is_human = verdict.client_class == "human"
-    surface = agents.requested_format(observation.raw_path, observation.accept)
-    secret = secret or key_rotation.secret_of(project, observation.at, private=observation.private and is_human)
-    uses_reader_ids = is_human and not observation.private and AnalyticsSettings.for_project(project).first_party_ids
-    if uses_reader_ids and observation.reader_id:
-        visitor = keyed_hash(secret, observation.reader_id, b"reader")
-    else:
-        visitor = hash_visitor(secret, observation.address, _client_of(observation.user_agent))
-    return View(
-        # Half the size of the id, and it reveals nothing once the secret is deleted.
-        key=keyed_hash(secret, observation.view_id, b"view"),
-        at=(observation.at - EPOCH) // _MICROSECOND,
-        path=project.path_of(observation.raw_path.partition("?")[0]),
-        counts=_counts(verdict.client_class, surface),
-        facts=(
-            verdict.client_class,
-            surface,
+class _Client(NamedTuple):
+    """What a user agent says about a view. `hashed` is what the hash of a visitor uses of it."""
+
+    verdict: agents.Verdict
+    is_human: bool
+    user_agent: str  # as far as it is read
+    hashed: str
+    facts: tuple[Value, ...]
+
+
+class _ViewBuilder:
+    """Turns observations of one project into views as they are stored.
+
+    Without a `secret` for the visitor hashes, it is looked up in the database.
+    """
+
+    def __init__(self, project: Project, secret: str = "") -> None:
+        self._project = project
+        self._secret = secret
+        self._lasting_secret = ""  # once it is known, if it does not change with time
+        self._uses_reader_ids = AnalyticsSettings.for_project(project).first_party_ids
+        self._clients: dict[str, _Client] = {}
+
+    def build(self, observation: Observation) -> View:
+        """The view as it is stored."""
+        (view_id, raw_path, at, address, agent, accept, referrer, private, reader_id, sample, language, own) = (
+            observation
+        )
+        client = self._clients.get(agent) or self._clients.setdefault(agent, _describe_client(agent))
+        verdict, is_human, user_agent, hashed, facts = client
+        network = network_of(address)
+        is_private = private and is_human
+        secret = self._secret or (not is_private and self._lasting_secret) or self._find_secret(at, private=is_private)
+        if self._uses_reader_ids and reader_id and is_human and not private:
+            visitor = keyed_hash(secret, reader_id, b"reader")
+        else:
+            visitor = hash_network(secret, network, hashed)
+        surface = agents.requested_format(raw_path, accept)
+        referrer = referrer[:_MAX_REFERRER]
+        verified = verification.verify(verdict.agent, address) if verdict.agent else ""
+        return View(
+            # Half the size of the id, and it reveals nothing once the secret is deleted.
+            keyed_hash(secret, view_id, b"view"),
+            (at - EPOCH) // _MICROSECOND,
+            self._project.path_of(raw_path.partition("?")[0]),
+            _counts(verdict.client_class, surface),
             visitor,
+            (*facts, surface, verified, _origin_of(referrer) if referrer else "", sample),
+            describe(self._project, raw_path, referrer, user_agent, language, is_human=is_human),
+            network if own else "",
+        )
+
+    def _find_secret(self, at: datetime, *, private: bool) -> str:
+        secret = key_rotation.secret_of(self._project, at, private=private)
+        if key_rotation.is_lasting(self._project, private=private):
+            self._lasting_secret = secret
+        return secret
+
+
+def _describe_client(agent: str) -> _Client:
+    verdict = agents.classify(agent)
+    is_human = verdict.client_class == "human"
+    user_agent = agent[: agents.MAX_LENGTH]
+    return _Client(
+        verdict,
+        is_human,
+        user_agent,
+        _hashed_part(verdict, user_agent),
+        (
+            verdict.client_class,
             verdict.agent,
             verdict.operator,
-            verification.verify(verdict.agent, observation.address) if verdict.agent else "",
             verdict.rule,
             agents.VERSION,
-            _origin_of(observation.referrer[:_MAX_REFERRER]),
-            "" if is_human else _replace_unprintable(observation.user_agent[: agents.MAX_LENGTH]),
-            observation.sample,
+            "" if is_human else _replace_unprintable(user_agent),
         ),
-        dimensions=describe(
-            project,
-            observation.raw_path,
-            observation.referrer[:_MAX_REFERRER],
-            observation.user_agent[: agents.MAX_LENGTH],
-            observation.accept_language,
-            is_human=is_human,
-        ),
-        network=network_of(observation.address) if observation.is_own else "",
     )
 
 
-def _client_of(user_agent: str) -> str:
+def _hashed_part(verdict: agents.Verdict, user_agent: str) -> str:
     """What the hash of a visitor uses of a user agent: all of it for people, only the name for AI clients."""
-    verdict = agents.classify(user_agent)
-    return verdict.agent if verdict.client_class in agents.AI_CLASSES else user_agent[: agents.MAX_LENGTH]
+    return verdict.agent if verdict.client_class in agents.AI_CLASSES else user_agent
 
 
 def possible_visitors(project: Project, address: Address, user_agent: str, reader_id: str = "") -> set[int]:
     """The hashes that a visitor may have, with all stored secrets of the project."""
-    client, secrets = _client_of(user_agent), key_rotation.stored_secrets(project)
+    client, secrets = _describe_client(user_agent).hashed, key_rotation.stored_secrets(project)
     visitors = {hash_visitor(secret, address, client) for secret in secrets}
     return visitors | {keyed_hash(secret, reader_id, b"reader") for secret in secrets if reader_id}
 

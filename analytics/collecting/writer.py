@@ -4,6 +4,7 @@ An acknowledged view is committed, and on SQLite synced to the disk. Requests
 wait for a `Future`; under load one commit carries the views of many requests.
 """
 
+import contextlib
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -23,16 +24,21 @@ GROUP_SECONDS = 0.005
 GROUP_VIEWS = 500  # if so many wait, they are stored without delay
 MAX_VIEWS = 20_000  # of one commit
 MAX_WAITING_VIEWS = 200_000
-COLUMNS = tuple(field.column for field in PageView._meta.concrete_fields if not field.primary_key)
+COLUMNS = (
+    *("project_id", "key", "at", "visitor", "page", "audience", "received"),
+    *("client_class", "agent", "operator", "rule", "rules_version", "user_agent"),
+    *("surface", "verified", "referrer", "sample"),
+)
 
 
 class View(NamedTuple):
-    """A view, ready to be stored. `facts` are the columns from `client_class` to `sample`."""
+    """A view, ready to be stored. `facts` are the columns from `client_class` on."""
 
     key: int
     at: int  # microseconds since 1970
     path: str
     counts: bool
+    visitor: int
     facts: tuple[Value, ...]
     dimensions: Dimensions = Dimensions()
     network: str = ""  # of a reader that reports its own views; it is not stored
@@ -60,57 +66,99 @@ def flush() -> None:
     _views.flush()
 
 
-class _Batch:
+class _Batch(NamedTuple):
     """The views of one request."""
 
-    def __init__(self, project_id: int, views: Sequence[View]) -> None:
-        self.project_id = project_id
-        self.views = views
-
-    def store(self, numbers: Sequence[tuple[int, int]]) -> Receipt:
-        """Insert the views, whose pages and audiences have these numbers."""
-        first: dict[int, tuple[View, int, int]] = {}
-        for view, (page, audience) in zip(self.views, numbers, strict=True):
-            first.setdefault(view.key, (view, page, audience))
-        rows: dict[bool, list[tuple[Value, ...]]] = {True: [], False: []}
-        received = int(time.time()) // 3600
-        for view, page, audience in first.values():
-            rows[view.counts].append((self.project_id, view.key, view.at, page, *view.facts, received, audience))
-        accepted, ignored = (_insert(rows[counted]) for counted in (True, False))
-        return Receipt(accepted, len(self.views) - accepted - ignored, ignored)
+    project_id: int
+    views: Sequence[View]
 
 
-def _insert(rows: list[tuple[Value, ...]]) -> int:
-    return insert(PageView._meta.db_table, COLUMNS, rows, "(project_id, key) DO NOTHING") if rows else 0
+_Row = tuple[Value, ...]
+
+
+class _Rows(NamedTuple):
+    """The rows of a batch: views that count, and views that do not."""
+
+    counted: list[_Row]
+    ignored: list[_Row]
+
+
+class _Repeated(Exception):
+    """A view of a group was stored before, or occurs in it twice."""
 
 
 def _store(group: list[_Batch]) -> list[Receipt]:
     """Store batches in one transaction."""
-    numbers = _assign_numbers(group)
+    rows = _build_rows(group)
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA synchronous=FULL")  # an acknowledged view also survives a power cut
+    counts = _insert_group(rows)
+    background.report_views(sum(accepted for accepted, _ in counts))
+    return [
+        Receipt(accepted, len(batch.views) - accepted - ignored, ignored)
+        for batch, (accepted, ignored) in zip(group, counts, strict=True)
+    ]
+
+
+def _insert_group(group: list[_Rows]) -> list[tuple[int, int]]:
+    """Insert the rows of batches, and return for each how many were new: views that count, and views that do not.
+
+    One statement inserts the rows of all batches, as nearly always all are new. Otherwise nobody would know
+    whose rows were not, so each batch is inserted by itself.
+    """
+    every = [row for rows in group for part in rows for row in part]
+    if sum(bool(part) for rows in group for part in rows) > 1:
+        with contextlib.suppress(_Repeated), transaction.atomic():
+            sealer.announce_insert()
+            if _insert(every) < len(every):
+                raise _Repeated
+            return [(len(rows.counted), len(rows.ignored)) for rows in group]
     with transaction.atomic():
         sealer.announce_insert()
-        receipts = [batch.store(found) for batch, found in zip(group, numbers, strict=True)]
-    background.report_views(sum(receipt.accepted for receipt in receipts))
-    return receipts
+        return [(_insert(rows.counted), _insert(rows.ignored)) for rows in group]
 
 
-def _assign_numbers(group: list[_Batch]) -> list[list[tuple[int, int]]]:
+def _insert(rows: list[_Row]) -> int:
+    # Sorted, the rows find their places in the index next to each other.
+    return insert(PageView._meta.db_table, COLUMNS, sorted(rows), "(project_id, key) DO NOTHING") if rows else 0
+
+
+def _build_rows(group: list[_Batch]) -> list[_Rows]:
+    """The rows of each batch. Of views with the same key, a batch has the first."""
+    received = int(time.time()) // 3600
+    built = []
+    for (project_id, views), (pages_of_views, audiences_of_views) in zip(group, _assign_numbers(group), strict=True):
+        rows, known = _Rows([], []), set()
+        for view, page, audience in zip(views, pages_of_views, audiences_of_views, strict=True):
+            key, at, _, counts, visitor, facts, _, _ = view
+            if key not in known:
+                known.add(key)
+                row = (project_id, key, at, visitor, page, audience, received, *facts)
+                (rows.counted if counts else rows.ignored).append(row)
+        built.append(rows)
+    return built
+
+
+def _assign_numbers(group: list[_Batch]) -> list[tuple[list[int], list[int]]]:
     """The numbers of page and audience of the views of each batch, looked up once for each project."""
-    views_by_project: dict[int, list[View]] = defaultdict(list)
-    for batch in group:
-        views_by_project[batch.project_id] += batch.views
+    by_project: dict[int, list[View]] = defaultdict(list)
+    ends = []
+    for project_id, views in group:
+        by_project[project_id] += views
+        ends.append(len(by_project[project_id]))
     found = {
-        project_id: zip(
-            pages.for_project(project_id).assign_numbers((view.path, view.at, view.network) for view in views),
+        project_id: (
+            pages.for_project(project_id).assign_numbers(views),
             audiences.for_project(project_id).assign_numbers(views),
-            strict=True,
         )
-        for project_id, views in views_by_project.items()
+        for project_id, views in by_project.items()
     }
-    return [[next(found[batch.project_id]) for _ in batch.views] for batch in group]
+    parts = []
+    for (project_id, views), end in zip(group, ends, strict=True):
+        numbers, more = found[project_id]
+        parts.append((numbers[end - len(views) : end], more[end - len(views) : end]))
+    return parts
 
 
 _views = GroupCommit(

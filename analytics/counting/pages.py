@@ -3,6 +3,7 @@
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import numpy as np
 from django.db import transaction
@@ -16,7 +17,21 @@ OTHER = "(other)"  # the path of views beyond the daily limit
 MAX_UNINDEXED = 10_000  # per project and day: paths that are not in the index
 MAX_NEW_OF_A_READER = 200  # per client address, project and day: pages that get a number because of its views
 DAY = 86_400_000_000  # microseconds
+NONE = 0  # the number of no page: 0 is the site
 _MAX_CACHED_DAYS = 400  # one import may have views of so many days
+
+
+class HasPath(Protocol):
+    """A view: its path, its time in microseconds, and the network of its reader if that is limited."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def at(self) -> int: ...
+
+    @property
+    def network(self) -> str: ...
 
 
 class Pages:
@@ -50,23 +65,34 @@ class Pages:
                 self._rank = np.fromiter((places[path] for path in self.paths), np.int64, len(self.paths))
             return self._rank
 
-    def assign_numbers(self, views: Iterable[tuple[str, int, str]]) -> list[int]:
-        """The page numbers of views (path, microseconds, network). New pages get a number.
+    def assign_numbers(self, views: Sequence[HasPath]) -> list[int]:
+        """The page numbers of views. New pages get a number.
 
         Beyond 10,000 paths a day outside of the index, further paths share the page
         `(other)`, so that scanners cannot create millions of pages. So do new paths outside of the index
         beyond 200 a day of one network; views without a network have no such limit. Each process counts
         the paths of a day for itself.
         """
-        found = [(path, at // DAY, network) for path, at, network in views]
-        days = {number: self._day(number) for number in {day for _, day, _ in found}}
-        if new := {path for path, day, _ in found if path not in days[day].admitted}:
-            self._add_paths([(path, days[day], network) for path, day, network in found if path in new])
-        return [self.numbers[path if path in days[day].admitted else OTHER] for path, day, _ in found]
+        days = [view.at // DAY for view in views]
+        loaded = {number: self._day(number) for number in set(days)}
+        admitted = {number: day.admitted for number, day in loaded.items()}
+        numbers = [admitted[day].get(view.path, NONE) for view, day in zip(views, days, strict=True)]
+        if NONE not in numbers:
+            return numbers
+        self._add_paths(
+            [
+                (view.path, loaded[day], view.network)
+                for view, day, number in zip(views, days, numbers, strict=True)
+                if number == NONE
+            ]
+        )
+        other = self.numbers.get(OTHER, NONE)
+        return [admitted[day].get(view.path, other) for view, day in zip(views, days, strict=True)]
 
     def _add_paths(self, found: list[tuple[str, "_Day", str]]) -> None:
         indexed = indexed_paths(self.project_id)
         needed: set[str] = set()
+        new = []
         for path, day, network in found:
             if path in day.admitted:
                 continue
@@ -75,7 +101,8 @@ class Pages:
             if path in indexed or (day.unindexed < MAX_UNINDEXED and not has_too_many):
                 day.unindexed += path not in indexed
                 day.new_pages[network] += is_new
-                day.admitted.add(path)
+                day.admitted[path] = NONE  # until it has a number
+                new.append((day, path))
                 needed.add(path)
             else:
                 needed.add(OTHER)
@@ -84,6 +111,8 @@ class Pages:
         except BaseException:
             self._days.clear()  # they are counted again
             raise
+        for day, path in new:
+            day.admitted[path] = self.numbers[path]
 
     def _day(self, number: int) -> "_Day":
         day = self._days.get(number)
@@ -117,8 +146,9 @@ class _Day:
 
     def __init__(self, pages: Pages, number: int) -> None:
         views = PageView.objects.filter(project_id=pages.project_id, at__gte=number * DAY, at__lt=(number + 1) * DAY)
-        self.admitted = {pages.paths[number] for number in set(views.values_list("page", flat=True).distinct())}
-        self.unindexed = len(self.admitted - indexed_paths(pages.project_id) - {OTHER})
+        numbers = set(views.values_list("page", flat=True).distinct())
+        self.admitted = {pages.paths[number]: number for number in numbers}
+        self.unindexed = len(self.admitted.keys() - indexed_paths(pages.project_id) - {OTHER})
         self.new_pages: Counter[str] = Counter()  # outside of the index, by the network that viewed them first
 
 

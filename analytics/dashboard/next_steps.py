@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from analytics.dashboard import coverage
 from analytics.models import Feedback
-from assistant.conversations import answer_statistics, budget
+from assistant.conversations import answer_statistics, budget_limits
 from assistant.gaps.report import WITHOUT_ANSWER
 from assistant.models import Message
 from docsite.core.tenants.models import ApiKey, Project
@@ -41,8 +41,8 @@ def _walk(project: Project, start: datetime, end: datetime, now: datetime, dates
         yield NextStep("There are no pages to answer from.", "Add a source", urls["sources"])
     if failed := Source.objects.filter(project=project, state=Source.State.FAILED).first():
         yield NextStep(f"The source {failed} could not be read.", "See why", urls["sources"])
-    for limit in budget.list_limits(project):
-        if limit.percent >= budget.NOTICE_PERCENT:
+    for limit in budget_limits.list_limits(project):
+        if limit.percent >= budget_limits.NOTICE_PERCENT:
             yield NextStep(f"{limit.percent} % of the {limit.name} are used.", "See the limits", urls["limits"])
     if not answer_statistics.find_first_time(project) and not Message.objects.filter(thread__project=project).exists():
         yield NextStep("Nobody has asked a question yet.", "Put the tag on your pages", urls["install"])

@@ -15,9 +15,10 @@ from analytics.dashboard import live, next_steps
 from analytics.models import Feedback
 from analytics.reports import visitor_counts
 from analytics.reports.visitor_counts import Counts
-from assistant.conversations import answer_statistics, budget
-from assistant.conversations.answer_statistics import AnswerStatistics, Times
+from assistant.conversations import answer_statistics, budget_limits
+from assistant.conversations.answer_statistics import AnswerStatistics, AnswerTotals, Times
 from assistant.gaps.report import WITHOUT_ANSWER
+from assistant.prices import format_money
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links, time_steps
@@ -175,8 +176,8 @@ def _build_tiles(
         Tile(
             "Tokens",
             f"{whole.prompt_tokens + whole.completion_tokens:,}",
-            urls["limits"],
-            _note_on_cost(project, whole.cost),
+            urls["costs"],
+            _note_on_cost(project, whole),
             change(
                 whole.prompt_tokens + whole.completion_tokens,
                 past_whole.prompt_tokens + past_whole.completion_tokens if past_whole else None,
@@ -219,10 +220,11 @@ def _note_on_answers(outcomes: Counter[str], before: float | None) -> str:
     return f"{note}; {_rate(before)} before" if before is not None else note
 
 
-def _note_on_cost(project: Project, cost: int) -> str:
-    spent = f"cost {cost / 1_000_000:,.2f}" if cost else ""
-    limits = [f"{limit.percent} % of the {limit.name} used" for limit in budget.list_limits(project)]
-    return "; ".join(filter(None, [spent, *limits])) or "no limit is set"
+def _note_on_cost(project: Project, answers: AnswerTotals) -> str:
+    spent = f"cost {format_money(answers.cost)}" if answers.cost else ""
+    unpriced = f"no price set for {answers.unpriced:,} answers" if answers.unpriced else ""
+    limits = [f"{limit.percent} % of the {limit.name} used" for limit in budget_limits.list_limits(project)]
+    return "; ".join(filter(None, [spent, unpriced, *limits])) or "no limit is set"
 
 
 def _note_on_times(first_token: Times | None) -> str:

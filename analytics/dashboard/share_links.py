@@ -1,7 +1,6 @@
 """Share links: a member creates and revokes them; whoever has one reads the visitors report without a log-in."""
 
 import hashlib
-import re
 import secrets
 from datetime import timedelta
 
@@ -23,6 +22,7 @@ from docsite.core.http.errors import TooMany
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import navigation
+from docsite.core.workspace.posted_rows import find_row
 
 MAX_LINKS = 50  # of a project that work at once
 _USE_EVERY = timedelta(minutes=10)  # `last_used_at` is written so often
@@ -54,8 +54,7 @@ def show_links(request: HttpRequest, domain: str) -> HttpResponse:
     links = ShareLink.objects.filter(project=project)
     address = ""
     if request.method == "POST" and "revoke" in request.POST:
-        number = request.POST["revoke"]
-        link = links.filter(pk=number, revoked_at=None).first() if re.fullmatch(r"[0-9]{1,18}", number) else None
+        link = find_row(links.filter(revoked_at=None), request.POST["revoke"])
         if link:
             link.revoked_at = timezone.now()
             link.save(update_fields=["revoked_at"])
@@ -80,9 +79,7 @@ def show_links(request: HttpRequest, domain: str) -> HttpResponse:
         "report": reverse("admin:analytics_visitors", args=[domain]),
     }
     title = f"Share the visitors of {project.name}"
-    response = navigation.render(request, "admin/reports/share.html", project, title, context)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return navigation.render(request, "admin/reports/share.html", project, title, context)
 
 
 @require_safe

@@ -32,6 +32,11 @@ def find_cached_secret(project: Project, at: datetime, *, private: bool) -> str 
     return secret
 
 
+def is_lasting(project: Project, *, private: bool) -> bool:
+    """Whether `secret_of` returns the same secret for every instant."""
+    return _rotation(project, private=private) == Rotation.NEVER
+
+
 def secret_of(project: Project, at: datetime, *, private: bool) -> str:
     """The hexadecimal secret for visitor hashes at an instant. `private`: the reader asked not to be tracked."""
     rotation = _rotation(project, private=private)

@@ -15,7 +15,12 @@ def hash_visitor(secret: str, address: Address, client: str) -> int:
     the /64 counts. Without the secret, which is never logged or exported, the hash reveals
     nothing.
     """
-    return keyed_hash(secret, f"{network_of(address)}\n{client}")
+    return hash_network(secret, network_of(address), client)
+
+
+def hash_network(secret: str, network: str, client: str) -> int:
+    """The same hash, of the network of an address."""
+    return keyed_hash(secret, f"{network}\n{client}")
 
 
 def keyed_hash(secret: str, text: str, purpose: bytes = b"") -> int:

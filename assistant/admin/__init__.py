@@ -4,11 +4,12 @@
 assistant, with a form to try a question (`preview`). `widget`: the page of its
 widget. `golden_questions`: their list, and a button that runs them. `evaluations`: their results.
 `gaps` and `questions`: what readers ask, and what is missing. `health`: facts for the page of limits.
-`support_requests`: what readers ask a person.
+`support_requests`: what readers ask a person. `costs`: what models cost, and limits in money.
 """
 
 from assistant.admin import (
     conversations,
+    costs,
     evaluations,
     gaps,
     golden_questions,
@@ -21,6 +22,7 @@ from assistant.admin import (
 
 __all__ = [
     "conversations",
+    "costs",
     "evaluations",
     "gaps",
     "golden_questions",

@@ -8,7 +8,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from assistant.admin.conversations.list_state import RUNGS
-from assistant.conversations.budget import NOTICE_PERCENT, list_limits
+from assistant.conversations.budget_limits import NOTICE_PERCENT, list_limits
 from assistant.model_chain import build_bounds, list_models
 from assistant.models import AssistantSettings, Message, TokenReservation, TokenUse
 from assistant.sessions.running import running_answers

@@ -17,7 +17,7 @@ from django.urls import path, reverse
 from assistant.admin.history import save_with_history
 from assistant.admin.preview import MultilineField, Preview, PreviewForm, run_preview
 from assistant.admin.widget import show_widget_page
-from assistant.conversations.budget import NOTICE_PERCENT, list_limits
+from assistant.conversations.budget_limits import NOTICE_PERCENT, list_limits
 from assistant.models import AssistantSettings
 from assistant.models.settings import MAX_STARTERS
 from assistant.sessions.running import Full
@@ -182,9 +182,7 @@ class AssistantSettingsAdmin(ScopedAdmin):
             "preview": preview,
             "notices": [limit for limit in list_limits(project) if limit.percent >= NOTICE_PERCENT],
         }
-        response = TemplateResponse(request, "admin/assistant/settings.html", context)
-        response.headers["Cache-Control"] = "no-store"
-        return response
+        return TemplateResponse(request, "admin/assistant/settings.html", context)
 
 
 navigation.add_page(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from assistant.events import FinishReason, Rung, Source, Status, Text
+from assistant.prices import Charge
 from assistant.question import Turn
 from assistant.upstream import Usage
 from search.hits import Hit
@@ -41,8 +42,7 @@ class Outcome:
     finish_reason: FinishReason = "stop"
     checks: list[dict[str, Any]] = field(default_factory=list)
     refused: bool = False  # by the model, although there were passages
-    prompt_tokens: int = 0  # to charge, over all models asked; estimated where a server does not count
-    reply_tokens: int = 0  # the same
+    charge: Charge = field(default_factory=Charge)  # over all models asked; estimated where a server does not count
     size: int = 0  # characters
     attempt_size: int = 0  # characters since `begin_attempt`
     is_greeting: bool = False  # or thanks, which need no search
@@ -78,11 +78,6 @@ class Outcome:
 
     def _milliseconds(self, until: float | None) -> int | None:
         return None if until is None else round(1000 * (until - self.started_at))
-
-    @property
-    def spent(self) -> int:
-        """Tokens to charge."""
-        return self.prompt_tokens + self.reply_tokens
 
     @property
     def text(self) -> str:
@@ -129,8 +124,11 @@ class Conversation(Protocol):
     def history(self) -> Sequence[Turn]:
         """Earlier turns, oldest first."""
 
-    async def reserve(self, prompt_tokens: int, reply_tokens: int) -> str:
-        """Reserve so many tokens for the whole answer. Returns why that is not possible; empty where it is."""
+    async def reserve(self, most: Charge, sent: Charge) -> str:
+        """Reserve the most that the whole answer may use. Returns why that is not possible; empty where it is.
+
+        `sent`: what it has used as soon as the next request is sent.
+        """
 
     async def save(self, outcome: Outcome) -> None:
         """Store the answer so far."""

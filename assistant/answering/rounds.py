@@ -13,10 +13,11 @@ from assistant.answering.refusal_detector import RefusalDetector
 from assistant.answering.tools import TOOLS, Toolbox
 from assistant.citations.citation_links import CitationChecker
 from assistant.events import Event, Source, Text
+from assistant.prices import Charge, Price, compute_charge
 from assistant.upstream import Delta, EndOfText, Item, Model, ToolCalls, Usage, relay
 from assistant.upstream.relay import Bounds, StreamFailure
 
-Reserve = Callable[[int, int], Awaitable[str]]  # see `assistant.answering.record.Conversation`
+Reserve = Callable[[Charge, Charge], Awaitable[str]]  # see `assistant.answering.record.Conversation`
 TOOLS_TOKENS = prompts.estimate_tokens(json.dumps(TOOLS))
 QUESTION_LIMIT_REACHED = "the question's token limit is reached"
 
@@ -42,18 +43,18 @@ async def answer(
     while True:
         prompt_tokens = prompts.estimate_request_tokens(messages)
         request_tokens = prompt_tokens + TOOLS_TOKENS + bounds.max_tokens
-        tokens_left = bounds.question_tokens - outcome.spent - request_tokens
-        all_prompt_tokens = outcome.prompt_tokens + prompt_tokens + TOOLS_TOKENS
+        tokens_left = bounds.question_tokens - outcome.charge.tokens - request_tokens
+        sent = outcome.charge + compute_charge(model.price, prompt_tokens + TOOLS_TOKENS, 0)
         refusal = QUESTION_LIMIT_REACHED
         if tokens_left >= 0:
-            refusal = await reserve(all_prompt_tokens, outcome.reply_tokens + bounds.max_tokens)
+            refusal = await reserve(sent + compute_charge(model.price, 0, bounds.max_tokens), sent)
         if refusal:
             outcome.begin_attempt()  # what the model wrote beside its calls is no answer
             outcome.refused, outcome.reason, outcome.finish_reason = False, refusal, "stop"
             return
         may_search = toolbox.may_search and tokens_left >= request_tokens  # else no request could use what it finds
         remaining = replace(bounds, whole_answer=ends_at - time.monotonic())
-        reply = _Reply(prompt_tokens, remaining, citations, outcome)
+        reply = _Reply(model.price, prompt_tokens, remaining, citations, outcome)
         tool_choice = "" if may_search else "none"
         async with aclosing(relay.stream(model, messages, remaining, TOOLS, tool_choice)) as items:
             async for item in items:
@@ -77,18 +78,21 @@ class _Reply:
     after some text is an error.
     """
 
-    def __init__(self, prompt_tokens: int, bounds: Bounds, citations: CitationChecker, outcome: Outcome) -> None:
+    def __init__(
+        self, price: Price | None, prompt_tokens: int, bounds: Bounds, citations: CitationChecker, outcome: Outcome
+    ) -> None:
         self.calls: ToolCalls | None = None
         self._bounds = bounds
         self._outcome = outcome
         self._detector = RefusalDetector(citations)
+        self._price = price
         self._prompt_tokens = prompt_tokens
-        self._prompt_before, self._reply_before = outcome.prompt_tokens, outcome.reply_tokens
+        self._charge_before = outcome.charge
         self._usage: Usage | None = None
         self._failure = ""
         citations.refused = False
         outcome.begin_attempt()
-        outcome.prompt_tokens += prompt_tokens  # the prompt costs even if the reader leaves before the first word
+        self._charge(prompt_tokens, 0)  # the prompt costs even if the reader leaves before the first word
 
     def process(self, item: Item | StreamFailure) -> Sequence[Source | Text]:
         """Process an item of the relay. Returns its events."""
@@ -137,11 +141,11 @@ class _Reply:
         has_reply = bool(outcome.attempt_size or outcome.refused or self.calls)
         if usage and usage.prompt_tokens:
             prompt = min(usage.prompt_tokens, 10 * self._prompt_tokens)
-            self._charge(prompt, min(usage.completion_tokens, self._bounds.token_limit))
+            self._charge(prompt, min(usage.completion_tokens, self._bounds.token_limit), usage.cached_tokens)
         elif self._failure and not has_reply:
             self._charge(0, 0)
         elif self.calls:
-            reply = outcome.reply_tokens - self._reply_before
+            reply = outcome.charge.reply_tokens - self._charge_before.reply_tokens
             self._charge(self._prompt_tokens, reply + prompts.estimate_message_tokens(self.calls.message))
         if usage and has_reply:
             before = outcome.usage
@@ -149,9 +153,9 @@ class _Reply:
                 before.prompt_tokens + usage.prompt_tokens,
                 before.completion_tokens + usage.completion_tokens,
                 before.reasoning_tokens + usage.reasoning_tokens,
+                before.cached_tokens + usage.cached_tokens,
             )
 
-    def _charge(self, prompt: int, reply: int) -> None:
+    def _charge(self, prompt: int, reply: int, cached: int = 0) -> None:
         """Set what this request costs."""
-        self._outcome.prompt_tokens = self._prompt_before + prompt
-        self._outcome.reply_tokens = self._reply_before + reply
+        self._outcome.charge = self._charge_before + compute_charge(self._price, prompt, reply, cached)

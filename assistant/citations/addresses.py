@@ -38,28 +38,33 @@ class AddressMatch(NamedTuple):
 
 
 class AllowedAddresses:
-    """The addresses that one answer may link to."""
+    """The addresses that one answer may link to. They are collected at the first look-up: most answers need none."""
 
     def __init__(self, passages: Sequence[Hit], allowed: Collection[str]) -> None:
-        self._passages = 0
+        """`passages` may grow later."""
+        self._passages = passages
+        self._allowed = allowed
+        self._collected = 0  # passages
         self._pages: dict[str, list[int]] = {}
         self._urls: dict[str, str] = {}
-        for address in allowed:
-            self._allow(address if ":" in address or "@" not in address else f"mailto:{address}")
-        self.add_passages(passages)
 
-    def add_passages(self, passages: Sequence[Hit]) -> None:
-        """Allow the addresses of further passages. Their indexes follow those before."""
-        for index, hit in enumerate(passages, self._passages):
+    def _collect(self) -> None:
+        """Collect the addresses of the owner, then those of the passages that are new since the last look-up."""
+        for address in self._allowed:
+            self._allow(address if ":" in address or "@" not in address else f"mailto:{address}")
+        self._allowed = ()
+        new = self._passages[self._collected :]
+        for index, hit in enumerate(new, self._collected):
             self._pages.setdefault(_page_key(hit.url), []).append(index)
-        self._passages += len(passages)
-        for hit in passages:
+        self._collected += len(new)
+        for hit in new:
             for found in _IN_TEXT.finditer(hit.body):
                 for address in _possible_ends(found[0]):
                     self._allow(address if ":" in address else f"mailto:{address}")
 
     def look_up(self, written: str) -> AddressMatch:
         """Find an address as a model wrote it, in a link or in plain text."""
+        self._collect()
         address = _unescape(written)
         if address.lower().startswith("www."):
             address = f"https://{address}"
@@ -110,7 +115,7 @@ def _unescape(address: str) -> str:
 
 def _normalize(address: str) -> str:
     """The same text for equal addresses; empty for anything but http, https and mailto."""
-    if any(character.isspace() or not character.isprintable() or character == "\\" for character in address):
+    if not address.isprintable() or " " in address or "\\" in address:  # other white space is not printable
         return ""
     try:
         parts = urlsplit(address)

@@ -52,7 +52,7 @@ class CitationChecker(Sanitizer):
         self.sources: list[Source] = []
         self.checks: list[dict[str, Any]] = []
         self.refused = False
-        self._addresses = AllowedAddresses(passages, allowed)
+        self._addresses = AllowedAddresses(self.passages, allowed)
         self._evidence: dict[int, Passage] = {}
         self._page_numbers: dict[str, int] = {}
         self._judged: dict[tuple[int, str], tuple[str, str]] = {}  # the latest claim, which markers in a row have
@@ -61,7 +61,6 @@ class CitationChecker(Sanitizer):
     def add_passages(self, passages: Sequence[Hit]) -> None:
         """Add passages, which the text from here on may cite. Their numbers follow those before."""
         self.passages += passages
-        self._addresses.add_passages(passages)
 
     # ---- Citing. ----
 
@@ -97,7 +96,7 @@ class CitationChecker(Sanitizer):
             self._record(written, dropped=objection)
             return ""
         link, new = self.cite(index, sentence)
-        self._events += new
+        self._new_sources += new
         self._record(written, url=self._link_address(index, sentence), sentence=sentence)
         return link
 

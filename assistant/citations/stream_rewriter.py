@@ -31,6 +31,7 @@ _ADDRESS_START = re.compile(
     r"(?<![^\W_])(?:" + "|".join({text[:end] for text in addresses.PREFIXES for end in range(1, len(text))}) + r")\Z",
     re.IGNORECASE,
 )
+_ADDRESS_INITIALS = frozenset("".join(text[0] + text[0].upper() for text in addresses.PREFIXES))
 _WORD = re.compile(r"[^\W_]+|[^\w\s\\`<>\[\]!&@|():;/.~【]+|_+")
 _SUGGESTIONS_FENCE = re.compile(
     r"(?<![`~])([`~]{3,}+[ \t]*+)suggestions\b", re.IGNORECASE
@@ -60,7 +61,8 @@ class StreamRewriter(ABC):
         self._is_final = False  # no more text will come
         self._overlong = ""  # "`", "~" or "address": what is too long to wait for its end, and still goes on
         # What was written.
-        self._events: list[Source | Text] = []  # since the last call
+        self._new_sources: list[Source] = []  # since the last call
+        self._new_text: list[str] = []  # since the last call
         self._written_tail = ""
         self._blanks = ""  # blanks that wait for the piece behind them
         self._after_removal = False  # a piece was removed just here
@@ -140,10 +142,11 @@ class StreamRewriter(ABC):
         if self._is_final:
             self._blanks = "" if self._after_removal else self._blanks
             self._flush_blanks()
-        events, self._events = self._events, []
-        yield from (event for event in events if not isinstance(event, Text))
-        if text := "".join(event.delta for event in events if isinstance(event, Text)):
-            yield Text(text)
+        new_sources, new_text = self._new_sources, self._new_text
+        self._new_sources, self._new_text = [], []
+        yield from new_sources
+        if new_text:
+            yield Text("".join(new_text))
 
     def _step(self) -> bool:
         if self._line is None:
@@ -175,7 +178,7 @@ class StreamRewriter(ABC):
 
     def _take_word(self, first: str) -> bool:
         """Take a word, or the address that begins with it."""
-        if first.isalnum() and not self._preceding[-1:].isalnum():
+        if first in _ADDRESS_INITIALS and not self._preceding[-1:].isalnum():
             if prefix := addresses.PREFIX.match(self._pending):
                 return self._address(prefix[0])
             if not self._is_final and any(text.startswith(self._pending.lower()) for text in addresses.PREFIXES):
@@ -316,7 +319,7 @@ class StreamRewriter(ABC):
     def _write(self, text: str) -> None:
         if text:
             self._after_address = False
-            self._events.append(Text(text))
+            self._new_text.append(text)
             self._written_tail = (self._written_tail + text)[-_WRITTEN_TAIL:]
             self._line_written = (self._line_written + text)[:MAX_LINE_START]
             self._is_line_begun = True

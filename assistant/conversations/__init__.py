@@ -1,7 +1,8 @@
 """Conversations in the database.
 
 Others import `threads` (open, save and delete conversations),
-`budget` (what models may cost a project), `chat_ids` (ids that clients choose),
+`budget_limits` (what models may cost a project), `budget` (what answers use of it),
+`model_prices`, `cost_report` (costs by day and month), `chat_ids` (ids that clients choose),
 `report` (what readers ask), `answer_statistics` (counts, costs and times for reports),
 `retention` (delete old conversations) and `transcript` (an answer as HTML).
 """

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from django.db.models import Aggregate, CharField, Count, F, Func, QuerySet, Sum
+from django.db.models import Aggregate, CharField, Count, F, Func, Q, QuerySet, Sum
 
 from assistant.models import Message
 from docsite.core.tenants.models import Project
@@ -56,6 +56,7 @@ class AnswerTotals:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: int = 0
+    unpriced: int = 0  # answers of models without a price
     first_token: Times | None = None
     total: Times | None = None
 
@@ -90,16 +91,18 @@ def summarize(project: Project, start: datetime, end: datetime, step: Step) -> A
         sum_of_prompt_tokens=Sum("prompt_tokens"),
         sum_of_completion_tokens=Sum("completion_tokens"),
         sum_of_cost=Sum("cost"),
+        unpriced=Count("total_ms", filter=Q(cost=None)),
         first_token=_NumberList("first_token_ms"),
         total=_NumberList("total_ms"),
     )
-    for text, outcome, questions, prompt_tokens, completion_tokens, cost, first_token, total in rows:
+    for text, outcome, questions, prompt_tokens, completion_tokens, cost, unpriced, first_token, total in rows:
         at = _parse(text)
         for totals in (whole, steps[at]):
             totals.outcomes[outcome] += questions
             totals.prompt_tokens += prompt_tokens
             totals.completion_tokens += completion_tokens
             totals.cost += cost or 0
+            totals.unpriced += unpriced
         for place in (at, None):
             times["first_token", place].append(first_token)
             times["total", place].append(total)

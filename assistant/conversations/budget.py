@@ -1,4 +1,4 @@
-"""What the model servers may cost a project: tokens and money of a day and of a month (UTC).
+"""What answers use of their project's budget: tokens and money of a day and of a month (UTC).
 
 Before a model is asked, the most that the request may use is reserved. When the answer has ended, what it
 really used is charged to the day on which it began. A request that does not fit beside what is charged and
@@ -6,11 +6,10 @@ reserved is not sent. All of this happens while the project's row of the day is 
 between processes.
 """
 
-import logging
-import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
-from typing import Literal
+from datetime import date, datetime, timedelta
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
@@ -18,36 +17,22 @@ from django.db.models import F, Min, Q, QuerySet, Sum
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from assistant.models import TokenReservation, TokenUse
+from assistant.conversations.budget_limits import (
+    NOTICE_PERCENT,
+    PROJECT_REASON,
+    list_limits,
+    store_notice,
+    today_utc,
+)
+from assistant.models import BudgetNotice, TokenReservation, TokenUse
+from assistant.prices import NOTHING, Charge
 from docsite.core.tenants.models import Project
 
-logger = logging.getLogger(__name__)
-
-NOTICE_PERCENT = 80  # of a limit; then the owner gets a notice
 SAVE_MARGIN_SECONDS = 60.0
+KEEP_NOTICES_DAYS = 62  # from the first day of their period
 
-PROJECT_REASON = "the project's {name} is reached"
+NO_PRICE_REASON = "no price is set for the model, and the project has a cost limit"
 ADDRESS_REASON = "this address has used its share of the project's daily budget"
-
-
-@dataclass(frozen=True)
-class BudgetLimit:
-    """A limit of a project: how much is used of it, and its size, both in tokens or in millionths of the currency."""
-
-    period: Literal["daily", "monthly"]
-    field: Literal["tokens", "cost"]  # of `TokenUse`
-    used: int
-    size: int
-
-    @property
-    def name(self) -> str:
-        """As owners and readers see it."""
-        return f"{self.period} {self.field.removesuffix('s')} limit"
-
-    @property
-    def percent(self) -> int:
-        """How much is used, rounded down."""
-        return 100 * self.used // self.size if self.size else 100
 
 
 @dataclass
@@ -61,18 +46,20 @@ class AnswerBudget:
     network: str = ""
     reservation_id: int | None = None
     day: date = date.min  # on which it began
-    prompt_tokens: int = 0  # reserved
-    reply_tokens: int = 0
+    reserved: Charge = NOTHING
     refusal: str = ""  # why the last reservation was not possible
 
-    def covers(self, prompt_tokens: int, reply_tokens: int) -> bool:
-        """Whether so many tokens are reserved already."""
-        return prompt_tokens <= self.prompt_tokens and reply_tokens <= self.reply_tokens
+    def covers(self, most: Charge) -> bool:
+        """Whether so much is reserved already."""
+        old = self.reserved
+        return most.tokens <= old.tokens and most.cost <= old.cost and most.unpriced_tokens <= old.unpriced_tokens
 
-    def reserve(self, prompt_tokens: int, reply_tokens: int) -> str:
-        """Reserve so many tokens for the whole answer. Returns why that is not possible; empty where it is."""
-        tokens, cost = prompt_tokens + reply_tokens, compute_cost(prompt_tokens, reply_tokens)
-        today = _today()
+    def reserve(self, most: Charge, sent: Charge) -> str:
+        """Reserve the most that the whole answer may use. Returns why that is not possible; empty where it is.
+
+        `sent` is charged if the process is killed now: the prompt may be paid for already.
+        """
+        today = today_utc()
         with transaction.atomic():
             reservation = (
                 TokenReservation.objects.filter(pk=self.reservation_id).first() if self.reservation_id else None
@@ -80,34 +67,26 @@ class AnswerBudget:
             day = reservation.day if reservation else today
             _lock(self.project, day)
             address = reservation.address if reservation else hash_address(self.network, day)
-            self.refusal = _explain_refusal(self.project, day, address, tokens, cost, besides=self.reservation_id or 0)
+            self.refusal = _explain_refusal(self.project, day, address, most, besides=self.reservation_id or 0)
             if self.refusal:
                 return self.refusal
-            values = {
-                "reserved_tokens": tokens,
-                "reserved_cost": cost,
-                # If the process is killed now, the prompt may be paid for already.
-                "used_tokens": prompt_tokens,
-                "used_cost": compute_cost(prompt_tokens, 0),
-                "expires_at": _expiry(),
-            }
+            values = {"reserved_tokens": most.tokens, "reserved_cost": most.cost, **_describe_use(sent)}
             if reservation:
                 TokenReservation.objects.filter(pk=reservation.pk).update(**values)
             else:
                 reservation = TokenReservation.objects.create(project=self.project, day=day, address=address, **values)
         self.reservation_id, self.day = reservation.pk, day
-        self.prompt_tokens, self.reply_tokens = prompt_tokens, reply_tokens
+        self.reserved = most
         return ""
 
-    def record(self, prompt_tokens: int, reply_tokens: int, *, ended: bool) -> None:
+    def record(self, used: Charge, *, ended: bool) -> None:
         """Store what the answer has used so far; at its end, charge it and give the rest back.
 
         It can be repeated. In a transaction with other answers, keep the order of `lock_order`.
         """
         if self.reservation_id is None:
             return
-        used_tokens, used_cost = prompt_tokens + reply_tokens, compute_cost(prompt_tokens, reply_tokens)
-        values = {"used_tokens": used_tokens, "used_cost": used_cost, "expires_at": _expiry()}
+        values = _describe_use(used)
         own = TokenReservation.objects.filter(pk=self.reservation_id)
         if not ended:
             own.filter(reserved_tokens__gt=0).update(**values)
@@ -118,11 +97,11 @@ class AnswerBudget:
                 return
             _lock(self.project, reservation.day)
             reservation.refresh_from_db()
-            is_charged = not reservation.reserved_tokens  # it had expired
-            charge(
+            had_expired = not reservation.reserved_tokens  # then its use is charged already
+            earlier = _amounts_of(reservation) if had_expired else _Amounts(0, 0, 0)
+            _add(
                 self.project,
-                used_tokens - (reservation.used_tokens if is_charged else 0),
-                used_cost - (reservation.used_cost if is_charged else 0),
+                _Amounts(*(now - then for now, then in zip(_amounts(used), earlier, strict=True))),
                 reservation.day,
             )
             own.update(**values, reserved_tokens=0, reserved_cost=0)
@@ -132,47 +111,14 @@ class AnswerBudget:
         return (not ended, self.project.pk, self.day)
 
 
-def compute_cost(prompt_tokens: int, reply_tokens: int) -> int:
-    """What so many tokens cost, in millionths of the currency of the prices, rounded up."""
-    env = settings.ENV
-    return math.ceil(prompt_tokens * env.openai_input_price + reply_tokens * env.openai_output_price)
-
-
-def charge(project: Project, tokens: int, cost: int, day: date | None = None) -> None:
-    """Add to what a project has used on a day, today by default."""
-    if not tokens and not cost:
-        return
-    with transaction.atomic(savepoint=False):
-        use = _lock(project, day or _today())
-        before = list_limits(project, use.day)
-        TokenUse.objects.filter(pk=use.pk).update(tokens=F("tokens") + tokens, cost=F("cost") + cost)
-    for limit in before:
-        added = tokens if limit.field == "tokens" else cost
-        used = replace(limit, used=limit.used + added)
-        if limit.percent < NOTICE_PERCENT <= used.percent:
-            logger.warning("Project %s has used %d %% of its %s.", project.domain, used.percent, limit.name)
-
-
-def list_limits(project: Project, day: date | None = None) -> list[BudgetLimit]:
-    """The limits that are configured, with what a project has used of each on that day and in its month."""
-    env, day = settings.ENV, day or _today()
-    daily = TokenUse.objects.filter(project=project, day=day)
-    limits = _limits_of(daily, "daily", env.daily_tokens_per_project, env.daily_cost_per_project)
-    if env.monthly_tokens_per_project is not None or env.monthly_cost_per_project is not None:
-        monthly = TokenUse.objects.filter(project=project, day__gte=day.replace(day=1), day__lte=day)
-        limits += _limits_of(monthly, "monthly", env.monthly_tokens_per_project, env.monthly_cost_per_project)
-    return limits
-
-
-def explain_refusal(project: Project) -> str:
-    """Why a project may ask no model today; empty if it may."""
-    reached = [limit.name for limit in list_limits(project) if limit.used >= limit.size]
-    return PROJECT_REASON.format(name=reached[0]) if reached else ""
+def charge(project: Project, used: Charge) -> None:
+    """Add to what a project has used today."""
+    _add(project, _amounts(used), today_utc())
 
 
 def sweep() -> None:
     """Charge what killed processes left reserved, and delete the reservations of days before yesterday."""
-    today, now = _today(), timezone.now()
+    today, now = today_utc(), timezone.now()
     expired = TokenReservation.objects.filter(day__lt=today, expires_at__lt=now, reserved_tokens__gt=0)
     for project_id, day in sorted(set(expired.values_list("project", "day"))):
         with transaction.atomic():
@@ -180,6 +126,7 @@ def sweep() -> None:
             _lock(project, day)
             _charge_expired(project, expired.filter(project=project, day=day))
     TokenReservation.objects.filter(day__lt=today - timedelta(days=1), reserved_tokens=0).delete()
+    BudgetNotice.objects.filter(starts_on__lt=today - timedelta(days=KEEP_NOTICES_DAYS)).delete()
 
 
 def hash_address(network: str, day: date) -> str:
@@ -187,19 +134,48 @@ def hash_address(network: str, day: date) -> str:
     return salted_hmac("token-share", f"{day} {network}", algorithm="sha256").hexdigest()[:32] if network else ""
 
 
-def _limits_of(
-    uses: "QuerySet[TokenUse]", period: Literal["daily", "monthly"], tokens: int | None, cost: float | None
-) -> list[BudgetLimit]:
-    if tokens is None and cost is None:
-        return []
-    used = uses.aggregate(tokens=Sum("tokens", default=0), cost=Sum("cost", default=0))
-    limits = [BudgetLimit(period, "tokens", used["tokens"], tokens)] if tokens is not None else []
-    if cost is not None:
-        limits.append(BudgetLimit(period, "cost", used["cost"], round(cost * 1_000_000)))
-    return limits
+class _Amounts(NamedTuple):
+    """What is added to a day."""
+
+    tokens: int
+    cost: int
+    unpriced_tokens: int
 
 
-def _explain_refusal(project: Project, day: date, address: str, tokens: int, cost: int, besides: int) -> str:
+def _amounts(used: Charge) -> _Amounts:
+    return _Amounts(used.tokens, used.cost, used.unpriced_tokens)
+
+
+def _amounts_of(reservation: TokenReservation) -> _Amounts:
+    return _Amounts(reservation.used_tokens, reservation.used_cost, reservation.unpriced_tokens)
+
+
+def _describe_use(used: Charge) -> dict[str, Any]:
+    """The columns of a reservation that say what its answer has used."""
+    return {
+        "used_tokens": used.tokens,
+        "used_cost": used.cost,
+        "unpriced_tokens": used.unpriced_tokens,
+        "expires_at": _expiry(),
+    }
+
+
+def _add(project: Project, added: _Amounts, day: date) -> None:
+    """Add to what a project has used on a day, and store a notice of each limit that needs one."""
+    if not any(added):
+        return
+    with transaction.atomic(savepoint=False):
+        use = _lock(project, day)
+        before = list_limits(project, day)
+        TokenUse.objects.filter(pk=use.pk).update(**{name: F(name) + value for name, value in added._asdict().items()})
+        for limit in before:
+            used = replace(limit, used=limit.used + getattr(added, limit.field))
+            crossed = [percent for percent in (NOTICE_PERCENT, 100) if limit.percent < percent <= used.percent]
+            if crossed:
+                store_notice(project, used, crossed[-1])
+
+
+def _explain_refusal(project: Project, day: date, address: str, most: Charge, besides: int) -> str:
     """Why so much more cannot be reserved; empty if it can. The row of the day is locked.
 
     `besides`: a reservation that it replaces.
@@ -207,18 +183,27 @@ def _explain_refusal(project: Project, day: date, address: str, tokens: int, cos
     running = TokenReservation.objects.filter(project=project, reserved_tokens__gt=0).exclude(pk=besides)
     if (running.filter(day=day).aggregate(first=Min("expires_at"))["first"] or timezone.now()) < timezone.now():
         _charge_expired(project, running.filter(day=day))
-    asked = {"tokens": tokens, "cost": cost}
-    for limit in list_limits(project, day):
-        begin = day if limit.period == "daily" else day.replace(day=1)
-        reserved = running.filter(day__gte=begin).aggregate(sum=Sum(f"reserved_{limit.field}", default=0))["sum"]
+    asked, limits = {"tokens": most.tokens, "cost": most.cost}, list_limits(project, day)
+    if most.unpriced_tokens and any(limit.field == "cost" for limit in limits):
+        return NO_PRICE_REASON
+    for limit in limits:
+        since_start = running.filter(day__gte=limit.starts_on)
+        reserved = since_start.aggregate(sum=Sum(f"reserved_{limit.field}", default=0))["sum"]
+        if limit.used + asked[limit.field] > limit.size:
+            store_notice(project, limit, 100)
         if limit.used + reserved + asked[limit.field] > limit.size:
             return PROJECT_REASON.format(name=limit.name)
-    return _explain_address_refusal(project, day, address, asked, besides) if address else ""
+    daily: dict[str, int] = {limit.field: limit.size for limit in limits if limit.period == "daily"}
+    return _explain_address_refusal(project, day, address, asked, daily, besides) if address else ""
 
 
-def _explain_address_refusal(project: Project, day: date, address: str, asked: dict[str, int], besides: int) -> str:
-    """Why an address cannot have so much more of a day; empty if it can. Its first question is never refused."""
-    env = settings.ENV
+def _explain_address_refusal(
+    project: Project, day: date, address: str, asked: dict[str, int], sizes: Mapping[str, int], besides: int
+) -> str:
+    """Why an address cannot have so much more of a day; empty if it can. Its first question is never refused.
+
+    `sizes`: of the limits of the day.
+    """
     own = TokenReservation.objects.filter(project=project, day=day, address=address).exclude(pk=besides)
     is_charged = Q(reserved_tokens=0)
     totals = own.aggregate(
@@ -227,10 +212,8 @@ def _explain_address_refusal(project: Project, day: date, address: str, asked: d
     )
     if not any(totals.values()):
         return ""
-    cost = env.daily_cost_per_project
-    sizes = {"tokens": env.daily_tokens_per_project, "cost": None if cost is None else round(cost * 1_000_000)}
     for field, size in sizes.items():
-        if size is not None and totals[field] + asked[field] > size * env.daily_percent_per_address // 100:
+        if totals[field] + asked[field] > size * settings.ENV.daily_percent_per_address // 100:
             return ADDRESS_REASON
     return ""
 
@@ -238,7 +221,7 @@ def _explain_address_refusal(project: Project, day: date, address: str, asked: d
 def _charge_expired(project: Project, reservations: "QuerySet[TokenReservation]") -> None:
     """Charge what answers of killed processes had used, and give the rest back. Their day is locked."""
     for reservation in reservations.filter(expires_at__lt=timezone.now(), reserved_tokens__gt=0):
-        charge(project, reservation.used_tokens, reservation.used_cost, reservation.day)
+        _add(project, _amounts_of(reservation), reservation.day)
         TokenReservation.objects.filter(pk=reservation.pk).update(reserved_tokens=0, reserved_cost=0)
 
 
@@ -251,7 +234,3 @@ def _lock(project: Project, day: date) -> TokenUse:
 def _expiry() -> datetime:
     """When a reservation expires: later than two models may answer one after the other, and be saved."""
     return timezone.now() + timedelta(seconds=2 * settings.ENV.openai_answer_seconds + SAVE_MARGIN_SECONDS)
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()

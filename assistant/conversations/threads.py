@@ -12,9 +12,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from assistant.answering.record import Outcome
-from assistant.conversations.budget import AnswerBudget, compute_cost
+from assistant.conversations.budget import AnswerBudget
 from assistant.conversations.chat_ids import record_chat_id
 from assistant.models import Message, Thread
+from assistant.prices import Charge
 from assistant.question import Context, Turn
 from docsite.core import ids
 from docsite.core.access.readers import decode_groups, encode_groups
@@ -59,9 +60,9 @@ class _Budgeted:
 
     budget: AnswerBudget
 
-    async def reserve(self, prompt_tokens: int, reply_tokens: int) -> str:
-        """Reserve so many tokens for the whole answer. Returns why that is not possible; empty where it is."""
-        return await _reserve(self.budget, prompt_tokens, reply_tokens)
+    async def reserve(self, most: Charge, sent: Charge) -> str:
+        """Reserve the most that the whole answer may use. Returns why that is not possible; empty where it is."""
+        return await _reserve(self.budget, most, sent)
 
 
 @dataclass
@@ -106,10 +107,10 @@ class UnstoredConversation(_Budgeted):
         await in_db(record_use, ANSWERS)(self.budget, outcome)
 
 
-async def _reserve(budget: AnswerBudget, prompt_tokens: int, reply_tokens: int) -> str:
-    if budget.covers(prompt_tokens, reply_tokens):
+async def _reserve(budget: AnswerBudget, most: Charge, sent: Charge) -> str:
+    if budget.covers(most):
         return ""
-    reserving = asyncio.ensure_future(in_db(budget.reserve, ANSWERS)(prompt_tokens, reply_tokens))
+    reserving = asyncio.ensure_future(in_db(budget.reserve, ANSWERS)(most, sent))
     try:
         return await asyncio.shield(reserving)
     except DatabaseError as failure:  # locked, or its disk is full: quotes cost nothing
@@ -122,7 +123,7 @@ async def _reserve(budget: AnswerBudget, prompt_tokens: int, reply_tokens: int) 
 
 def record_use(budget: AnswerBudget, outcome: Outcome) -> None:
     """Store what an answer has used so far."""
-    budget.record(outcome.prompt_tokens, outcome.reply_tokens, ended=outcome.state != "running")
+    budget.record(outcome.charge, ended=outcome.state != "running")
 
 
 def _store(saves: list[tuple[StoredConversation, Outcome]]) -> list[None]:
@@ -221,7 +222,7 @@ def _describe_answer(outcome: Outcome, redact: Callable[[str], str] = str) -> di
         "chance": outcome.chance,
         "prompt_tokens": outcome.usage.prompt_tokens,
         "completion_tokens": outcome.usage.completion_tokens,
-        "cost": compute_cost(outcome.prompt_tokens, outcome.reply_tokens),
+        "cost": None if outcome.charge.unpriced_tokens else outcome.charge.cost,
         "first_token_ms": outcome.first_token_ms,
         "total_ms": outcome.total_ms,
     }

@@ -13,6 +13,7 @@ from typing import Any
 from assistant.answering import prompts
 from assistant.answering.record import Outcome
 from assistant.evaluation.questions import EvaluationQuestion
+from assistant.prices import NOTHING, Charge, compute_charge
 from assistant.upstream import Delta, Model, Usage, relay
 from assistant.upstream.relay import Bounds, StreamFailure
 
@@ -43,26 +44,28 @@ class Verdict:
 
     verdict: str
     reason: str
-    tokens: int = 0
+    charge: Charge = NOTHING
 
 
 async def judge(model: Model, bounds: Bounds, question: EvaluationQuestion, outcome: Outcome) -> Verdict:
     """Ask a model for its verdict on an answer. Never raises, except when it is cancelled."""
     messages = build(question, outcome)
-    text, tokens, failure = "", 0, ""
+    text, failure, charge = "", "", NOTHING
     async with aclosing(relay.stream(model, messages, bounds)) as items:
         async for item in items:
             if isinstance(item, Delta):
                 text += item.text
             elif isinstance(item, Usage):
-                tokens = item.prompt_tokens + item.completion_tokens
+                charge = compute_charge(model.price, item.prompt_tokens, item.completion_tokens, item.cached_tokens)
             elif isinstance(item, StreamFailure):
                 failure = item.reason
     if not failure:
-        tokens = tokens or prompts.estimate_request_tokens(messages) + prompts.estimate_tokens(text)
+        if not charge.tokens:
+            estimate = prompts.estimate_request_tokens(messages), prompts.estimate_tokens(text)
+            charge = compute_charge(model.price, *estimate)
         failure = "the judge did not give one verdict"
     verdict, reason = parse(text) or ("", failure)
-    return Verdict(verdict, reason, tokens)
+    return Verdict(verdict, reason, charge)
 
 
 def build(question: EvaluationQuestion, outcome: Outcome) -> list[dict[str, str]]:

@@ -12,7 +12,7 @@ from assistant import model_chain
 from assistant.answering import pipeline
 from assistant.answering.pipeline import ModelChain
 from assistant.answering.record import Outcome
-from assistant.conversations.budget import charge, compute_cost
+from assistant.conversations.budget import charge
 from assistant.conversations.threads import UnstoredConversation
 from assistant.evaluation import judge
 from assistant.evaluation.questions import EvaluationQuestion
@@ -79,8 +79,8 @@ async def _ask(project: Project, question: EvaluationQuestion, use_model: bool, 
     if judge_model is None or row.refused or row.failed:
         return row
     verdict = await judge.judge(judge_model, model_chain.build_bounds(), question, outcome)
-    await in_db(charge)(project, verdict.tokens, compute_cost(verdict.tokens, 0))
-    return add_verdict(row, verdict.verdict, verdict.reason, verdict.tokens)
+    await in_db(charge)(project, verdict.charge)
+    return add_verdict(row, verdict.verdict, verdict.reason, verdict.charge.tokens)
 
 
 def _load_settings(project: Project, use_model: bool) -> tuple[AssistantSettings, ModelChain]:

@@ -80,7 +80,7 @@ def score(question: EvaluationQuestion, project: Project, outcome: Outcome, seco
         reason=outcome.reason,
         cited=cited,
         words=len(answer.split()),
-        tokens=outcome.spent,
+        tokens=outcome.charge.tokens,
         seconds=round(seconds, 3),
         text=outcome.text,
     )

@@ -49,7 +49,7 @@ def ask_due(should_stop: Callable[[], bool] = lambda: False) -> int:
             continue
         used = spent.get(group.project_id, 0)
         outcome = ask(group.project, group.question, with_model=used < MAX_TOKENS)
-        spent[group.project_id] = used + outcome.spent
+        spent[group.project_id] = used + outcome.charge.tokens
         store(group, outcome, timezone.now())
         asked += 1
     return asked

@@ -5,6 +5,7 @@ Import the models from here. The modules `settings`, `widget`, `appearance`, `ev
 """
 
 from assistant.models.conversations import ChatId, Message, Thread, TokenReservation, TokenUse
+from assistant.models.costs import BudgetNotice, ModelPrice
 from assistant.models.evaluations import Evaluation
 from assistant.models.golden_questions import GoldenQuestion
 from assistant.models.question_groups import (
@@ -20,6 +21,7 @@ from assistant.models.widget import WidgetFile, WidgetSettings
 
 __all__ = [
     "AssistantSettings",
+    "BudgetNotice",
     "ChatId",
     "Evaluation",
     "GoldenQuestion",
@@ -27,6 +29,7 @@ __all__ = [
     "GroupedQuestion",
     "GroupingProgress",
     "Message",
+    "ModelPrice",
     "PinnedAnswer",
     "QuestionGroup",
     "SupportFormCount",

@@ -131,7 +131,9 @@ class Message(models.Model):
         max_length=200, null=True, help_text="The model that answered, as it is configured. Empty: none did."
     )
     chance = models.FloatField(null=True, help_text="That the passages answer the question, 0 to 1.")
-    cost = models.PositiveBigIntegerField(null=True, help_text="In millionths of the currency of the prices.")
+    cost = models.PositiveBigIntegerField(
+        null=True, help_text="In millionths of the currency of the prices. Empty: a model had no price."
+    )
     first_token_ms = models.PositiveIntegerField(null=True, help_text="From the question to the first text.")
     total_ms = models.PositiveIntegerField(null=True, help_text="From the question to the end of the answer.")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -158,13 +160,19 @@ class Message(models.Model):
 
 
 class TokenUse(models.Model):
-    """What the model servers have cost a project on one day (UTC). Running answers are not in it."""
+    """What the model servers have cost a project on one day (UTC). Running answers are not in it.
+
+    The cost is added when it arises, at the prices of then, so new prices do not change it.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="token_uses")
     day = models.DateField()
     tokens = models.PositiveBigIntegerField(default=0)
     cost = models.PositiveBigIntegerField(
         default=0, db_default=0, help_text="In millionths of the currency of the prices."
+    )
+    unpriced_tokens = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="Of these, tokens of models without a price. They are not in the cost."
     )
 
     class Meta:
@@ -187,6 +195,7 @@ class TokenReservation(models.Model):
     reserved_cost = models.PositiveBigIntegerField()
     used_tokens = models.PositiveBigIntegerField()
     used_cost = models.PositiveBigIntegerField()
+    unpriced_tokens = models.PositiveBigIntegerField(default=0, db_default=0, help_text="Of those used.")
     expires_at = models.DateTimeField(help_text="If the answer is not saved until then, its process was killed.")
 
     class Meta:

@@ -10,6 +10,7 @@ from django.db import models
 from assistant.models.support_requests import SupportSettings
 from assistant.question import AnswerSettings
 from docsite.core.tenants.models import RETENTION_DAYS, Project, origin_of
+from docsite.core.tenants.rows import find_row
 
 MAX_STARTERS = 3  # starter questions
 
@@ -63,6 +64,12 @@ class AssistantSettings(models.Model):
     temperature = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(2.0)])
     reasoning_effort = models.CharField(max_length=20, blank=True, validators=[validate_effort])
     threshold = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)])
+    daily_cost_limit = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="In millionths of the currency of the prices. Empty: no limit."
+    )
+    monthly_cost_limit = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="In millionths of the currency of the prices. Empty: no limit."
+    )
     conversation_days = models.PositiveSmallIntegerField(
         "days for conversations",
         null=True,
@@ -83,7 +90,7 @@ class AssistantSettings(models.Model):
     @classmethod
     def for_project(cls, project: Project) -> "AssistantSettings":
         """The settings of a project; unsaved defaults when it has no row."""
-        settings = cls.objects.filter(project=project).first() or cls()
+        settings = find_row(cls, project) or cls()
         settings.project = project  # saves a query
         support = SupportSettings.for_project(project)
         settings.support_form_url = support.form_url if support.is_on else ""

@@ -10,6 +10,7 @@ from django.db import models
 from docsite.core import ids
 from docsite.core.delivery.models import Webhook
 from docsite.core.tenants.models import RETENTION_DAYS, Project
+from docsite.core.tenants.rows import find_row
 
 MAX_EMAILS = 5
 DEFAULT_DAYS = 365
@@ -52,7 +53,7 @@ class SupportSettings(models.Model):
     @classmethod
     def for_project(cls, project: Project) -> "SupportSettings":
         """The settings of a project; unsaved defaults when it has no row."""
-        stored = cls.objects.filter(project=project).select_related("webhook").first() or cls()
+        stored = find_row(cls, project) or cls()
         stored.project = project  # saves a query
         return stored
 

@@ -38,6 +38,7 @@ from assistant.sessions.running import (
     assume_delivered,
     running_answers,
 )
+from assistant.sessions.waiting import Push
 from docsite.core import availability
 from docsite.core.db import ANSWERS, in_db
 from docsite.core.http.errors import Unavailable
@@ -68,8 +69,10 @@ class RemoteAnswer:
     process: str = ""  # its channel; empty: it is of an older release
     resumable = True
 
-    async def subscribe(self, is_delivered: DeliveryCheck = assume_delivered) -> AsyncGenerator[Event | None, None]:
-        """Yield all events from the first one to the end, and None after each while of silence.
+    async def subscribe(
+        self, is_delivered: DeliveryCheck = assume_delivered, push: Push | None = None
+    ) -> AsyncGenerator[Event | None, None]:
+        """Yield all events from the first one to the end, and None after each while of silence. None are pushed.
 
         It goes on when Redis answers again after a moment.
         """

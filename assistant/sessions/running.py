@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from assistant.answering.record import CutBy, Outcome
 from assistant.events import Abort, Event, Failure
 from assistant.sessions.event_log import EventLog
+from assistant.sessions.waiting import Push, Waiters
 from docsite.core import context
 
 logger = logging.getLogger(__name__)
@@ -109,8 +110,7 @@ class RunningAnswer:
         self._delivery_checks: list[DeliveryCheck] = []  # of subscribers that got its end
         self._subscribers = 0
         self._delivered = 0  # events that at least one subscriber has got
-        self._waiters: dict[asyncio.Future[bool], float] = {}  # subscribers that wait for an event, and until when
-        self._alarm: asyncio.TimerHandle | None = None
+        self._waiters = Waiters()
         self._progress = asyncio.Event()
         self._started = self._ending = False
         self._last_event: Event | None = None  # replaces the remaining events
@@ -124,10 +124,13 @@ class RunningAnswer:
         seconds = self.timeouts.grace if self.resumable else FIRST_SUBSCRIBER_SECONDS
         self._abandonment = asyncio.get_running_loop().call_later(seconds, self.abandon)
 
-    async def subscribe(self, is_delivered: DeliveryCheck = assume_delivered) -> AsyncGenerator[Event | None, None]:
+    async def subscribe(
+        self, is_delivered: DeliveryCheck = assume_delivered, push: Push | None = None
+    ) -> AsyncGenerator[Event | None, None]:
         """Yield all events from the first one to the end, and None after each while of silence.
 
-        `is_delivered` says later whether the yielded events have reached the reader.
+        `is_delivered` says later whether the events have reached the reader. A text that comes while the subscriber
+        waits may go to `push` instead, which saves a turn of the event loop for each token.
         """
         self._subscribers += 1
         self._cancel_abandonment()
@@ -145,7 +148,9 @@ class RunningAnswer:
                 if self.ended:
                     self._delivery_checks.append(is_delivered)
                     return
-                if not await self.wait_for_event(position, self.timeouts.keep_alive):
+                is_new, pushed = await self._waiters.wait(self.timeouts.keep_alive, push)
+                position += pushed
+                if not is_new:
                     yield None
         finally:
             self._subscribers -= 1
@@ -166,30 +171,8 @@ class RunningAnswer:
         """Wait until there is an event at that position, or the answer has ended. False when the time is over first."""
         if len(self.log) > position or self.ended:
             return True
-        loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[bool] = loop.create_future()
-        self._waiters[waiter] = until = loop.time() + seconds
-        if self._alarm is None or self._alarm.when() > until:
-            self._set_alarm(until)
-        try:
-            return await waiter
-        finally:
-            self._waiters.pop(waiter, None)
-
-    def _set_alarm(self, when: float) -> None:
-        """Set the one timer that serves all waiters: a timer for each waiter and token would cost too much."""
-        if self._alarm:
-            self._alarm.cancel()
-        self._alarm = asyncio.get_running_loop().call_at(when, self._ring)
-
-    def _ring(self) -> None:
-        now = asyncio.get_running_loop().time()
-        for waiter, until in self._waiters.items():
-            if until <= now:
-                _resolve(waiter, False)
-        self._alarm = None
-        if later := [until for until in self._waiters.values() if until > now]:
-            self._set_alarm(min(later))
+        is_new, _ = await self._waiters.wait(seconds)
+        return is_new
 
     def stop(self) -> None:
         """End the answer here. Subscribers get an `Abort`."""
@@ -265,13 +248,12 @@ class RunningAnswer:
         finally:
             self.ended = True
             self._cancel_abandonment()
-            self._wake_subscribers()
-            if self._alarm:
-                self._alarm.cancel()
+            self._waiters.close()
 
     def _log(self, event: Event) -> None:
         self.log.append(event)
-        self._wake_subscribers()
+        if self._waiters.take(event):
+            self._delivered = len(self.log)
 
     async def _wait_for_first_delivery(self) -> None:
         """Give the first event a moment to go out, before the search takes the processor."""
@@ -291,15 +273,6 @@ class RunningAnswer:
         except TimeoutError:
             self._last_event, self.outcome.cut_by = Failure(NOT_READ), "time_limit"
             raise asyncio.CancelledError from None
-
-    def _wake_subscribers(self) -> None:
-        for waiter in self._waiters:
-            _resolve(waiter, True)
-
-
-def _resolve(waiter: "asyncio.Future[bool]", value: bool) -> None:
-    if not waiter.done():
-        waiter.set_result(value)
 
 
 class RunningAnswers:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from assistant.prices import Price
+
 
 @dataclass(frozen=True)
 class Model:
@@ -20,6 +22,7 @@ class Model:
     temperature: float | None = None  # None: the server's own
     format: str = "openai"
     reasoning_effort: str = ""  # empty: the server's own
+    price: Price | None = None  # None: nobody has set one
 
     @property
     def address(self) -> str:
@@ -37,11 +40,15 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts, where the server sends them. `completion_tokens` includes `reasoning_tokens`."""
+    """Token counts, where the server sends them.
+
+    `completion_tokens` includes `reasoning_tokens`, and `prompt_tokens` includes `cached_tokens`.
+    """
 
     prompt_tokens: int
     completion_tokens: int
     reasoning_tokens: int = 0
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

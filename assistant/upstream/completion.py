@@ -51,9 +51,7 @@ class Completion:
             self._parse_choice(choice, items)
         usage = event.get("usage") or _object(event.get("x_groq")).get("usage")
         if isinstance(usage, dict):
-            details = _object(usage.get("completion_tokens_details"))
-            names = ((usage, "prompt_tokens"), (usage, "completion_tokens"), (details, "reasoning_tokens"))
-            items.append(Usage(*(_count(counts.get(name)) for counts, name in names)))
+            items.append(_parse_usage(usage))
         return items
 
     def end(self) -> None:
@@ -94,6 +92,16 @@ class Completion:
             return []
         whole, self._half_character = _split_whole_characters(self._half_character + text)
         return [Delta(whole)] if whole else []
+
+
+def _parse_usage(usage: dict[str, Any]) -> Usage:
+    written, read = _object(usage.get("completion_tokens_details")), _object(usage.get("prompt_tokens_details"))
+    return Usage(
+        _count(usage.get("prompt_tokens")),
+        _count(usage.get("completion_tokens")),
+        _count(written.get("reasoning_tokens")),
+        _count(read.get("cached_tokens")) or _count(usage.get("prompt_cache_hit_tokens")),  # the latter: DeepSeek
+    )
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from assistant.upstream import UpstreamError
 
 MAX_EVENT_SIZE = 1024 * 1024
 MAX_EVENT_LINES = 100
+_decode = json.JSONDecoder().decode  # `json.loads` would look for the encoding of each event
 NOT_AN_EVENT = "the model server sent something that is no event"
 NOT_JSON = "the model server sent something that is not JSON"
 
@@ -76,8 +77,9 @@ def _parse_event(data: list[bytes]) -> Any:
     """The object in the lines of an event, None for `[DONE]`, or `...` where more lines must follow."""
     if data == [b"[DONE]"]:
         return None
+    text = data[0] if len(data) == 1 else b"\n".join(data)
     try:
-        event = json.loads(b"\n".join(data))
+        event = _decode(text.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
         return ...
     if not isinstance(event, dict):

@@ -1,6 +1,7 @@
-"""What happened that others want to know of: a download in the admin, and the start of a command."""
+"""What happened that others want to know of: a download in the admin, a command, a change of how an account logs in."""
 
 from django.dispatch import Signal
 
 downloaded = Signal()  # arguments: `name` of the address in the admin, `domain` of the project or empty
 command_started = Signal()  # arguments: `name`, `domain` of the project or empty
+log_in_changed = Signal()  # arguments: `user`, `action`, such as "two-factor log-in set up"

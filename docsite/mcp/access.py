@@ -6,7 +6,7 @@ from django.http import HttpRequest
 
 from docsite.core.access import authentication
 from docsite.core.access.authentication import Caller
-from docsite.core.access.reader_tokens import HEADER, find_groups
+from docsite.core.access.reader_tokens import READER_TOKEN_HEADER, find_groups
 from docsite.core.access.request_checks import BROWSER_IP
 from docsite.core.http import cpu_time, ratelimit
 from docsite.core.http.client_address import Address, client_ip, network_of
@@ -45,7 +45,7 @@ def admit(request: HttpRequest, domain: str) -> tuple[Caller, list[Usage]]:
         else:
             caller = authentication.admin_caller(token, project.project_id, address, write=False)
     if caller.groups is not None:
-        caller = replace(caller, groups=find_groups(project, request.headers.get(HEADER)))
+        caller = replace(caller, groups=find_groups(project, request.headers.get(READER_TOKEN_HEADER)))
     network = network_of(address)
     cpu_time.charge(network)
     return caller, ratelimit.spend((BROWSER_IP, network))

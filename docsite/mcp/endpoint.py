@@ -5,9 +5,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_POST
 
-from docsite.core import context
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.access.readers import set_reader_groups
+from docsite.core.context import limit_database_time
 from docsite.core.db import REQUESTS, in_db
 from docsite.core.http import body, cpu_time
 from docsite.core.http.client_address import client_ip, network_of
@@ -27,7 +27,7 @@ from docsite.mcp.json_rpc import (
     find_id,
     parse_call,
 )
-from docsite.mcp.tools.tool import Visit
+from docsite.mcp.tools.tool import ToolContext
 
 MAX_BATCH = 20
 # HTTP statuses of errors in the versions without a handshake. In older versions, an error has the status 200.
@@ -48,12 +48,12 @@ async def endpoint(request: HttpRequest, domain: str) -> HttpResponse:
     caller, usages = await in_db(access.admit)(request, domain)
     set_reader_groups(caller.groups)
     request.usages = usages  # type: ignore[attr-defined]  # the middleware makes headers of them
-    visit = Visit(caller, "", own_origin(request), usages)
+    context = ToolContext(caller, "", own_origin(request), usages)
     try:
         message = await _read_message(request)
     except RpcError as error:
         return JsonResponse(build_error(None, error), status=400)
-    return await _answer_message(request, visit, message)
+    return await _answer_message(request, context, message)
 
 
 async def _read_message(request: HttpRequest) -> Any:
@@ -67,12 +67,12 @@ async def _read_message(request: HttpRequest) -> Any:
         raise RpcError(PARSE_ERROR, f"{wrong.details[0]}.") from None
 
 
-async def _answer_message(request: HttpRequest, visit: Visit, message: Any) -> HttpResponse:
+async def _answer_message(request: HttpRequest, context: ToolContext, message: Any) -> HttpResponse:
     try:
         is_first = isinstance(message, dict) and message.get("method") == "initialize"
         version = protocol.ASSUMED_VERSION if is_first else protocol.parse_version(request.headers)
         if isinstance(message, list):
-            return await _answer_batch(request, visit, message, version)
+            return await _answer_batch(request, context, message, version)
         call = parse_call(message)
     except RpcError as error:
         return JsonResponse(build_error(find_id(message), error), status=400)
@@ -82,7 +82,7 @@ async def _answer_message(request: HttpRequest, visit: Visit, message: Any) -> H
     try:
         if is_stateless:
             protocol.check_envelope(call, request.headers)
-        result = await _answer(request, visit, call, version)
+        result = await _answer(request, context, call, version)
     except RpcError as error:
         return JsonResponse(build_error(call.id, error), status=STATUSES.get(error.code, 200) if is_stateless else 200)
     response = JsonResponse(build_result(call.id, result))
@@ -91,7 +91,7 @@ async def _answer_message(request: HttpRequest, visit: Visit, message: Any) -> H
     return response
 
 
-async def _answer_batch(request: HttpRequest, visit: Visit, messages: list[Any], version: str) -> HttpResponse:
+async def _answer_batch(request: HttpRequest, context: ToolContext, messages: list[Any], version: str) -> HttpResponse:
     """Answer the messages one after the other. Only one version of the protocol has batches."""
     if version != protocol.BATCH_VERSION:
         raise RpcError(INVALID_REQUEST, f"Only version {protocol.BATCH_VERSION} takes more than one message at once.")
@@ -104,13 +104,13 @@ async def _answer_batch(request: HttpRequest, visit: Visit, messages: list[Any],
             if call and call.id is not None:
                 if call.method == "initialize":
                     raise RpcError(INVALID_REQUEST, "Send initialize alone.")
-                responses.append(build_result(call.id, await _answer(request, visit, call, version)))
+                responses.append(build_result(call.id, await _answer(request, context, call, version)))
         except RpcError as error:
             responses.append(build_error(find_id(message), error))
     return JsonResponse(responses, safe=False) if responses else HttpResponse(status=202)
 
 
-async def _answer(request: HttpRequest, visit: Visit, call: Call, version: str) -> dict[str, Any]:
-    visit.user_agent = agents.find_user_agent(request, call.meta)
-    with context.limit_database_time(REQUESTS.seconds):  # anew: a batch may ask several questions
-        return await server.answer(visit, call, version)
+async def _answer(request: HttpRequest, context: ToolContext, call: Call, version: str) -> dict[str, Any]:
+    context.user_agent = agents.find_user_agent(request, call.meta)
+    with limit_database_time(REQUESTS.seconds):  # anew: a batch may ask several questions
+        return await server.answer(context, call, version)

@@ -18,7 +18,7 @@ from docsite.mcp.json_rpc import (
 )
 from docsite.mcp.models import McpSettings, get_access
 from docsite.mcp.tools import read_page, registry
-from docsite.mcp.tools.tool import Visit
+from docsite.mcp.tools.tool import ToolContext
 from search.limits import search_charges
 
 CACHE_MS = {  # how long clients may keep a result
@@ -30,20 +30,20 @@ CACHE_MS = {  # how long clients may keep a result
 }
 CAPABILITIES: dict[str, Any] = {"tools": {}, "resources": {}}
 
-Method = Callable[[Visit, Call, str], Awaitable[dict[str, Any]]]
+Method = Callable[[ToolContext, Call, str], Awaitable[dict[str, Any]]]
 
 
-async def answer(visit: Visit, call: Call, version: str) -> dict[str, Any]:
+async def answer(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
     """The result of a request in a version of the protocol. Raises `RpcError`, or `ApiError` at a limit."""
     method = METHODS.get(call.method)
     if method is None:
         raise RpcError(METHOD_NOT_FOUND, f"There is no method {call.method[:100]}.")
-    result = await method(visit, call, version)
+    result = await method(context, call, version)
     if version not in protocol.STATELESS_VERSIONS:
         return result
-    result = {"resultType": "complete", **result, "_meta": {protocol.SERVER_KEY: describe_server(visit.caller)}}
+    result = {"resultType": "complete", **result, "_meta": {protocol.SERVER_KEY: describe_server(context.caller)}}
     if call.method in CACHE_MS:
-        is_open = get_access(visit.caller.project) == McpSettings.Access.OPEN and visit.caller.groups == PUBLIC
+        is_open = get_access(context.caller.project) == McpSettings.Access.OPEN and context.caller.groups == PUBLIC
         result |= {"ttlMs": CACHE_MS[call.method], "cacheScope": "public" if is_open else "private"}
     return result
 
@@ -70,51 +70,51 @@ def write_instructions(caller: Caller) -> str:
     )
 
 
-async def _initialize(visit: Visit, call: Call, version: str) -> dict[str, Any]:
+async def _initialize(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
     return {
         "protocolVersion": protocol.choose_version(call.params.get("protocolVersion")),
         "capabilities": CAPABILITIES,
-        "serverInfo": describe_server(visit.caller),
-        "instructions": write_instructions(visit.caller),
+        "serverInfo": describe_server(context.caller),
+        "instructions": write_instructions(context.caller),
     }
 
 
-async def _discover(visit: Visit, call: Call, version: str) -> dict[str, Any]:
+async def _discover(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
     return {
         "supportedVersions": list(protocol.VERSIONS),
         "capabilities": CAPABILITIES,
-        "instructions": write_instructions(visit.caller),
+        "instructions": write_instructions(context.caller),
     }
 
 
-async def _ping(visit: Visit, call: Call, version: str) -> dict[str, Any]:
+async def _ping(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
     return {}
 
 
-async def _list_tools(visit: Visit, call: Call, version: str) -> dict[str, Any]:
+async def _list_tools(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
     return registry.list_tools()
 
 
-async def _call_tool(visit: Visit, call: Call, version: str) -> dict[str, Any]:
-    return await registry.call_tool(visit, call.params.get("name"), call.params.get("arguments") or {})
+async def _call_tool(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
+    return await registry.call_tool(context, call.params.get("name"), call.params.get("arguments") or {})
 
 
-async def _list_resources(visit: Visit, call: Call, version: str) -> dict[str, Any]:
-    await visit.spend(search_charges(visit.caller))
-    return await in_db(resources.list_resources)(visit.caller.project, call.params.get("cursor"))
+async def _list_resources(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
+    await context.spend(search_charges(context.caller))
+    return await in_db(resources.list_resources)(context.caller.project, call.params.get("cursor"))
 
 
-async def _list_templates(visit: Visit, call: Call, version: str) -> dict[str, Any]:
-    return resources.list_templates(visit.caller.project)
+async def _list_templates(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
+    return resources.list_templates(context.caller.project)
 
 
-async def _read_resource(visit: Visit, call: Call, version: str) -> dict[str, Any]:
+async def _read_resource(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
     uri = call.params.get("uri")
-    path = resources.parse_uri(visit.caller.project, uri)
+    path = resources.parse_uri(context.caller.project, uri)
     try:
         if path is None:
             raise NotFound("There is no such resource.")
-        page = await read_page.read(visit, path)
+        page = await read_page.read(context, path)
     except NotFound:
         code = INVALID_PARAMS if version in protocol.STATELESS_VERSIONS else RESOURCE_NOT_FOUND
         raise RpcError(code, "uri: there is no such page.", {"uri": str(uri)[:100]}) from None

@@ -122,9 +122,7 @@ class AuditAdmin(ScopedAdmin):
             "form": form,
             "receipt": receipt,
         }
-        response = TemplateResponse(request, "admin/privacy/erase.html", context)
-        response.headers["Cache-Control"] = "no-store"
-        return response
+        return TemplateResponse(request, "admin/privacy/erase.html", context)
 
 
 navigation.add_page(

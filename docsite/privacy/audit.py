@@ -9,16 +9,17 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.signals import user_logged_in, user_login_failed
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import DatabaseError, transaction
 from django.db.models import Field, Model
 from django.db.models.signals import post_delete, post_save, pre_save
 
 from analytics.models import AnalyticsSettings
-from assistant.models import AssistantSettings, GroupAction, PinnedAnswer, SupportSettings, WidgetSettings
+from assistant.models import AssistantSettings, GroupAction, ModelPrice, PinnedAnswer, SupportSettings, WidgetSettings
 from docsite.core import context, signals
 from docsite.core.delivery.models import Webhook
+from docsite.core.sign_on.models import GroupRole, Identity
 from docsite.core.tenants.models import ApiKey, Invitation, Membership, Organization, Project, ReaderKey
 from docsite.mcp.models import McpSettings
 from docsite.privacy import chain
@@ -26,9 +27,11 @@ from docsite.privacy.models import AuditEntry
 from search.models import PageWords, SearchSettings, Source
 
 SETTINGS = (AnalyticsSettings, AssistantSettings, McpSettings, SearchSettings, SupportSettings, WidgetSettings)
-CONTENT = (GroupAction, PageWords, PinnedAnswer, Webhook)
+LOG_IN = (GroupRole, Identity)
+CONTENT = (GroupAction, ModelPrice, PageWords, PinnedAnswer, Webhook)
 WATCHED: tuple[type[Model], ...] = (
     *(ApiKey, Invitation, Membership, Organization, Project, ReaderKey, Source),
+    *LOG_IN,
     *CONTENT,
     *SETTINGS,
 )
@@ -59,7 +62,9 @@ def watch() -> None:
         post_save.connect(_on_save, sender=model, dispatch_uid=name)
         post_delete.connect(_on_delete, sender=model, dispatch_uid=name)
     user_logged_in.connect(_on_login, dispatch_uid="audit")
+    user_logged_out.connect(_on_logout, dispatch_uid="audit")
     user_login_failed.connect(_on_failed_login, dispatch_uid="audit")
+    signals.log_in_changed.connect(_on_log_in_change, dispatch_uid="audit")
     signals.downloaded.connect(_on_download, dispatch_uid="audit")
     signals.command_started.connect(_on_command, dispatch_uid="audit")
 
@@ -88,22 +93,33 @@ def add_entry(
     return entry
 
 
-def _on_login(sender: Any, user: Any, **kwargs: Any) -> None:
-    _add_user_entries("logged in", user)
+def _on_login(sender: Any, user: Any, request: Any = None, **kwargs: Any) -> None:
+    method = getattr(request, "log_in_method", None)
+    _add_user_entries("logged in", user, {"by": method.value} if method else {})
+
+
+def _on_logout(sender: Any, user: Any, **kwargs: Any) -> None:
+    if user:
+        _add_user_entries("logged out", user)
+
+
+def _on_log_in_change(sender: Any, user: Any, action: str, **kwargs: Any) -> None:
+    _add_user_entries(action, user)
 
 
 def _on_failed_login(sender: Any, credentials: dict[str, Any], **kwargs: Any) -> None:
     """Name the account only if it exists: people type passwords into the field of the name."""
     name = str(credentials.get("username", "")).replace("\0", "")[:200]
-    _add_user_entries("log-in failed", get_user_model().objects.filter(username=name).first())
+    details = {"by": credentials["by"]} if "by" in credentials else {}
+    _add_user_entries("log-in failed", get_user_model().objects.filter(username=name).first(), details)
 
 
-def _add_user_entries(action: str, user: Any) -> None:
+def _add_user_entries(action: str, user: Any, details: dict[str, Any] | None = None) -> None:
     """Add an entry to the chain of each organization of a user."""
     organizations = Membership.objects.filter(user=user).values_list("organization_id", flat=True) if user else ()
     for organization_id in organizations or (None,):
         name = user.get_username() if user else "an account that does not exist"
-        add_entry(action, name, organization_id=organization_id, details={})
+        add_entry(action, name, organization_id=organization_id, details=details or {})
 
 
 def _on_download(sender: Any, name: str, domain: str, **kwargs: Any) -> None:

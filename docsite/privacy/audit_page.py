@@ -91,9 +91,7 @@ def show_audit(request: HttpRequest, project: Project) -> HttpResponse:
     }
     status = 400 if filters.errors else 200
     title = f"Audit of {project.organization}"
-    response = navigation.render(request, "admin/privacy/audit.html", project, title, context, status=status)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return navigation.render(request, "admin/privacy/audit.html", project, title, context, status=status)
 
 
 def send_audit(request: HttpRequest, project: Project, form: str) -> HttpResponseBase:

@@ -24,7 +24,7 @@ NO_ORGANIZATION = 0  # the chain of entries that belong to none
 def compute_digest(previous: str, entry: AuditEntry) -> str:
     """SHA-256, in hexadecimal, of the digest of the previous entry and of what this entry says."""
     at: datetime = entry.at
-    said = [
+    values = [
         previous,
         entry.position,
         at.astimezone(UTC).isoformat(timespec="microseconds"),
@@ -37,7 +37,7 @@ def compute_digest(previous: str, entry: AuditEntry) -> str:
         entry.before,
         entry.details,
     ]
-    text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    text = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -69,6 +69,7 @@ api.add_router("/v1/analytics", "analytics.api.questions.router", tags=["Analyti
 api.add_router("/v1/analytics", "analytics.api.sources.router", tags=["Analytics"])
 api.add_router("/v1/analytics", "analytics.api.gaps.router", tags=["Analytics"])
 api.add_router("/v1/analytics", "analytics.api.agents.router", tags=["Analytics"])
+api.add_router("/v1/analytics", "analytics.api.costs.router", tags=["Analytics"])
 api.add_router("/v1/analytics", "analytics.feedback.api.router", tags=["Analytics"])
 api.add_router("/v1/collect", "analytics.api.views.collect_router", tags=["Collecting"])
 api.add_router("/discovery/v1/view", "analytics.api.views.view_router", tags=["Collecting"])

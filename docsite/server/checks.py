@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Warning, register
 
-from docsite.server import descriptors
+from docsite.server.health import descriptors
 
 
 @register()

@@ -6,6 +6,7 @@ limit of its own for the time and the size until then.
 
 import asyncio
 import json
+from collections.abc import Callable, Iterable
 from functools import partial
 from http import HTTPStatus
 from io import BytesIO
@@ -69,6 +70,29 @@ class Request(WebRequest):  # type: ignore[misc]  # Daphne has no types
         await upload.finish()
         if not self._disconnected:
             super().process()
+
+    def handle_reply(self, message: dict[str, Any]) -> None:
+        """Send a message of the application. A piece of a stream goes a short way: most pieces are single tokens."""
+        body: bytes = message.get("body", b"")
+        if body and message.get("more_body") and self._is_streaming:
+            self._write_piece(body)
+        else:
+            super().handle_reply(message)
+
+    def send_now(self, build: Callable[[], Iterable[bytes]]) -> bool:
+        """Send a piece of a stream, for `docsite.core.http.streams`."""
+        if not self._is_streaming or count_unsent(self.channel.transport) > MAX_UNSENT_BYTES:
+            return False
+        self._write_piece(b"".join(build()))
+        return True
+
+    @property
+    def _is_streaming(self) -> bool:
+        """Whether the beginning of a stream is sent, and its end is not."""
+        return bool(self.chunked) and not (self.finished or self._disconnected or self.channel is None)
+
+    def _write_piece(self, piece: bytes) -> None:
+        self.channel.transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
 
     def finish(self) -> None:
         """End the response."""

@@ -57,15 +57,17 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
         """Start the application.
 
-        A function in its scope says whether the whole response has reached the client, and a
-        flag whether the body of the request is missing because it is too large. A body that went to the disk is
-        there as a file. The scope of a socket has its request id, which the protocol sends when the socket is refused.
+        A function in its scope says whether the whole response has reached the client, another one sends pieces of a
+        stream at once, and a flag says whether the body of the request is missing because it is too large. A body that
+        went to the disk is there as a file. The scope of a socket has its request id, which the protocol sends when
+        the socket is refused.
         """
         if channel := getattr(protocol, "channel", None):
             channel.delivery_check = getattr(channel, "delivery_check", None) or _DeliveryCheck(channel)
             upload = protocol.upload
             scope["extensions"] = {
                 "docsite.is_delivered": channel.delivery_check,
+                "docsite.send_now": protocol.send_now,
                 "docsite.body_too_large": protocol.body_too_large and not (upload and upload.is_refused),
                 **({EXTENSION: upload.file} if upload else {}),
             }
@@ -75,8 +77,11 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
         """Send a message. Returns when at most `MAX_UNSENT_BYTES` are not sent yet."""
-        with suppress(Disconnected):  # a socket was closed at this moment
-            await super().handle_reply(protocol, message)
+        if message.get("more_body"):
+            protocol.handle_reply(message)
+        else:
+            with suppress(Disconnected):  # a socket was closed at this moment
+                await super().handle_reply(protocol, message)
         transport = getattr(getattr(protocol, "channel", protocol), "transport", None)
         if count_unsent(transport) > MAX_UNSENT_BYTES:
             await self._wait_until_sent(protocol, transport)
@@ -183,9 +188,9 @@ class _DeliveryCheck:
         self._lost(reason)
 
 
-def serve(host: str, port: int, ready: Callable[[], None]) -> None:
+def serve(host: str, port: int, ready: Callable[[], None], with_background: bool = True) -> None:
     """Serve until SIGINT or SIGTERM, at an address that `check_address` has accepted. Calls `ready` when it listens."""
-    lifecycle.start()
+    lifecycle.start(with_background)
     DrainingServer(
         application=import_string("docsite.asgi.application"),
         endpoints=build_endpoint_description_strings(host=host, port=port),

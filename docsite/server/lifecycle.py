@@ -1,7 +1,7 @@
-"""The start and the end of a serving process: background work is started, and waiting data is stored at the end.
+"""The start and the end of a process: background work is started, and waiting data is stored at the end.
 
-Daphne calls `start` and `stop` (`docsite.server.daphne`). Other ASGI servers
-announce start and end by the lifespan protocol, which `lifespan` speaks.
+Daphne calls `start` and `stop` (`docsite.server.daphne`). Other ASGI servers announce start and end by the
+lifespan protocol, which `lifespan` speaks. `manage.py worker` has the background work alone.
 """
 
 import asyncio
@@ -47,18 +47,34 @@ Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 
 
-def start() -> None:
-    """Start the background work. Blocks: it writes to the database."""
+def start(with_background: bool = True) -> None:
+    """Start what runs beside the requests. Blocks: it writes to the database."""
     threads.mark_orphans()
     model_rests.share()
+    memory.start()
+    if with_background:
+        start_background()
+    connection.close()  # this thread runs the event loop from now on, and needs none
+
+
+def start_background() -> None:
+    """Start the work that any process may do: counts, sweeps, sources, vectors, groups of questions, deliveries."""
     background.start()
     _sweeper.start()
-    memory.start()
     scheduler.start()
     vectors.start()
     gaps.start()
     deliveries.start()
-    connection.close()  # this thread runs the event loop from now on, and needs none
+
+
+async def stop_background() -> None:
+    """End this work. What is not complete goes on later, in any process. Never raises."""
+    await asyncio.gather(
+        _attempt("end reading sources", asyncio.to_thread(scheduler.stop)),
+        _attempt("end making vectors", asyncio.to_thread(vectors.stop)),
+        _attempt("end grouping questions", asyncio.to_thread(gaps.stop)),
+        _attempt("end sending deliveries", asyncio.to_thread(deliveries.stop)),
+    )
 
 
 async def no_requests() -> None:
@@ -72,13 +88,7 @@ async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> Non
     so that the records of the last requests are stored, too.
     """
     readiness.start_draining()
-    await asyncio.gather(
-        _attempt("end reading sources", asyncio.to_thread(scheduler.stop)),
-        _attempt("end making vectors", asyncio.to_thread(vectors.stop)),
-        _attempt("end grouping questions", asyncio.to_thread(gaps.stop)),
-        _attempt("end sending deliveries", asyncio.to_thread(deliveries.stop)),
-        _attempt("end the running answers", drain()),
-    )
+    await asyncio.gather(stop_background(), _attempt("end the running answers", drain()))
     await _attempt("end the last requests", end_requests())
     await _attempt("store the last answers", in_db(threads.flush, REPORTS)())
     await _attempt("store the last searches", in_db(recording.flush, REPORTS)())

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from docsite.core.access.reader_tokens import HEADER, MAX_LENGTH
+from docsite.core.access.reader_tokens import MAX_LENGTH, READER_TOKEN_HEADER
 from docsite.server.api import api
 
 _TAGS = {
@@ -54,7 +54,7 @@ _ORIGIN = {
 
 _READER_TOKEN = {
     "in": "header",
-    "name": HEADER,
+    "name": READER_TOKEN_HEADER,
     "required": False,
     "description": "A token that the owner's site has signed, with the groups of a reader of protected pages.",
     "schema": {"type": "string", "maxLength": MAX_LENGTH},

@@ -5,7 +5,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from docsite.core.tenants.login import login
 from docsite.core.workspace.people.accept import accept
 
 
@@ -16,7 +15,7 @@ def no_shortcut(request: HttpRequest, rest: str) -> HttpResponse:
 
 urlpatterns = [
     path("favicon.ico", RedirectView.as_view(url="/static/site/img/icon.svg", permanent=True)),
-    path("admin/login/", login),
+    path("admin/login/", include("docsite.core.sign_on.urls")),
     path("admin/r/<path:rest>", no_shortcut),  # Django would redirect to the address of any tenant's project
     path("admin/", admin.site.urls),
     path("invitations/<str:token>", accept, name="invitation"),

@@ -53,14 +53,14 @@ def show_tag(request: HttpRequest, project: Project) -> HttpResponse:
         "origins": sorted(project.origins),
         "pages": Document.indexed.filter(project=project).count(),
     }
-    return _uncached(navigation.render(request, "admin/setup/tag.html", project, "Install", context))
+    return navigation.render(request, "admin/setup/tag.html", project, "Install", context)
 
 
 def tag_state(request: HttpRequest, project: Project) -> HttpResponse:
     """As JSON: `isActive` until a question, a search and a view have arrived, the `state` in words, and the `html`."""
     context = _arrivals_context(project)
     html = render_to_string("admin/setup/_arrivals.html", context, request)
-    return _uncached(JsonResponse({"isActive": context["is_waiting"], "state": context["line"], "html": html}))
+    return JsonResponse({"isActive": context["is_waiting"], "state": context["line"], "html": html})
 
 
 def show_pages(request: HttpRequest, project: Project) -> HttpResponse:
@@ -68,7 +68,7 @@ def show_pages(request: HttpRequest, project: Project) -> HttpResponse:
     source = project.sources.order_by("pk").first()
     state = describe_state(source) if source else {}
     context = {"steps": STEPS, "number": 3, **state}
-    return _uncached(navigation.render(request, "admin/setup/pages.html", project, "Read the pages", context))
+    return navigation.render(request, "admin/setup/pages.html", project, "Read the pages", context)
 
 
 def _arrivals_context(project: Project) -> dict[str, Any]:
@@ -76,8 +76,3 @@ def _arrivals_context(project: Project) -> dict[str, Any]:
     received = [arrival.label for arrival in arrivals if arrival.at]
     line = f"Received: {', '.join(received)}." if received else "Waiting for the first question, search and view."
     return {"arrivals": arrivals, "is_waiting": len(received) < len(arrivals), "line": line}
-
-
-def _uncached(response: HttpResponse) -> HttpResponse:
-    response.headers["Cache-Control"] = "no-store"
-    return response

@@ -89,9 +89,7 @@ def _check_user(request: HttpRequest) -> None:
 
 def _render(request: HttpRequest, step: str, number: int, title: str, context: dict[str, Any]) -> HttpResponse:
     frame = {**admin.site.each_context(request), "title": title, "steps": STEPS, "number": number}
-    response = TemplateResponse(request, f"admin/setup/{step}.html", {**frame, **context})
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return TemplateResponse(request, f"admin/setup/{step}.html", {**frame, **context})
 
 
 def _log_addition(request: HttpRequest, project: Project) -> None:

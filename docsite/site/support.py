@@ -12,6 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 from pydantic import ValidationError
 
+from analytics import agents
 from assistant.conversations import transcript
 from assistant.limits import SUPPORT_IP, SUPPORT_ORG
 from assistant.models import SupportSettings, Thread
@@ -56,7 +57,8 @@ def support(request: HttpRequest, domain: str) -> HttpResponse:
             sent_id = store.record(project, _parse(values, chosen), thread).request_id
         else:
             ratelimit.spend((BROWSER_IP, network_of(client_ip(request))))
-            store.count_form(project, "begun")
+            if _is_reader(request):
+                store.count_form(project, "begun")
     except Exception as failure:  # the boundary: after every failure the reader gets the page with a sentence
         refusal = as_api_error(failure)
     context = _frame(project, language) | {
@@ -81,6 +83,12 @@ def support(request: HttpRequest, domain: str) -> HttpResponse:
     response = render(request, "pages/support.html", context, status=refusal.status if refusal else 200)
     response.headers["Referrer-Policy"] = "same-origin"  # the address has the id of the conversation
     return forms.finish_response(response, refusal)
+
+
+def _is_reader(request: HttpRequest) -> bool:
+    """Whether a person may have opened the form: no crawler, and no program that asks only for the headers."""
+    verdict = agents.classify(request.headers.get("User-Agent", ""))
+    return request.method == "GET" and verdict.client_class not in agents.KNOWN_CRAWLERS
 
 
 def _parse(values: dict[str, str], chosen: list[str]) -> SupportRequestIn:

@@ -219,9 +219,7 @@ class SourceAdmin(ScopedAdmin):
         """The state of the source as JSON: `isActive`, the `state` in words, and `html` for the page."""
         state = describe_state(self._get_or_404(request, object_id))
         html = render_to_string("admin/search/source/_state.html", state, request)
-        response = JsonResponse({"isActive": state["is_active"], "state": state["line"], "html": html})
-        response.headers["Cache-Control"] = "no-store"
-        return response
+        return JsonResponse({"isActive": state["is_active"], "state": state["line"], "html": html})
 
     def read_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Enqueue the source, and go back to its page."""

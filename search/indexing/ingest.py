@@ -15,7 +15,7 @@ from search.indexing import entries
 from search.indexing.build import ANALYSER_VERSION, PAGES_PER_STEP, SECTIONS_PER_STEP, IndexBuild, batches
 from search.indexing.changes import NewPage, SourceChanges
 from search.indexing.outcome import IngestRefused, IngestSuperseded, Summary
-from search.indexing.page_groups import PageGroups
+from search.indexing.page_groups import GroupRules
 from search.models import Document, Index, PageWords, Redirect, Source
 from search.sources import Draft, Item, Page
 
@@ -46,14 +46,14 @@ def ingest(
     Raises IngestRefused when the source has no page, since that is rarely intended; with `strict` also when a check
     stops it (`search.signals`). Raises IngestSuperseded when another ingest of the project begins meanwhile.
     """
-    page_groups = PageGroups.load(project)
+    group_rules = GroupRules.load(project)
     ingest = _Ingest(
         project, progress, source, is_strict=strict, compares=compares, is_preview=is_preview, groups=groups
     )
     try:
         return ingest.run(items)
     finally:
-        if PageGroups.load(project) != page_groups:  # the owner has protected a folder meanwhile
+        if GroupRules.load(project) != group_rules:  # the owner has protected a folder meanwhile
             with suppress(IngestSuperseded):  # by one that has the new rules
                 apply_groups(project)
 
@@ -122,9 +122,9 @@ class _Ingest:
         self.is_preview = is_preview
         self.summary = Summary()
         self.build = IndexBuild(project)
-        self.page_groups = PageGroups.load(project)
+        self.group_rules = GroupRules.load(project)
         if groups is not None:
-            self.page_groups = self.page_groups.with_source(source.pk if source else None, groups)
+            self.group_rules = self.group_rules.with_source(source.pk if source else None, groups)
         self.changes = self.find_changes()
 
     def find_changes(self) -> SourceChanges:
@@ -137,7 +137,7 @@ class _Ingest:
 
     def find_groups(self, path: str, own_groups: Sequence[str] | None) -> str:
         """The groups of a page, as a column holds them."""
-        return self.page_groups.find(path, self.source.pk if self.source else None, own_groups)
+        return self.group_rules.find(path, self.source.pk if self.source else None, own_groups)
 
     def run(self, items: Iterable[Item], *, may_be_empty: bool = False) -> Summary:
         try:
@@ -227,7 +227,7 @@ class _Reindex(_Ingest):
         return self.compare_with(Document.indexed.filter(project=self.project), is_current=False)
 
     def find_groups(self, path: str, own_groups: Sequence[str] | None) -> str:
-        return self.page_groups.find(path, self.sources.get(path), own_groups)
+        return self.group_rules.find(path, self.sources.get(path), own_groups)
 
     def build_document(self, new: NewPage) -> Document:
         document = super().build_document(new)

@@ -12,14 +12,14 @@ MAX_FOLDERS = 200
 
 
 @dataclass(frozen=True)
-class PageGroups:
+class GroupRules:
     """The rules of a project: groups by folder, and by the id of a source (None: the pages that a command read)."""
 
     folders: Mapping[str, tuple[str, ...]]
     sources: Mapping[int | None, tuple[str, ...]]
 
     @classmethod
-    def load(cls, project: Project) -> "PageGroups":
+    def load(cls, project: Project) -> "GroupRules":
         """The present rules of a project."""
         lines = SearchSettings.objects.filter(project=project).values_list("folder_groups", flat=True).first()
         rows = Source.objects.filter(project=project).exclude(groups="")
@@ -29,7 +29,7 @@ class PageGroups:
         }
         return cls(parse_folders(lines or ""), sources)
 
-    def with_source(self, source: int | None, groups: str) -> "PageGroups":
+    def with_source(self, source: int | None, groups: str) -> "GroupRules":
         """The rules with other groups of a source."""
         return replace(self, sources={**self.sources, source: parse_groups(groups)})
 
@@ -53,7 +53,7 @@ def find_hidden(project: Project, paths: Collection[str]) -> set[str]:
     groups = reader_groups()
     if groups is None:
         return set()
-    rules = PageGroups.load(project)
+    rules = GroupRules.load(project)
     protected = Document.indexed.filter(project=project).exclude(groups="")
     columns = dict(protected.values_list("path", "groups"))
     if not columns and not rules.folders:

@@ -110,6 +110,7 @@ def drop(host: Host, **files: bytes) -> None:
 def test_the_page_goes_along_until_its_chip_is_removed(opened: Host) -> None:
     expect(labels(opened)).to_have_text(["This page: Host"])
     remove = opened.button("Remove This page: Host")
+    expect(remove).to_be_visible()
     assert min(remove.bounding_box()[side] for side in ("width", "height")) >= 24
     remove.click()
     expect(opened.panel.locator(".chip")).to_have_count(0)

@@ -64,6 +64,7 @@ async function main() {
   await call("getCallerStats", api.getCallerStats(exported));
   await call("getAgents", api.getAgents({ ...exported, query: { clientClass: "ai_training" } }));
   await call("getAnnotations", api.getAnnotations({ ...exported }));
+  await call("getCosts", api.getCosts({ ...exported, query: { step: "month" } }));
   await call("getGaps", api.getGaps({ ...exported, query: { state: "all", problem: "refused" } }));
   await call("getFeedback", api.getFeedback({ ...exported, query: { source: "contextual", status: "pending" } }));
   await call("getFeedbackByPage", api.getFeedbackByPage(exported));

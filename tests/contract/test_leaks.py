@@ -318,6 +318,7 @@ API: dict[str, Surface] = {
     ),
     "get /discovery/v1/widget/{domain}": Surface(_get("/discovery/v1/widget/{domain}")),
     f"get {ANALYTICS}/agents": Surface(_admin(f"{ANALYTICS}/agents{RANGE}")),
+    f"get {ANALYTICS}/costs": Surface(_admin(f"{ANALYTICS}/costs{RANGE}")),
     f"get {ANALYTICS}/annotations": Surface(_admin(f"{ANALYTICS}/annotations{RANGE}")),
     "get /discovery/v1/support/{domain}": Surface(_get("/discovery/v1/support/{domain}")),
     "post /discovery/v1/support/{domain}": Surface(

@@ -33,6 +33,7 @@ def test_the_operations_are_those_of_the_specification(document):
         ("get", "/v1/analytics/{projectId}/sources"),
         ("get", "/v1/analytics/{projectId}/agents"),
         ("get", "/v1/analytics/{projectId}/annotations"),
+        ("get", "/v1/analytics/{projectId}/costs"),
         ("get", "/v1/analytics/{projectId}/assistant"),
         ("get", "/v1/analytics/{projectId}/assistant/threads/{threadId}"),
         ("get", "/v1/analytics/{projectId}/assistant/caller-stats"),

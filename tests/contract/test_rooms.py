@@ -31,6 +31,7 @@ ROOMS = [
             "core/delivery",
             "core/http",
             "core/network",
+            "core/sign_on",
             "core/tenants",
         )
     ),

@@ -8,13 +8,13 @@ from django.utils.safestring import SafeString
 from assistant.admin.conversations import ratings
 from assistant.admin.conversations.list_state import CALLERS, RUNGS
 from assistant.admin.conversations.ratings import Rating
-from assistant.conversations import transcript
+from assistant.conversations import cost_report, transcript
 from assistant.models import Message
+from assistant.prices import format_money
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.reports.formatting import visible
 from search.models import Section
 
-_MILLION = 1_000_000
 _WEB = ("https://", "http://")
 
 
@@ -120,7 +120,7 @@ class Turn:
             "Tokens": f"{answer.prompt_tokens:,} read, {answer.completion_tokens:,} written"
             if answer.prompt_tokens or answer.completion_tokens
             else "",
-            "Cost": f"{answer.cost / _MILLION:.4f}" if answer.cost else "",
+            "Cost": _describe_cost(answer),
             "Asked in": CALLERS.get(answer.caller, ""),
             "Agent": answer.agent or "",
             "Page": visible(answer.page_path),
@@ -170,6 +170,14 @@ def _list_passages(project: Project, answer: Message, sections: dict[tuple[str, 
 
 def _link(title: str, url: str) -> Link:
     return Link(visible(title or url), url if url.lower().startswith(_WEB) else "")
+
+
+def _describe_cost(answer: Message) -> str:
+    """What an answer has cost; empty if no model was asked."""
+    if answer.cost:
+        return format_money(answer.cost)
+    is_unpriced = answer.cost is None and answer.rung in cost_report.BY_MODEL and answer.total_ms is not None
+    return "no price was set" if is_unpriced else ""
 
 
 def _seconds(milliseconds: int | None) -> str:

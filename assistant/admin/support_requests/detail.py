@@ -49,9 +49,7 @@ def show_detail(request: HttpRequest, project: Project, request_id: str) -> Http
         "erase_url": navigation.find_url("erase", project),
     }
     title = "Support request"
-    response = navigation.render(request, "admin/assistant/support_requests/detail.html", project, title, context)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return navigation.render(request, "admin/assistant/support_requests/detail.html", project, title, context)
 
 
 def _save(request: HttpRequest, row: SupportRequest) -> None:

@@ -54,11 +54,9 @@ def show_list(request: HttpRequest, project: Project) -> HttpResponse:
         "days": DAYS,
     }
     context["rate"] = _share(context["forms"]["solved"], context["forms"]["shown"])
-    response = navigation.render(
+    return navigation.render(
         request, "admin/assistant/support_requests/list.html", project, "Support requests", context
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 def _build_rows(project: Project, requests: list[SupportRequest]) -> list[tuple[SupportRequest, str, str]]:

@@ -24,7 +24,7 @@ from docsite.core.tenants.models import Project, origin_of
 from docsite.core.workspace import navigation
 
 
-class SupportForm(forms.Form):
+class SupportSettingsForm(forms.Form):
     """Where requests go."""
 
     emails = forms.CharField(
@@ -79,7 +79,7 @@ def show_settings(request: HttpRequest, project: Project) -> HttpResponse:
     stored = SupportSettings.for_project(project)
     secret, results = "", []
     is_saving = request.method == "POST" and "save" in request.POST
-    form = SupportForm(
+    form = SupportSettingsForm(
         request.POST if is_saving else None,
         initial={
             "emails": "\n".join(stored.emails),
@@ -106,7 +106,7 @@ def show_settings(request: HttpRequest, project: Project) -> HttpResponse:
         "all_requests": navigation.page_url(list_page.KEY, project),
     }
     title = "Support requests: settings"
-    response = navigation.render(
+    return navigation.render(
         request,
         "admin/assistant/support_requests/settings.html",
         project,
@@ -114,8 +114,6 @@ def show_settings(request: HttpRequest, project: Project) -> HttpResponse:
         context,
         status=400 if form.errors else 200,
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 def _save(project: Project, values: dict[str, Any]) -> tuple[SupportSettings, str]:

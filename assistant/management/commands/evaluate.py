@@ -111,7 +111,7 @@ class Command(ServiceCommand):
         if not Document.indexed.filter(project=project).exists():
             raise CommandError(f"Nothing was ingested yet. First: manage.py ingest {project.domain} FOLDER")
         models = [] if options["without_model"] else model_chain.list_models(AssistantSettings.for_project(project))
-        judge_model = model_chain.judge_model()
+        judge_model = model_chain.judge_model(project)
         self.announce(project, questions, models[0].name if models else "", judge_model.name if judge_model else "")
 
         def add(row: Row) -> None:

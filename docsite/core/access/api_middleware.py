@@ -17,7 +17,7 @@ from django.utils.decorators import async_only_middleware
 
 from docsite.core import context
 from docsite.core.access import authentication, cors
-from docsite.core.access.reader_tokens import HEADER
+from docsite.core.access.reader_tokens import READER_TOKEN_HEADER
 from docsite.core.access.readers import PUBLIC, set_reader_groups
 from docsite.core.http import ratelimit
 from docsite.core.http.errors import (
@@ -104,7 +104,7 @@ class ApiMiddleware:
             headers={
                 "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
                 "Access-Control-Allow-Headers": ", ".join(
-                    [*_REQUEST_HEADERS, HEADER, *cors.request_headers_of(request.path_info)]
+                    [*_REQUEST_HEADERS, READER_TOKEN_HEADER, *cors.request_headers_of(request.path_info)]
                 ),
                 "Access-Control-Max-Age": "7200",
             },

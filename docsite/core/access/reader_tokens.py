@@ -12,7 +12,7 @@ from docsite.core.access.readers import MAX_GROUPS, PUBLIC, Groups, normalize_gr
 from docsite.core.http.errors import ApiError
 from docsite.core.tenants.models import Project, ReaderKey
 
-HEADER = "X-Reader-Token"
+READER_TOKEN_HEADER = "X-Reader-Token"
 MAX_LENGTH = 8192  # characters of a token
 MAX_SECONDS = 24 * 3600  # from now to the end of a token
 LEEWAY = 30  # seconds that the owner's clock may differ from ours

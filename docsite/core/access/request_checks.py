@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from docsite.core import context
 from docsite.core.access import authentication
 from docsite.core.access.authentication import Caller
-from docsite.core.access.reader_tokens import HEADER, find_groups
+from docsite.core.access.reader_tokens import READER_TOKEN_HEADER, find_groups
 from docsite.core.access.readers import set_reader_groups
 from docsite.core.db import in_db
 from docsite.core.http import body, cpu_time, ratelimit
@@ -58,7 +58,7 @@ def _path_argument(request: HttpRequest, name: str) -> str:
 
 async def _parse_large_body(request: HttpRequest, schema: type[BaseModel]) -> BaseModel:
     raw = request.body
-    return await body.parse_large(lambda: body.validate(schema, body.parse_object(raw)))
+    return await body.parse_large(lambda: body.parse(schema, raw))
 
 
 class _KeyCheck(AuthBase):
@@ -96,7 +96,7 @@ class _KeyCheck(AuthBase):
         def admit() -> Caller:
             caller = self.caller(token, project, address, write=is_write)
             if caller.groups is not None:
-                caller = replace(caller, groups=find_groups(caller.project, request.headers.get(HEADER)))
+                caller = replace(caller, groups=find_groups(caller.project, request.headers.get(READER_TOKEN_HEADER)))
             if self.counted:
                 cpu_time.charge(network)
             count = ratelimit.spend if self.counted else ratelimit.peek

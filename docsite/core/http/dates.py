@@ -8,15 +8,18 @@ _DATE_TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?",
     re.IGNORECASE,
 )
+_DATE_LENGTH = len("2026-01-01")
 DEFAULT_SPAN = timedelta(days=30)
 
 
 def parse(text: str) -> datetime:
     """An instant: a date alone is 00:00 UTC, a date-time without offset is UTC. Raises ValueError."""
-    if not _DATE.fullmatch(text) and not _DATE_TIME.fullmatch(text):
+    if not (_DATE_TIME if len(text) > _DATE_LENGTH else _DATE).fullmatch(text):
         raise ValueError("must be YYYY-MM-DD or an ISO 8601 date-time")
     try:
         instant = datetime.fromisoformat(text.upper())
+        if instant.tzinfo is UTC:
+            return instant
         return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError("is not a date that exists or can be converted to UTC") from None

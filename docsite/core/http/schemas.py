@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Annotated, Any
 
 from ninja import Schema
-from pydantic import BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, StrictStr
 from pydantic.json_schema import SkipJsonSchema
 
 MAX_DETAILS = 20  # of one error
@@ -25,6 +25,15 @@ def _whole(value: Any) -> int:
 
 
 Whole = Annotated[int, BeforeValidator(_whole)]  # 5 and 5.0
+
+
+def _reject_blank(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be blank")
+    return value
+
+
+NonBlank = Annotated[StrictStr, AfterValidator(_reject_blank)]
 Floored = Annotated[int, BeforeValidator(lambda value: math.floor(require_number(value)))]
 
 

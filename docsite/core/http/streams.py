@@ -1,6 +1,7 @@
-"""Streamed responses that no proxy buffers."""
+"""Streamed responses that no proxy buffers, and pieces that are sent at once."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from typing import Any
 
 from django.http import StreamingHttpResponse
 
@@ -16,3 +17,20 @@ def streaming_response(chunks: AsyncIterator[bytes], headers: Mapping[str, str])
             "Content-Encoding": "identity",  # keeps compressing middleware off
         },
     )
+
+
+SendNow = Callable[[Callable[[], Iterable[bytes]]], bool]
+
+
+def find_send_now(scope: Mapping[str, Any]) -> SendNow:
+    """The function of our own server that sends pieces of a running stream at once, without a turn of the event loop.
+
+    It is given a function that builds the pieces. It returns False, without calling that, if nothing can be sent now.
+    Call it only while the server waits for the next piece. With another server it never sends.
+    """
+    send_now: SendNow = scope.get("extensions", {}).get("docsite.send_now", _send_nothing)
+    return send_now
+
+
+def _send_nothing(build: Callable[[], Iterable[bytes]]) -> bool:
+    return False

@@ -57,10 +57,9 @@ def accept(token: str, user: AbstractBaseUser) -> Membership:
         member, is_new = Membership.objects.get_or_create(
             organization_id=invitation.organization_id, user_id=user.pk, defaults={"role": invitation.role}
         )
-        roles = list(Role)
-        if not is_new and roles.index(Role(member.role)) < roles.index(Role(invitation.role)):
-            member.role = invitation.role
-            member.save(update_fields=["role"])
+        if not is_new and Role(member.role).rank < Role(invitation.role).rank:
+            member.role, member.is_from_groups = invitation.role, False
+            member.save(update_fields=["role", "is_from_groups"])
         invitation.delete()
     return member
 

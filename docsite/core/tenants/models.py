@@ -87,6 +87,15 @@ class Organization(models.Model):
 
     name = models.CharField(max_length=200, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    requires_single_sign_on = models.BooleanField(
+        default=False, db_default=False, help_text="Members open it only after single sign-on, not by password."
+    )
+    requires_second_factor = models.BooleanField(
+        "requires two-factor log-in",
+        default=False,
+        db_default=False,
+        help_text="Who logs in by password opens it only with a code, too.",
+    )
 
     class Meta:
         ordering: ClassVar = ["name"]
@@ -102,6 +111,11 @@ class Role(models.TextChoices):
     WRITER = "writer", "Writer: works on content, gaps and feedback"
     OWNER = "owner", "Owner: manages keys, people and settings, and erases data"
 
+    @property
+    def rank(self) -> int:
+        """A role of a higher rank may do more."""
+        return list(Role).index(self)
+
 
 class Membership(models.Model):
     """A staff user's access to an organization. Superusers need none."""
@@ -109,6 +123,9 @@ class Membership(models.Model):
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.OWNER, db_default=Role.OWNER.value)
+    is_from_groups = models.BooleanField(
+        default=False, db_default=False, editable=False, help_text="Each single sign-on sets it by the user's groups."
+    )
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["organization", "user"], name="one_membership")]

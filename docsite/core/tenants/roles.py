@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest
 
+from docsite.core.tenants.log_in_rules import opened_by
 from docsite.core.tenants.models import Membership, Role
 
-RANKS = {Role.VIEWER: 1, Role.WRITER: 2, Role.OWNER: 3}
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
@@ -38,12 +38,12 @@ def find_rule(name: str) -> Rule:
 
 def list_roles_from(role: Role) -> list[Role]:
     """This role and the roles that may do more."""
-    return [other for other, rank in RANKS.items() if rank >= RANKS[role]]
+    return [other for other in Role if other.rank >= role.rank]
 
 
 def list_roles_up_to(role: str) -> list[Role]:
     """This role and the roles that may do less."""
-    return [other for other, rank in RANKS.items() if rank <= RANKS[Role(role)]]
+    return [other for other in Role if other.rank <= Role(role).rank]
 
 
 def find_role(request: HttpRequest, organization_id: int) -> Role | None:
@@ -56,19 +56,20 @@ def find_role(request: HttpRequest, organization_id: int) -> Role | None:
 def has_role(request: HttpRequest, organization_id: int, role: Role) -> bool:
     """Whether the user has at least this role in an organization."""
     own = find_role(request, organization_id)
-    return own is not None and RANKS[own] >= RANKS[role]
+    return own is not None and own.rank >= role.rank
 
 
 def has_role_anywhere(request: HttpRequest, role: Role) -> bool:
     """Whether the user has at least this role in one organization."""
-    return request.user.is_superuser or any(RANKS[own] >= RANKS[role] for own in _load_roles(request).values())
+    return request.user.is_superuser or any(own.rank >= role.rank for own in _load_roles(request).values())
 
 
 def _load_roles(request: HttpRequest) -> dict[int, Role]:
-    """The user's roles by organization. They are read once for a request."""
+    """The user's roles in the organizations that the session opens. They are read once for a request."""
     roles: dict[int, Role] | None = getattr(request, "_roles", None)
     if roles is None:
-        rows = Membership.objects.filter(user=request.user.pk).values_list("organization_id", "role")
+        own = Membership.objects.filter(opened_by(request, "organization__"), user=request.user.pk)
+        rows = own.values_list("organization_id", "role")
         roles = {organization: Role(role) for organization, role in rows}
         request._roles = roles  # type: ignore[attr-defined]
     return roles

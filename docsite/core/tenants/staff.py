@@ -6,6 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 
+from docsite.core.tenants.log_in_rules import opened_by
 from docsite.core.tenants.models import Membership, Organization, Project, Role
 from docsite.core.tenants.roles import SAFE_METHODS, find_rule, has_role, list_roles_from
 
@@ -16,11 +17,12 @@ def is_staff(request: HttpRequest) -> bool:
 
 
 def organizations_of(request: HttpRequest, role: Role = Role.VIEWER) -> "QuerySet[Organization]":
-    """The organizations in which the user has at least this role."""
+    """The organizations in which the user has at least this role, and which the session opens."""
     organizations = Organization.objects.all()
     if request.user.is_superuser:
         return organizations
-    return organizations.filter(memberships__user=request.user.pk, memberships__role__in=list_roles_from(role))
+    own = organizations.filter(memberships__user=request.user.pk, memberships__role__in=list_roles_from(role))
+    return own.filter(opened_by(request))
 
 
 def projects_of(request: HttpRequest, role: Role = Role.VIEWER) -> "QuerySet[Project]":

@@ -20,6 +20,7 @@ from docsite.core.workspace.health import core_facts
 from docsite.core.workspace.health import page as health_page
 from docsite.core.workspace.health.sections import add_section
 from docsite.core.workspace.keys import keys_page
+from docsite.core.workspace.people import own_log_in, rules  # noqa: F401  # register themselves
 from docsite.core.workspace.people import page as people_page  # noqa: F401  # registers itself
 from docsite.core.workspace.scoped_admin import ScopedAdmin
 

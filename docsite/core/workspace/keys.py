@@ -1,6 +1,5 @@
 """The API keys page of a project: project ID, domain and keys; create and revoke keys."""
 
-import re
 from datetime import datetime, timedelta
 
 from django import forms
@@ -15,6 +14,7 @@ from docsite.core.http.ratelimit import Limit
 from docsite.core.tenants.models import ApiKey, Project, validate_networks
 from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import extensions, navigation
+from docsite.core.workspace.posted_rows import find_row
 
 NEW_KEYS_ORG = Limit("new-keys", "limit_new_keys_org", fail_open=True, by_organization=True)
 
@@ -73,8 +73,7 @@ def keys_page(request: HttpRequest, domain: str) -> HttpResponse:
         kind=ApiKey.Kind.ASSISTANT, project__in=project.organization.projects.exclude(pk=project.pk)
     )
     if request.method == "POST" and "revoke" in request.POST:
-        key_id = request.POST["revoke"]
-        key = keys.filter(pk=key_id).first() if re.fullmatch(r"[0-9]{1,18}", key_id) else None
+        key = find_row(keys, request.POST["revoke"])
         if key and not key.revoked_at:
             key.revoke()
             messages.success(request, f"Key {key} is revoked.")
@@ -118,6 +117,4 @@ def keys_page(request: HttpRequest, domain: str) -> HttpResponse:
         "sample_key": find_public_token(project, now) or "svc_dsc_…",
         "base_url": f"{request.scheme}://{request.get_host()}",
     }
-    response = navigation.render(request, "admin/projects/keys.html", project, f"API keys of {project.name}", context)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return navigation.render(request, "admin/projects/keys.html", project, f"API keys of {project.name}", context)

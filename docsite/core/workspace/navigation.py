@@ -116,7 +116,10 @@ def urls() -> list[URLPattern]:
 def render(
     request: HttpRequest, template: str, project: Project, title: str, context: dict[str, Any], *, status: int = 200
 ) -> TemplateResponse:
-    """Render a page in the frame of the project's workspace. The template extends `admin/workspace/page.html`."""
+    """Render a page in the frame of the project's workspace. The template extends `admin/workspace/page.html`.
+
+    No cache stores it: `admin_view` says so of every page of the admin.
+    """
     frame = {**admin.site.each_context(request), "title": title, "project": project}
     return TemplateResponse(request, template, {**frame, **context}, status=status)
 

@@ -1,16 +1,15 @@
 """The page "Readers": the keys with which the owner's site signs tokens for its readers."""
 
-import re
-
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
-from docsite.core.access.reader_tokens import HEADER, MAX_SECONDS
+from docsite.core.access.reader_tokens import MAX_SECONDS, READER_TOKEN_HEADER
 from docsite.core.access.readers import MAX_GROUPS
 from docsite.core.tenants.models import Project, ReaderKey
 from docsite.core.workspace import navigation
+from docsite.core.workspace.posted_rows import find_row
 
 MAX_KEYS = 20  # of a project that work at once
 MAX_PEM = 2000  # characters
@@ -65,8 +64,7 @@ def show_keys(request: HttpRequest, project: Project) -> HttpResponse:
     """Show the keys of a project; create and revoke keys. A secret is shown once."""
     keys = ReaderKey.objects.filter(project=project)
     if request.method == "POST" and "revoke" in request.POST:
-        number = request.POST["revoke"]
-        key = keys.filter(pk=number, revoked_at=None).first() if re.fullmatch(r"[0-9]{1,18}", number) else None
+        key = find_row(keys.filter(revoked_at=None), request.POST["revoke"])
         if key:
             key.revoke()
             messages.success(request, f"Key {key} is revoked.")
@@ -84,15 +82,13 @@ def show_keys(request: HttpRequest, project: Project) -> HttpResponse:
         "form": form,
         "created": created,
         "secret": created.secret if created and created.algorithm == ReaderKey.Algorithm.HS256 else "",
-        "header": HEADER,
+        "header": READER_TOKEN_HEADER,
         "hours": MAX_SECONDS // 3600,
         "max_groups": MAX_GROUPS,
         "protected": navigation.find_url("protected", project),
     }
     status = 400 if form.errors else 200
-    response = navigation.render(request, "admin/projects/reader_keys.html", project, "Readers", context, status=status)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return navigation.render(request, "admin/projects/reader_keys.html", project, "Readers", context, status=status)
 
 
 def add_to_navigation() -> None:

@@ -7,8 +7,8 @@ from django.contrib.admin import AdminSite
 from django.http import HttpRequest
 from django.urls import URLPattern, URLResolver
 
+from docsite.core.sign_on.password import LoginForm
 from docsite.core.signals import downloaded
-from docsite.core.tenants.login import LoginForm
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 

@@ -2,7 +2,7 @@
 
 from contextlib import aclosing
 
-from pydantic import BaseModel, Field, StrictStr, field_validator
+from pydantic import BaseModel, Field
 
 from analytics import agents
 from assistant.answering.pipeline import SORRY
@@ -12,22 +12,16 @@ from assistant.models import Message
 from assistant.schemas import MAX_TEXT, Ask
 from assistant.sessions.start import Transport, start_answer
 from docsite.core.http.errors import Unavailable
-from docsite.mcp.tools.tool import Output, Tool, Visit
+from docsite.core.http.schemas import NonBlank
+from docsite.mcp.tools.tool import Output, Tool, ToolContext
 
 
 class Arguments(BaseModel):
     """What to ask."""
 
-    question: StrictStr = Field(
+    question: NonBlank = Field(
         max_length=MAX_TEXT, description="One complete question. It must be understood without an earlier one."
     )
-
-    @field_validator("question")
-    @classmethod
-    def _reject_blank(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("must not be blank")
-        return value
 
 
 class Source(BaseModel):
@@ -47,13 +41,13 @@ class Answer(BaseModel):
     messageId: str = Field(description="Id of the answer, for give_feedback.")
 
 
-async def _call(visit: Visit, arguments: Arguments) -> Output:
-    await visit.spend(assistant_charges(visit.caller))
+async def _call(context: ToolContext, arguments: Arguments) -> Output:
+    await context.spend(assistant_charges(context.caller))
     body = Ask.model_validate(
         {"fp": "anonymous", "messages": [{"role": "user", "content": arguments.question}]},
     )
-    transport = Transport(Message.Caller.MCP, visit.origin, agent=agents.classify(visit.user_agent).agent)
-    running = await start_answer(visit.caller, body, transport)
+    transport = Transport(Message.Caller.MCP, context.origin, agent=agents.classify(context.user_agent).agent)
+    running = await start_answer(context.caller, body, transport)
     async with aclosing(running.subscribe()) as events:  # if the agent leaves, the answer ends
         async for _ in events:
             pass

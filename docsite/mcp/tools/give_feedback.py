@@ -13,7 +13,7 @@ from docsite.core.db import in_db
 from docsite.core.http.client_address import network_of
 from docsite.core.http.errors import BadRequest
 from docsite.core.tenants.models import Project
-from docsite.mcp.tools.tool import Output, Tool, Visit
+from docsite.mcp.tools.tool import Output, Tool, ToolContext
 from search.models import Document
 from search.retrieval.links import page_of
 
@@ -37,9 +37,9 @@ class Receipt(BaseModel):
     stored: bool
 
 
-async def _call(visit: Visit, arguments: Arguments) -> Output:
-    await visit.spend([(FEEDBACK_IP, network_of(visit.caller.address))])
-    await in_db(_store)(visit.caller.project, arguments)
+async def _call(context: ToolContext, arguments: Arguments) -> Output:
+    await context.spend([(FEEDBACK_IP, network_of(context.caller.address))])
+    await in_db(_store)(context.caller.project, arguments)
     return Output("Thank you. The people who write the documentation will see it.", Receipt(stored=True))
 
 

@@ -5,7 +5,7 @@ from pydantic import BaseModel, Field, StrictStr
 from docsite.core.db import in_db
 from docsite.core.http.errors import NotFound
 from docsite.mcp import agents
-from docsite.mcp.tools.tool import Output, Tool, Visit
+from docsite.mcp.tools.tool import Output, Tool, ToolContext
 from search.hits import Hit, PageText
 from search.limits import search_charges
 from search.retrieval import pages
@@ -31,27 +31,27 @@ class Page(BaseModel):
     isComplete: bool = Field(description="Whether that is all. Of a very long page, only the beginning is returned.")
 
 
-async def read(visit: Visit, path: str) -> Page:
+async def read(context: ToolContext, path: str) -> Page:
     """The page at a path or an address; the reading is recorded. Raises `NotFound`, or `TooMany` at a limit."""
-    await visit.spend(search_charges(visit.caller))
-    return await in_db(_load)(visit, path)
+    await context.spend(search_charges(context.caller))
+    return await in_db(_load)(context, path)
 
 
-async def _call(visit: Visit, arguments: Arguments) -> Output:
-    page = await read(visit, arguments.path)
+async def _call(context: ToolContext, arguments: Arguments) -> Output:
+    page = await read(context, arguments.path)
     return Output(f"URL: {page.url}\n\n{page.content}", page)
 
 
-def _load(visit: Visit, path: str) -> Page:
-    found = pages.read_page(visit.caller.project, path)
+def _load(context: ToolContext, path: str) -> Page:
+    found = pages.read_page(context.caller.project, path)
     if found is None or not found.sections:
         raise NotFound(f"There is no page at {path[:100]}. Use a path that search_docs returns.")
-    agents.record_read(visit.caller, visit.user_agent, found.path)
+    agents.record_read(context.caller, context.user_agent, found.path)
     first = found.sections[0]
     return Page(
         path=found.path,
         title=first.title,
-        url=visit.caller.project.url_of(found.path, address=first.address),
+        url=context.caller.project.url_of(found.path, address=first.address),
         content=_format(found),
         isComplete=not found.further_headings,
     )

@@ -8,7 +8,7 @@ from docsite.core.http.errors import ApiError
 from docsite.core.http.schemas import describe_errors
 from docsite.mcp.json_rpc import INVALID_PARAMS, RpcError
 from docsite.mcp.tools import ask_docs, give_feedback, read_page, search_docs
-from docsite.mcp.tools.tool import Tool, Visit
+from docsite.mcp.tools.tool import Tool, ToolContext
 
 TOOLS: dict[str, Tool] = {module.TOOL.name: module.TOOL for module in (search_docs, read_page, ask_docs, give_feedback)}
 
@@ -18,7 +18,7 @@ def list_tools() -> dict[str, Any]:
     return {"tools": [tool.describe() for tool in TOOLS.values()]}
 
 
-async def call_tool(visit: Visit, name: Any, arguments: Any) -> dict[str, Any]:
+async def call_tool(context: ToolContext, name: Any, arguments: Any) -> dict[str, Any]:
     """The result of a tool. A call that fails has a sentence, which the model can act upon.
 
     Raises `RpcError` for a tool that does not exist, and for arguments that are no object.
@@ -34,7 +34,7 @@ async def call_tool(visit: Visit, name: Any, arguments: Any) -> dict[str, Any]:
         details = describe_errors(wrong.errors(include_url=False))
         return _build_error(f"The arguments of {name} are not valid.", details)
     try:
-        output = await tool.call(visit, valid)
+        output = await tool.call(context, valid)
     except ApiError as error:
         return _build_error(error.sentence, error.details)
     return {

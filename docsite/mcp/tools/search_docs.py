@@ -1,11 +1,11 @@
 """`search_docs`: sections that match a query."""
 
-from pydantic import BaseModel, Field, StrictStr, field_validator
+from pydantic import BaseModel, Field, StrictStr
 
 from docsite.core.db import SEARCHES, in_db
-from docsite.core.http.schemas import Whole
+from docsite.core.http.schemas import NonBlank, Whole
 from docsite.core.tenants.models import Project
-from docsite.mcp.tools.tool import Output, Tool, Visit
+from docsite.mcp.tools.tool import Output, Tool, ToolContext
 from search.hits import Filters, Hit
 from search.limits import search_charges
 from search.models import SearchQuery
@@ -18,7 +18,7 @@ MAX_SECTION = 2_000  # characters of a section that are shown
 class Arguments(BaseModel):
     """What to search for."""
 
-    query: StrictStr = Field(
+    query: NonBlank = Field(
         max_length=2000, description="Words, an error message, the name of a setting, or a short question."
     )
     version: StrictStr = Field(
@@ -26,13 +26,6 @@ class Arguments(BaseModel):
     )
     language: StrictStr = Field("", max_length=35, description="Only pages in this language, such as en or pt-BR.")
     limit: Whole = Field(5, ge=1, le=20, description="Number of results.")
-
-    @field_validator("query")
-    @classmethod
-    def _reject_blank(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("must not be blank")
-        return value
 
 
 class Result(BaseModel):
@@ -51,18 +44,18 @@ class Results(BaseModel):
     results: list[Result]
 
 
-async def _call(visit: Visit, arguments: Arguments) -> Output:
-    await visit.spend(search_charges(visit.caller))
-    hits = await in_db(_find, SEARCHES)(visit, arguments)
+async def _call(context: ToolContext, arguments: Arguments) -> Output:
+    await context.spend(search_charges(context.caller))
+    hits = await in_db(_find, SEARCHES)(context, arguments)
     results = [_describe(hit) for hit in hits]
     return Output(_format(arguments.query, results), Results(results=results))
 
 
-def _find(visit: Visit, arguments: Arguments) -> list[Hit]:
-    project: Project = visit.caller.project
+def _find(context: ToolContext, arguments: Arguments) -> list[Hit]:
+    project: Project = context.caller.project
     filters = Filters(arguments.version or None, arguments.language or None)
     hits = page_search.find(project, arguments.query, filters=filters, limit=arguments.limit)
-    reader = recording.hash_caller(project, visit.caller.address, visit.user_agent)
+    reader = recording.hash_caller(project, context.caller.address, context.user_agent)
     first_score = hits[0].score if hits else None
     kind = SearchQuery.CallerKind.MCP
     recording.record(project, reader, arguments.query, len(hits), kind, filters, first_score)

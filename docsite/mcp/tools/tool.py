@@ -14,7 +14,7 @@ from docsite.core.http.ratelimit import Charge, Usage
 
 
 @dataclass
-class Visit:
+class ToolContext:
     """One HTTP request of an agent. `user_agent` is the one that analytics stores; `usages` become headers."""
 
     caller: Caller
@@ -48,7 +48,7 @@ class Tool:
     description: str
     arguments: type[BaseModel]
     result: type[BaseModel]
-    call: Callable[[Visit, Any], Awaitable[Output]]
+    call: Callable[[ToolContext, Any], Awaitable[Output]]
     reads_only: bool = True
 
     def describe(self) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 
-from docsite import data_folder
 from docsite.server.backup.rows import BackupError, compare, count_rows
 
 FILE = "database.sqlite3"
@@ -32,7 +31,6 @@ def load(file: Path) -> dict[str, int]:
         source.backup(target)
         counts = _count(target)
         _check(target)
-    data_folder.protect_database(_database())
     return counts
 
 

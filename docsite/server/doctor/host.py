@@ -5,8 +5,8 @@ import shutil
 
 from django.conf import settings
 
-from docsite.server import descriptors
 from docsite.server.doctor.finding import Finding
+from docsite.server.health import descriptors
 from docsite.server.health.readiness import MIN_FREE_MIB
 
 _LOCAL = {"127.0.0.1", "localhost", "[::1]", "testserver"}

@@ -27,6 +27,7 @@ Disallow: /ask$
 Disallow: /ask?
 Disallow: /search$
 Disallow: /search?
+Disallow: /support/
 
 Sitemap: {sitemap}
 """
@@ -88,7 +89,7 @@ def sitemap(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
-    """Crawlers may read everything but the admin, questions and searches (RFC 9309)."""
+    """Crawlers may read everything but the admin, questions, searches and support forms (RFC 9309)."""
     text = _ROBOTS.format(sitemap=request.build_absolute_uri("/sitemap.xml"))
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 

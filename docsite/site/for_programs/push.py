@@ -77,9 +77,9 @@ def send(method: str, url: str, body: bytes | BinaryIO, kind: str, key: str) -> 
 def describe_error(error: HTTPError) -> str:
     """The sentence of an error, and its details."""
     try:
-        told = json.loads(error.read())
-        details = [detail["message"] for detail in told.get("details", [])]
-        return " ".join([f"{error.code}: {told['error']}", *details])
+        answer = json.loads(error.read())
+        details = [detail["message"] for detail in answer.get("details", [])]
+        return " ".join([f"{error.code}: {answer['error']}", *details])
     except (ValueError, KeyError, TypeError, AttributeError):
         return f"{error.code}: {error.reason}"
 

@@ -8,10 +8,11 @@ import httpx
 import pytest
 from django.db import IntegrityError, transaction
 
-from analytics.collecting.recording import Observation, record
-from analytics.collecting.writer import Receipt
+from analytics.collecting import writer
+from analytics.collecting.recording import Observation, _ViewBuilder, record
+from analytics.collecting.writer import Receipt, _Batch
 from analytics.identity.visitor_hash import hash_visitor, keyed_hash
-from analytics.models import Page
+from analytics.models import Page, PageView
 from docsite.core import db
 from docsite.core.db import insert
 from docsite.core.http.client_address import parse_address
@@ -30,6 +31,23 @@ def test_a_receipt_is_exact_however_many_rows_go_into_a_statement(make_project):
     assert record(project, known[:1]) == Receipt(1, 0, 0)
     assert record(project, known) == Receipt(129, 1, 0)
     assert record(project, [*ignored, *known, *observations(70), *ignored]) == Receipt(70, 195, 65)
+
+
+def test_receipts_of_one_commit_are_exact_whoever_repeats_views(make_project):
+    one, two = make_project().project, make_project().project
+    views, ignored = observations(40), observations(20, CURL)
+    batches = [(one, views[:20]), (two, views), (one, [*views[10:30], *ignored]), (one, views[30:]), (one, ignored)]
+
+    def store():
+        group = [_Batch(project.pk, [_ViewBuilder(project).build(seen) for seen in seen]) for project, seen in batches]
+        return writer._store(group)
+
+    assert store() == [Receipt(20, 0, 0), Receipt(40, 0, 0), Receipt(10, 10, 20), Receipt(10, 0, 0), Receipt(0, 20, 0)]
+    assert store() == [Receipt(0, len(views), 0) for _, views in batches]
+    assert PageView.objects.filter(project=one).count() == 60
+    assert PageView.objects.filter(project=two).count() == 40
+    batches = [(one, observations(3)), (two, observations(2, CURL))]
+    assert store() == [Receipt(3, 0, 0), Receipt(0, 0, 2)]
 
 
 def test_rows_are_inserted_all_or_none(make_project):
@@ -76,7 +94,7 @@ async def test_a_batch_is_read_beside_the_loop(client, make_project, monkeypatch
 
     threads: list[threading.Thread] = []
     monkeypatch.setattr(views, "validate_views", noting(views.validate_views))
-    monkeypatch.setattr(body, "parse_object", noting(body.parse_object))
+    monkeypatch.setattr(body, "parse", noting(body.parse))
     tenant = await asyncio.to_thread(make_project)
     url = f"/v1/collect/{tenant.project_id}/views"
     response = await client.post(url, json={"views": [view(), view()]}, headers=tenant.admin)

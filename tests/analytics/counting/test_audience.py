@@ -241,7 +241,7 @@ def test_other_processes_give_values_the_same_numbers(make_project):
 
 
 def _view(dimensions: Dimensions, at: int = 0) -> View:
-    return View(key=1, at=at, path="/", counts=True, facts=(), dimensions=dimensions)
+    return View(key=1, at=at, path="/", counts=True, visitor=1, facts=(), dimensions=dimensions)
 
 
 def test_views_of_which_nothing_is_known_take_no_room(make_project):

@@ -235,6 +235,7 @@ def test_a_question_is_exported_with_its_answer(http, service, project, read):
         "resolutionStatus": "answered",
         "queryCategory": None,
         "pageUrl": "https://docs.acme.example/guides/labels",
+        "costMicros": reply.cost,
     }
     assert told["sources"][0].keys() == {"title", "url"}
     assert (refused["query"], refused["threadId"]) == ("Who won the cup in 1954?", thread_id)

@@ -14,6 +14,7 @@ from assistant.answering.record import Outcome
 from assistant.answering.refusals import refuse
 from assistant.answering.retriever import Retrieved
 from assistant.events import Failure, Finish, Start, Text
+from assistant.prices import Charge
 from assistant.question import AnswerSettings, Context, Question, Turn
 from search.hits import Filters, Hit, PageText
 from search.retrieval.answerability import MIN_CHANCE, MIN_CLOSE_CHANCE
@@ -225,7 +226,7 @@ class Notebook:
     saved: list[tuple[str, str]] = field(default_factory=list)
     fails: bool = False
 
-    async def reserve(self, prompt_tokens: int, reply_tokens: int) -> str:
+    async def reserve(self, most: Charge, sent: Charge) -> str:
         return ""
 
     async def save(self, outcome: Outcome) -> None:

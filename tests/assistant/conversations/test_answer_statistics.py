@@ -58,6 +58,7 @@ def describe(answers: list[Message]) -> tuple[object, ...]:
         sum(answer.prompt_tokens for answer in answers),
         sum(answer.completion_tokens for answer in answers),
         sum(answer.cost or 0 for answer in answers),
+        sum(answer.cost is None and answer.total_ms is not None for answer in answers),
         measure([answer.first_token_ms for answer in answers]),
         measure([answer.total_ms for answer in answers]),
     )
@@ -91,7 +92,7 @@ def compare_with_rows() -> None:
             ]:
                 assert describe(of) == (
                     totals.outcomes, totals.prompt_tokens, totals.completion_tokens, totals.cost,
-                    totals.first_token, totals.total,
+                    totals.unpriced, totals.first_token, totals.total,
                 )  # fmt: skip
                 assert totals.questions == len(of)
             starts = [one.start for one in found.steps]

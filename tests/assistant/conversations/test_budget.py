@@ -14,7 +14,8 @@ from django.db import OperationalError, connection
 from assistant.answering.record import Outcome
 from assistant.conversations import budget, threads
 from assistant.conversations.budget import AnswerBudget
-from assistant.models import TokenReservation, TokenUse
+from assistant.models import AssistantSettings, ModelPrice, TokenReservation, TokenUse
+from assistant.prices import Charge, Price, compute_charge
 from docsite.core.sweeper import sweep_once
 from docsite.server.lifecycle import SWEEPS
 from tests.assistant.wire.test_message_v1 import ask, parts, values
@@ -40,6 +41,12 @@ def tenant(make_project):
     return make_project().project
 
 
+def reserve(answer: AnswerBudget, prompt_tokens: int, reply_tokens: int, price: Price | None = None) -> str:
+    """Reserve so many tokens, of which the prompt is sent at once."""
+    most, sent = (compute_charge(price, prompt_tokens, tokens) for tokens in (reply_tokens, 0))
+    return answer.reserve(most, sent)
+
+
 def used(project) -> dict[date, int]:
     return dict(TokenUse.objects.filter(project=project).values_list("day", "tokens"))
 
@@ -47,23 +54,23 @@ def used(project) -> dict[date, int]:
 def test_what_is_reserved_counts_until_the_answer_has_ended(limits, tenant):
     limits(daily_tokens_per_project=10_000)
     first, second, third = (AnswerBudget(tenant) for _ in range(3))
-    assert [each.reserve(3_000, 1_000) for each in (first, second, third)] == ["", "", DAILY]
-    first.record(500, 100, ended=False)
-    assert third.reserve(3_000, 1_000) == DAILY, "a running answer may still use all of it"
-    first.record(500, 100, ended=True)
-    first.record(500, 100, ended=True)  # a retry of the same save
-    assert third.reserve(3_000, 1_000) == ""
-    assert AnswerBudget(tenant).reserve(1_400, 1) == DAILY
-    assert AnswerBudget(tenant).reserve(1_400, 0) == "", "exactly the rest"
+    assert [reserve(each, 3_000, 1_000) for each in (first, second, third)] == ["", "", DAILY]
+    first.record(Charge(500, 100), ended=False)
+    assert reserve(third, 3_000, 1_000) == DAILY, "a running answer may still use all of it"
+    first.record(Charge(500, 100), ended=True)
+    first.record(Charge(500, 100), ended=True)  # a retry of the same save
+    assert reserve(third, 3_000, 1_000) == ""
+    assert reserve(AnswerBudget(tenant), 1_400, 1) == DAILY
+    assert reserve(AnswerBudget(tenant), 1_400, 0) == "", "exactly the rest"
     assert sum(used(tenant).values()) == 600
 
 
 def test_an_answer_grows_its_reservation(limits, tenant):
     limits(daily_tokens_per_project=10_000)
     growing = AnswerBudget(tenant)
-    assert growing.reserve(3_000, 1_000) == ""
-    assert growing.reserve(8_000, 2_000) == "", "its own reservation is not counted twice"
-    assert growing.reserve(8_000, 2_001) == DAILY
+    assert reserve(growing, 3_000, 1_000) == ""
+    assert reserve(growing, 8_000, 2_000) == "", "its own reservation is not counted twice"
+    assert reserve(growing, 8_000, 2_001) == DAILY
     assert TokenReservation.objects.get(project=tenant).reserved_tokens == 10_000
 
 
@@ -71,11 +78,11 @@ def test_an_answer_over_midnight_is_charged_to_the_day_of_its_beginning(limits, 
     limits(daily_tokens_per_project=10_000)
     answer = AnswerBudget(tenant)
     with time_machine.travel(NOON, tick=False) as clock:
-        assert answer.reserve(5_000, 1_000) == ""
-        answer.record(5_000, 500, ended=False)
+        assert reserve(answer, 5_000, 1_000) == ""
+        answer.record(Charge(5_000, 500), ended=False)
         clock.shift(timedelta(days=1))
-        assert AnswerBudget(tenant).reserve(9_000, 1_000) == "", "the new day has its own budget"
-        answer.record(300, 20, ended=True)  # less than was estimated yesterday
+        assert reserve(AnswerBudget(tenant), 9_000, 1_000) == "", "the new day has its own budget"
+        answer.record(Charge(300, 20), ended=True)  # less than was estimated yesterday
     assert used(tenant) == {NOON.date(): 320, NOON.date() + timedelta(days=1): 0}
 
 
@@ -83,22 +90,22 @@ def test_a_killed_answer_keeps_what_it_had_used(limits, tenant):
     limits(daily_tokens_per_project=10_000)
     killed, early = AnswerBudget(tenant), AnswerBudget(tenant)
     with time_machine.travel(NOON, tick=False) as clock:
-        assert killed.reserve(4_000, 2_000) == ""
-        assert early.reserve(1_000, 1_000) == ""
-        killed.record(4_000, 100, ended=False)
+        assert reserve(killed, 4_000, 2_000) == ""
+        assert reserve(early, 1_000, 1_000) == ""
+        killed.record(Charge(4_000, 100), ended=False)
         clock.shift(timedelta(minutes=4))
-        assert AnswerBudget(tenant).reserve(3_000, 0) == DAILY, "it may still be running"
+        assert reserve(AnswerBudget(tenant), 3_000, 0) == DAILY, "it may still be running"
         clock.shift(timedelta(minutes=4))
-        assert AnswerBudget(tenant).reserve(4_900, 1) == DAILY
-        assert AnswerBudget(tenant).reserve(4_900, 0) == ""
+        assert reserve(AnswerBudget(tenant), 4_900, 1) == DAILY
+        assert reserve(AnswerBudget(tenant), 4_900, 0) == ""
         assert used(tenant) == {NOON.date(): 4_100 + 1_000}, "of the second one, its prompt"
-        killed.record(4_000, 200, ended=True)  # it was only slow
+        killed.record(Charge(4_000, 200), ended=True)  # it was only slow
         assert used(tenant) == {NOON.date(): 4_200 + 1_000}, "charged once"
 
 
 def test_answers_that_were_killed_before_midnight_are_charged_to_their_day(limits, tenant):
     with time_machine.travel(NOON, tick=False) as clock:
-        AnswerBudget(tenant).reserve(4_000, 2_000)
+        reserve(AnswerBudget(tenant), 4_000, 2_000)
         clock.shift(timedelta(days=1))
         sweep_once(SWEEPS)
         assert used(tenant) == {NOON.date(): 4_000}
@@ -111,7 +118,7 @@ def test_answers_that_were_killed_before_midnight_are_charged_to_their_day(limit
 
 def test_reservations_of_answers_that_still_run_are_not_swept(limits, tenant):
     with time_machine.travel(NOON.replace(hour=23, minute=59), tick=False) as clock:
-        AnswerBudget(tenant).reserve(4_000, 2_000)
+        reserve(AnswerBudget(tenant), 4_000, 2_000)
         clock.shift(timedelta(minutes=2))
         sweep_once(SWEEPS)
         assert TokenReservation.objects.get(project=tenant).reserved_tokens == 6_000
@@ -120,12 +127,12 @@ def test_reservations_of_answers_that_still_run_are_not_swept(limits, tenant):
 def test_one_address_cannot_use_up_the_day(limits, tenant):
     limits(daily_tokens_per_project=100_000, daily_percent_per_address=10)
     greedy = [AnswerBudget(tenant, "203.0.113.7") for _ in range(4)]
-    assert [each.reserve(4_000, 1_000) for each in greedy] == ["", "", SHARE, SHARE]
-    assert AnswerBudget(tenant, "203.0.113.8").reserve(4_000, 1_000) == ""
-    assert AnswerBudget(tenant).reserve(4_000, 1_000) == "", "staff has no share"
-    greedy[0].record(400, 100, ended=True)
-    assert greedy[2].reserve(4_000, 500) == "", "what was not used is free again"
-    assert greedy[3].reserve(1, 0) == SHARE
+    assert [reserve(each, 4_000, 1_000) for each in greedy] == ["", "", SHARE, SHARE]
+    assert reserve(AnswerBudget(tenant, "203.0.113.8"), 4_000, 1_000) == ""
+    assert reserve(AnswerBudget(tenant), 4_000, 1_000) == "", "staff has no share"
+    greedy[0].record(Charge(400, 100), ended=True)
+    assert reserve(greedy[2], 4_000, 500) == "", "what was not used is free again"
+    assert reserve(greedy[3], 1, 0) == SHARE
     addresses = set(TokenReservation.objects.filter(project=tenant).values_list("address", flat=True))
     assert len(addresses) == 3
     assert not any("203.0.113" in address for address in addresses)
@@ -134,58 +141,65 @@ def test_one_address_cannot_use_up_the_day(limits, tenant):
 def test_every_address_may_ask_one_question(limits, tenant):
     limits(daily_tokens_per_project=100_000, daily_percent_per_address=1)
     first, second = (AnswerBudget(tenant, "203.0.113.7") for _ in range(2))
-    assert first.reserve(4_000, 1_000) == ""
-    assert second.reserve(1, 1) == SHARE
+    assert reserve(first, 4_000, 1_000) == ""
+    assert reserve(second, 1, 1) == SHARE
 
 
 def test_money_is_limited_by_day_and_month(limits, tenant):
-    prices = {"openai_input_price": 2.0, "openai_output_price": 8.0}  # for a million tokens
-    limits(**prices, daily_cost_per_project=0.02, monthly_cost_per_project=0.03)
+    price = Price(2_000_000, 2_000_000, 8_000_000)  # for a million tokens
+    limits(daily_cost_per_project=0.02, monthly_cost_per_project=0.03)
     with time_machine.travel(NOON, tick=False) as clock:
         answer = AnswerBudget(tenant)
-        assert answer.reserve(6_000, 1_001) == "the project's daily cost limit is reached"
-        assert answer.reserve(6_000, 1_000) == ""
-        answer.record(6_000, 1_000, ended=True)
+        assert reserve(answer, 6_000, 1_001, price) == "the project's daily cost limit is reached"
+        assert reserve(answer, 6_000, 1_000, price) == ""
+        answer.record(compute_charge(price, 6_000, 1_000), ended=True)
         assert TokenUse.objects.get(project=tenant).cost == 20_000
         clock.shift(timedelta(days=1))
-        assert AnswerBudget(tenant).reserve(6_000, 0) == "the project's monthly cost limit is reached"
-        assert AnswerBudget(tenant).reserve(5_000, 0) == ""
+        assert reserve(AnswerBudget(tenant), 6_000, 0, price) == "the project's monthly cost limit is reached"
+        assert reserve(AnswerBudget(tenant), 5_000, 0, price) == ""
         clock.shift(timedelta(days=20))
-        assert AnswerBudget(tenant).reserve(6_000, 1_000) == "", "a new month"
+        assert reserve(AnswerBudget(tenant), 6_000, 1_000, price) == "", "a new month"
 
 
 def test_tokens_are_limited_by_month(limits, tenant):
     limits(monthly_tokens_per_project=10_000)
     with time_machine.travel(NOON, tick=False) as clock:
-        AnswerBudget(tenant).reserve(2_000, 0)  # it runs over midnight
+        reserve(AnswerBudget(tenant), 2_000, 0)  # it runs over midnight
         answer = AnswerBudget(tenant)
-        answer.reserve(6_000, 0)
-        answer.record(6_000, 0, ended=True)
+        reserve(answer, 6_000, 0)
+        answer.record(Charge(6_000, 0), ended=True)
         clock.shift(timedelta(hours=12))
-        assert AnswerBudget(tenant).reserve(2_001, 0) == "the project's monthly token limit is reached"
-        assert AnswerBudget(tenant).reserve(2_000, 0) == ""
+        assert reserve(AnswerBudget(tenant), 2_001, 0) == "the project's monthly token limit is reached"
+        assert reserve(AnswerBudget(tenant), 2_000, 0) == ""
 
 
 def test_the_owner_gets_one_notice_at_80_percent(limits, tenant, caplog):
     limits(daily_tokens_per_project=10_000, monthly_tokens_per_project=16_000)
     for tokens in (7_999, 1, 1, 1_000):
         with caplog.at_level(logging.WARNING):
-            budget.charge(tenant, tokens, 0)
+            budget.charge(tenant, Charge(tokens))
     assert caplog.messages == [f"Project {tenant.domain} has used 80 % of its daily token limit."]
     with time_machine.travel(datetime.now(UTC) + timedelta(days=1)):
         if datetime.now(UTC).day > 1:
-            budget.charge(tenant, 4_000, 0)
+            budget.charge(tenant, Charge(4_000))
             assert caplog.messages[1:] == [f"Project {tenant.domain} has used 81 % of its monthly token limit."]
 
 
-def test_two_processes_reserve_together_and_exactly(http, start, upstream, project):
+@pytest.mark.parametrize("field", ["tokens", "cost"])
+def test_two_processes_reserve_together_and_exactly(http, start, upstream, project, field):
     """All questions are at the model at once, so only their reservations can keep them within the budget."""
     environment = {
         "OPENAI_BASE_URL": f"{upstream.url}/v1",
-        "DAILY_TOKENS_PER_PROJECT": "20000",
+        "OPENAI_MODEL": "priced",
         "OPENAI_MAX_TOKENS": "1000",
         "TRUSTED_PROXIES": "127.0.0.1",
     }
+    if field == "tokens":
+        environment["DAILY_TOKENS_PER_PROJECT"] = "20000"
+    else:  # a token costs a millionth
+        AssistantSettings.objects.create(project=project.project, monthly_cost_limit=20_000)
+        prices = {"input_price": 1_000_000, "cached_input_price": 1_000_000, "output_price": 1_000_000}
+        ModelPrice.objects.create(project=project.project, model="priced", **prices)
     services = start.fresh(**environment), start.fresh(**environment)
     marker = f"together-{project.domain}"
 
@@ -202,13 +216,13 @@ def test_two_processes_reserve_together_and_exactly(http, start, upstream, proje
         wait_for(lambda: sum(each.done() for each in answers) + len(upstream.asked(marker)) == 24, "all to be decided")
         connection.close()
         held = TokenReservation.objects.filter(project=project.project, reserved_tokens__gt=0)
-        reserved = list(held.values_list("reserved_tokens", flat=True))
+        reserved = list(held.values_list(f"reserved_{field}", flat=True))
         assert len(upstream.asked(marker)) == len(reserved)
         assert 20_000 - reserved[0] < sum(reserved) <= 20_000
         upstream.release(marker)
         rungs = [each.result() for each in answers]
     assert rungs.count("model") == len(reserved) < 24
-    assert TokenUse.objects.get(project=project.project).tokens == 833 * len(reserved)
+    assert getattr(TokenUse.objects.get(project=project.project), field) == 833 * len(reserved)
     assert not held.exists()
 
 
@@ -262,7 +276,7 @@ async def test_a_reader_who_leaves_while_tokens_are_reserved_gives_them_back(pro
     really = AnswerBudget.reserve
     monkeypatch.setattr(AnswerBudget, "reserve", slowly)
     conversation = threads.UnstoredConversation(project.project)
-    reserving = asyncio.create_task(conversation.reserve(3_000, 1_000))
+    reserving = asyncio.create_task(conversation.reserve(Charge(3_000, 1_000), Charge(3_000)))
     await asyncio.sleep(0.05)
     reserving.cancel()
     await asyncio.wait([reserving])
@@ -277,4 +291,6 @@ async def test_without_the_database_no_model_is_asked(project, monkeypatch):
 
     monkeypatch.setattr(AnswerBudget, "reserve", locked)
     conversation = threads.UnstoredConversation(project.project)
-    assert await conversation.reserve(3_000, 1_000) == "the budget of the project cannot be stored"
+    assert (
+        await conversation.reserve(Charge(3_000, 1_000), Charge(3_000)) == "the budget of the project cannot be stored"
+    )

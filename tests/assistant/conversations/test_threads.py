@@ -11,6 +11,7 @@ from assistant.conversations import threads
 from assistant.conversations.threads import NewQuestion, StoredConversation, open_conversation
 from assistant.events import Text
 from assistant.models import Message, Thread, TokenUse
+from assistant.prices import Charge
 from docsite.core.db import in_db
 from tests.assistant.wire.test_message_v1 import (
     ask,
@@ -263,10 +264,10 @@ def test_an_answer_that_cannot_be_stored_does_not_affect_others(project, monkeyp
     really = StoredConversation.store
     monkeypatch.setattr(StoredConversation, "store", store)
     good, bad = conversation("One?"), conversation("Two?")
-    good.budget.reserve(10, 0)
+    good.budget.reserve(Charge(10), Charge(10))
     with threads._saves._store_lock:  # both wait, and share a transaction
         failed = threads._saves.submit((bad, Outcome(rung="poison")))
-        threads._saves.submit((good, Outcome(state="done", prompt_tokens=5)))
+        threads._saves.submit((good, Outcome(state="done", charge=Charge(5))))
     with pytest.raises(RuntimeError):
         failed.result(PATIENCE)
     threads.flush()

@@ -131,15 +131,15 @@ def test_the_tokens_of_the_judge_are_counted(evaluate, project):
     assert evaluate("judge_wrong", INSTALL)[1][0]["judge_tokens"] > 100  # estimated
 
 
-def test_the_key_of_the_first_server_does_not_reach_another(monkeypatch):
+def test_the_key_of_the_first_server_does_not_reach_another(project, monkeypatch):
     env = settings.ENV
     for name, value in {"base_url": "http://one/v1", "api_key": "sk-one", "judge_model": "judge"}.items():
         monkeypatch.setattr(env, f"openai_{name}", value)
-    judge = model_chain.judge_model()
+    judge = model_chain.judge_model(project.project)
     assert judge
     assert (judge.base_url, judge.name, judge.api_key) == ("http://one/v1", "judge", "sk-one")
     monkeypatch.setattr(env, "openai_judge_base_url", "http://two/v1")
-    judge = model_chain.judge_model()
+    judge = model_chain.judge_model(project.project)
     assert judge
     assert (judge.base_url, judge.api_key) == ("http://two/v1", "")
 

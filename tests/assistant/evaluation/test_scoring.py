@@ -10,6 +10,7 @@ from assistant.answering.record import Outcome
 from assistant.evaluation.questions import parse_line
 from assistant.evaluation.scoring import Row, normalize, score
 from assistant.events import Source, Text
+from assistant.prices import Charge
 from docsite.core.tenants.models import Project
 
 PROJECT = Project(domain="acme", docs_url="https://docs.acme.example/docs")
@@ -17,7 +18,7 @@ INSTALL = Source(1, "https://docs.acme.example/docs/install.html", "Install")
 
 
 def row(text: str = "", *sources: Source, state: str = "done", **line: object) -> Row:
-    outcome = Outcome(state=state, rung="extractive", sources=list(sources), prompt_tokens=12)
+    outcome = Outcome(state=state, rung="extractive", sources=list(sources), charge=Charge(12))
     outcome.add(Text(text))
     return score(parse_line(json.dumps({"question": "How?", **line}).encode()), PROJECT, outcome, 0.5)
 

@@ -231,7 +231,7 @@ SCANNERS: dict[str, Callable[[str], Any]] = {
     "names": analysis.names_of,
     "code names": analysis.code_names,
     "links": lambda text: links._find_links.__wrapped__(text),
-    "addresses": lambda text: addresses.AllowedAddresses([replace(HIT, body=text)], []),
+    "addresses": lambda text: addresses.AllowedAddresses([replace(HIT, body=text)], []).look_up("https://a.example"),
     "excerpt": lambda text: excerpts.build_excerpt(text, excerpts.Highlighter(["instal"])),
     "quote": quote,
     "evidence": find_evidence,

@@ -76,6 +76,8 @@ def test_the_sitemap_has_every_page_with_its_translations(client: Client) -> Non
         ("/ask", False),
         ("/ask?q=install", False),
         ("/admin/", False),
+        ("/support-requests", True),
+        ("/support/demo?threadId=thr_x", False),
     ],
 )
 def test_robots_may_read_all_but_questions_and_searches(client: Client, path: str, may: bool) -> None:

@@ -91,4 +91,4 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert f"at most {reader_tokens.MAX_SECONDS // 3600} hours ahead" in PAGE
     assert f"differ by {reader_tokens.LEEWAY} seconds" in PAGE
     assert f"at most {reader_tokens.MAX_SUBJECT} characters" in PAGE
-    assert reader_tokens.HEADER in PAGE
+    assert reader_tokens.READER_TOKEN_HEADER in PAGE

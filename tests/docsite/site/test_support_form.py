@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from assistant.models import SupportRequest, SupportSettings, Thread
+from assistant.models import SupportFormCount, SupportRequest, SupportSettings, Thread
 from assistant.support_requests import form_tokens
 from docsite.core.delivery.models import Delivery
 from tests.assistant.support.conftest import old_token
@@ -138,3 +138,14 @@ def test_the_ask_page_leads_to_a_person(client, open_desk, settings):
         assert "site-header" in form
     SupportSettings.objects.filter(project=open_desk.project).update(emails=[])
     assert "/support/" not in client.post("/ask", {"question": "install"}, headers=ORIGIN).content.decode()
+
+
+def test_only_readers_begin_a_form(client, open_desk):
+    address = f"/support/{open_desk.domain}"
+    crawler = {"User-Agent": "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"}
+    assert client.head(address).status_code == 200
+    assert client.get(address, headers=crawler).status_code == 200
+    counts = SupportFormCount.objects.filter(project=open_desk.project)
+    assert not counts.exists()
+    client.get(address, headers={"User-Agent": "Mozilla/5.0 (X11; Linux) Gecko/20100101 Firefox/145.0"})
+    assert counts.get().begun == 1

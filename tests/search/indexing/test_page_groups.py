@@ -10,7 +10,7 @@ from django.utils import timezone
 from docsite.core.access.readers import decode_groups, encode_groups, narrow, parse_groups, read_as, reader_groups
 from search.indexing.ingest import apply_groups, ingest, reindex
 from search.indexing.outcome import IngestRefused
-from search.indexing.page_groups import PageGroups, find_hidden, parse_folders
+from search.indexing.page_groups import GroupRules, find_hidden, parse_folders
 from search.models import Document, Generation, SearchSettings, SectionVector, Source
 from search.sources import Page, UnreadablePage
 from search.sources.markdown.folder import read_folder, read_manifest
@@ -239,4 +239,4 @@ def test_groups_survive_their_column() -> None:
         "a.b/c:d",
     )
     assert encode_groups(["staff", "public"]) == "", "a page for everybody is public"
-    assert PageGroups({}, {}).find("/a", None, None) == ""
+    assert GroupRules({}, {}).find("/a", None, None) == ""

@@ -6,6 +6,8 @@ import sys
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import OperationalError, ProgrammingError
 
 from docsite.core import context
@@ -13,6 +15,7 @@ from docsite.core.signals import command_started
 from docsite.core.tenants.models import Project
 
 MAX_LISTED = 10  # projects in the error for an unknown domain
+NOT_MIGRATED = "The database is behind the code. Run first: python manage.py migrate"
 
 
 class ServiceCommand(BaseCommand):
@@ -31,12 +34,19 @@ class ServiceCommand(BaseCommand):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise SystemExit(1) from None
         except ProgrammingError:
-            raise CommandError("The database is behind the code. Run first: python manage.py migrate") from None
+            raise CommandError(NOT_MIGRATED) from None
         except OperationalError as failure:
             if "no such table" in str(failure) or "no such column" in str(failure):
-                raise CommandError("The database is behind the code. Run first: python manage.py migrate") from None
+                raise CommandError(NOT_MIGRATED) from None
             reason = " ".join(str(failure).split())
             raise CommandError(f"The database cannot be used ({reason}).") from None
+
+
+def check_migrations() -> None:
+    """Raise `CommandError` when a migration is missing."""
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise CommandError(NOT_MIGRATED)
 
 
 def find_project(domain: str) -> Project:

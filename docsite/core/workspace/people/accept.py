@@ -4,7 +4,7 @@ from typing import ClassVar
 from urllib.parse import urlencode
 
 from django import forms
-from django.contrib.auth import get_user_model, login
+from django.contrib.auth import get_user_model
 from django.contrib.auth.forms import BaseUserCreationForm, UsernameField
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -15,8 +15,11 @@ from docsite.core import context
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
+from docsite.core.sign_on import provider, single_sign_on
+from docsite.core.sign_on.password import LOGIN_IP
+from docsite.core.sign_on.sessions import open_session
 from docsite.core.tenants import members
-from docsite.core.tenants.login import LOGIN_IP
+from docsite.core.tenants.log_in_rules import Method
 from docsite.core.tenants.members import MembershipError
 from docsite.core.tenants.models import Invitation
 
@@ -42,7 +45,8 @@ def accept(request: HttpRequest, token: str) -> HttpResponse:
     status, wrong = 200, ""
     invitation = members.find_invitation(token)
     is_logged_in = request.user.is_authenticated
-    if request.method == "POST" and invitation:
+    may_create = bool(invitation and not invitation.organization.requires_single_sign_on)
+    if request.method == "POST" and invitation and (is_logged_in or may_create):
         form = forms.Form(request.POST) if is_logged_in else AccountForm(request.POST)
         try:
             ratelimit.spend((LOGIN_IP, network_of(client_ip(request))))
@@ -64,6 +68,9 @@ def accept(request: HttpRequest, token: str) -> HttpResponse:
         "form": form,
         "wrong": wrong,
         "is_logged_in": is_logged_in,
+        "may_create": may_create,
+        "single_sign_on": single_sign_on.start_url(request.path),
+        "provider_name": provider.get_name(),
         "login": f"{reverse('admin:login')}?{urlencode({'next': request.path})}",
     }
     status = status if invitation else 404
@@ -84,4 +91,4 @@ def _join(request: HttpRequest, token: str, invitation: Invitation, form: forms.
             user.save()
         members.accept(token, user)
     if isinstance(form, AccountForm):
-        login(request, user)
+        open_session(request, user, Method.PASSWORD)

@@ -1,8 +1,5 @@
 """The page "People": members with their roles, invitations, and the forms that change them."""
 
-import re
-from typing import Any
-
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -14,6 +11,7 @@ from docsite.core.tenants.members import MembershipError
 from docsite.core.tenants.models import Membership, Project, Role
 from docsite.core.workspace import navigation
 from docsite.core.workspace.people import mail
+from docsite.core.workspace.posted_rows import find_row
 
 KEY = "people"
 
@@ -57,15 +55,14 @@ def show_people(request: HttpRequest, project: Project) -> HttpResponse:
         "address": address,
         "is_sent": is_sent,
         "days": members.INVITATION_LIFETIME.days,
+        "rules": navigation.page_url(KEY, project, name="rules"),
         "leave": navigation.page_url(KEY, project, name="leave"),
         "is_member": people.filter(user=request.user.pk).exists(),
         "sends_mail": mail.is_configured(),
     }
     title = f"People of {organization}"
     status = 400 if form.errors else 200
-    response = navigation.render(request, "admin/people/list.html", project, title, context, status=status)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return navigation.render(request, "admin/people/list.html", project, title, context, status=status)
 
 
 def leave(request: HttpRequest, project: Project) -> HttpResponse:
@@ -86,24 +83,21 @@ def leave(request: HttpRequest, project: Project) -> HttpResponse:
 def _change(request: HttpRequest, project: Project) -> None:
     """Change a role, remove a member or withdraw an invitation, as the form names it."""
     organization = project.organization
-    if invitation := _find(members.list_open(organization), request.POST.get("withdraw", "")):
+    if invitation := find_row(members.list_open(organization), request.POST.get("withdraw", "")):
         invitation.delete()
         messages.success(request, "The invitation is withdrawn.")
         return
     people = Membership.objects.filter(organization=organization).select_related("user")
-    if member := _find(people, request.POST.get("remove", "")):
+    if member := find_row(people, request.POST.get("remove", "")):
         members.remove(member)
         messages.success(request, f"{member.user} does not belong to {organization} any more.")
-    elif (member := _find(people, request.POST.get("member", ""))) and request.POST.get("role") in Role.values:
+    elif (member := find_row(people, request.POST.get("member", ""))) and request.POST.get("role") in Role.values:
+        if member.is_from_groups:
+            raise MembershipError(f"Groups decide about {member.user}. Change the role of the group.")
         members.change_role(member, Role(request.POST["role"]))
         messages.success(request, f"{member.user} is {request.POST['role']} now.")
     else:
         messages.error(request, "This person or invitation is not here any more.")
-
-
-def _find(rows: Any, number: str) -> Any:
-    """The row of the organization with this number."""
-    return rows.filter(pk=number).first() if re.fullmatch(r"[0-9]{1,18}", number) else None
 
 
 navigation.add_page(

@@ -71,6 +71,7 @@ ADDRESSES = {
     "workspace_support": Row(WRITER, WRITER),
     "workspace_support_settings": Row(),
     "workspace_support_detail": Row(WRITER, WRITER, {"request_id": "@request"}),
+    "workspace_costs": Row(VIEWER),
     "workspace_protected": Row(),
     "workspace_readers": Row(),
     "workspace_synonyms": Row(VIEWER, WRITER),
@@ -84,6 +85,7 @@ ADDRESSES = {
     "workspace_install_state": Row(),
     "workspace_install_pages": Row(),
     "workspace_people": Row(VIEWER),
+    "workspace_people_rules": Row(),
     "workspace_people_leave": Row(VIEWER, VIEWER),
     "workspace_limits": Row(WRITER),
     "projects_keys": Row(),
@@ -113,6 +115,7 @@ MODELS = {  # who reads the list, who adds, changes and deletes
 OWN = {  # of the log-in itself, of the wizard (whose rules test_wizard.py tests), and those that show only links
     *("index", "login", "logout", "password_change", "password_change_done", "autocomplete", "jsi18n", "app_list"),
     *("view_on_site", "auth_user_password_change", "new_project", "new_project_check", "new_project_name"),
+    "account_log_in",
 }
 PARTS = ("changelist", "add", "change", "delete", "history")
 

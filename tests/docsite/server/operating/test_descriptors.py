@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.core.checks import run_checks
 
-from docsite.server import descriptors
+from docsite.server.health import descriptors
 from tests.conftest import wait_for
 from tests.processes import manage
 

@@ -1,4 +1,4 @@
-"""The log-in of the admin, with limits against password guessing: by client address and by account.
+"""The log-in by password, with limits against password guessing: by client address and by account.
 
 Many failures block an account, except for browsers that have logged in to it before:
 they keep a signed "device cookie"
@@ -9,16 +9,17 @@ import hashlib
 from datetime import timedelta
 from typing import Any
 
-from django.contrib import admin
 from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.urls import reverse
 
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
 from docsite.core.http.ratelimit import Limit
+from docsite.core.sign_on import two_factor
 
 LOGIN_IP = Limit("login-ip", "limit_login_ip", fail_open=True)
 LOGIN_ACCOUNT = Limit("login-account", "limit_login_account", fail_open=True)
@@ -27,9 +28,13 @@ DEVICE_LIFETIME = timedelta(days=180)
 
 
 class LoginForm(AdminAuthenticationForm):
-    """Django's form. `refusal` is set when there were too many attempts."""
+    """Django's form. `refusal` is set when there were too many attempts.
+
+    `user_without_code` is set when the password is right, but the account also needs a code.
+    """
 
     refusal: TooMany | None = None
+    user_without_code: User | None = None
 
     def clean(self) -> dict[str, Any]:
         """Refuse before the password is checked, so that a refusal says nothing about it."""
@@ -45,23 +50,24 @@ class LoginForm(AdminAuthenticationForm):
         except TooMany as refusal:
             self.refusal = refusal
             raise ValidationError(refusal.sentence, code="throttled") from None
-        return super().clean()
+        cleaned = super().clean()
+        user = self.get_user()
+        if user and two_factor.is_set_up(user):
+            self.user_without_code = user
+            raise ValidationError("A code is needed, too.", code="second_factor")
+        return cleaned
 
 
-def login(request: HttpRequest) -> HttpResponseBase:
-    """The log-in page of the admin; 429 with `Retry-After` after too many attempts."""
-    response = admin.site.login(request)
-    form = getattr(response, "context_data", {}).get("form")
-    if isinstance(form, LoginForm) and form.refusal:
-        response.status_code = form.refusal.status
-        for name, value in form.refusal.headers.items():
-            response.headers[name] = value
-    elif request.method == "POST" and request.user.is_authenticated:
-        account = _account(request.user.get_username())
-        response.set_signed_cookie(
-            DEVICE_COOKIE, account, max_age=DEVICE_LIFETIME, path=request.path, httponly=True, samesite="Lax"
-        )
-    return response
+def remember_browser(response: HttpResponseBase, user: AbstractBaseUser | AnonymousUser) -> None:
+    """Give the browser the cookie of one that has logged in to this account."""
+    response.set_signed_cookie(
+        DEVICE_COOKIE,
+        _account(user.get_username()),
+        max_age=DEVICE_LIFETIME,
+        path=reverse("admin:login"),
+        httponly=True,
+        samesite="Lax",
+    )
 
 
 def _account(name: str) -> str:

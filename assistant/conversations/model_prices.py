@@ -1,0 +1,32 @@
+"""The prices of models: the operator's, which hold for all models, or else those of the project's owner."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+from django.conf import settings
+
+from assistant.models import ModelPrice
+from assistant.prices import MILLION, Price
+
+
+def find_prices(project_id: int | None, names: Iterable[str]) -> dict[str, Price]:
+    """The prices of models by name. A model without a price is missing."""
+    names = set(names)
+    if price := find_operator_price():
+        return dict.fromkeys(names, price)
+    rows = ModelPrice.objects.filter(project=project_id, model__in=names) if project_id and names else ()
+    return {row.model: row.to_price() for row in rows}
+
+
+def find_operator_price() -> Price | None:
+    """The price that the operator has set for every model of every project."""
+    env = settings.ENV
+    if env.openai_input_price is None and env.openai_output_price is None:
+        return None
+    prompt, reply = to_millionths(env.openai_input_price or 0), to_millionths(env.openai_output_price or 0)
+    return Price(prompt, prompt, reply)
+
+
+def to_millionths(amount: float | Decimal) -> int:
+    """An amount of money in millionths of its currency, as it is written in decimals."""
+    return round(Decimal(str(amount)) * MILLION)

@@ -1,0 +1,73 @@
+"""Prices of models, and notices about limits of tokens and money."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.utils import timezone
+
+from assistant.prices import Price
+from docsite.core.tenants.models import Project
+
+
+class ModelPrice(models.Model):
+    """The owner's prices of a model for a million tokens, in millionths of the currency.
+
+    A new price holds for answers that begin after it: what was charged before stays as it is.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    model = models.CharField(max_length=200, help_text="As it is configured.")
+    input_price = models.PositiveBigIntegerField()
+    cached_input_price = models.PositiveBigIntegerField()
+    output_price = models.PositiveBigIntegerField()
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "model"], name="one_price_a_model")]
+
+    def __str__(self) -> str:
+        return self.model
+
+    def to_price(self) -> Price:
+        """The prices as an answer is charged with them."""
+        return Price(self.input_price, self.cached_input_price, self.output_price)
+
+
+class BudgetNotice(models.Model):
+    """A project has used 80 % of a limit of its budget, or has reached it: a row for each, in each day or month.
+
+    A limit of another size has rows of its own. A row is stored in one transaction with the charge that led to it, or
+    with the refusal to ask a model. So a receiver of `post_save` (`created`) can add deliveries to the outbox in
+    the same transaction.
+    """
+
+    class Period(models.TextChoices):
+        """The time of a limit (UTC)."""
+
+        DAILY = "daily"
+        MONTHLY = "monthly"
+
+    class Field(models.TextChoices):
+        """What is limited."""
+
+        TOKENS = "tokens"
+        COST = "cost"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    period = models.CharField(max_length=7, choices=Period.choices)
+    field = models.CharField(max_length=6, choices=Field.choices)
+    starts_on = models.DateField(help_text="The first day of the period.")
+    size = models.PositiveBigIntegerField(help_text="Of the limit, in tokens or in millionths of the currency.")
+    percent = models.PositiveSmallIntegerField(help_text="80 or 100.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["project", "period", "field", "starts_on", "size", "percent"], name="one_budget_notice"
+            )
+        ]
+
+    def __str__(self) -> str:
+        name = f"{self.period} {self.field.removesuffix('s')} limit"
+        return f"The {name} is reached." if self.percent == 100 else f"{self.percent} % of the {name} are used."

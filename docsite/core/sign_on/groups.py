@@ -1,0 +1,41 @@
+"""Roles by the provider's groups. Each single sign-on applies them; roles that a person gave stay as they are."""
+
+from contextlib import suppress
+
+from django.contrib.auth.models import AbstractBaseUser
+
+from docsite.core.sign_on.models import GroupRole
+from docsite.core.tenants import members
+from docsite.core.tenants.members import MembershipError
+from docsite.core.tenants.models import Membership, Role
+
+
+def find_roles(groups: frozenset[str]) -> dict[int, Role]:
+    """The highest role of these groups in each organization, by its primary key."""
+    roles: dict[int, Role] = {}
+    rows = GroupRole.objects.filter(group__in=groups).values_list("organization_id", "role")
+    for organization, role in sorted(rows, key=lambda row: Role(row[1]).rank):
+        roles[organization] = Role(role)
+    return roles
+
+
+def apply(user: AbstractBaseUser, groups: frozenset[str]) -> None:
+    """Give the user the roles of these groups, and take those of groups that the user has left.
+
+    The last owner of an organization stays its owner.
+    """
+    roles = find_roles(groups)
+    own = {member.organization_id: member for member in Membership.objects.filter(user=user.pk)}
+    for organization, role in roles.items():
+        member = own.get(organization)
+        if member is None:
+            Membership.objects.get_or_create(
+                organization_id=organization, user_id=user.pk, defaults={"role": role, "is_from_groups": True}
+            )
+        elif member.is_from_groups and member.role != role:
+            with suppress(MembershipError):
+                members.change_role(member, role)
+    for organization, member in own.items():
+        if member.is_from_groups and organization not in roles:
+            with suppress(MembershipError):
+                members.remove(member)

@@ -1,0 +1,98 @@
+"""The log-in page of the admin, and the page that asks for the code of accounts with a second factor."""
+
+import time
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_login_failed
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from docsite.core.http.errors import TooMany
+from docsite.core.sign_on import provider, single_sign_on, two_factor
+from docsite.core.sign_on.password import LoginForm, remember_browser
+from docsite.core.sign_on.sessions import find_next, mark, open_session
+from docsite.core.tenants.log_in_rules import Method
+
+CODE_SECONDS = 300  # between the password and the code
+_WAITING = "waits_for_code"
+
+
+class CodeForm(forms.Form):
+    """A code of the app, or a recovery code."""
+
+    code = forms.CharField(
+        max_length=40,
+        help_text="The six digits of your app, or one of your recovery codes.",
+        widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "autofocus": True, "spellcheck": "false"}),
+    )
+
+
+def login(request: HttpRequest) -> HttpResponseBase:
+    """The log-in page; 429 with `Retry-After` after too many attempts."""
+    after = find_next(request, request.POST.get("next") or request.GET.get("next", ""))
+    button = {"single_sign_on": single_sign_on.start_url(after), "provider_name": provider.get_name()}
+    response = admin.site.login(request, button)
+    form = getattr(response, "context_data", {}).get("form")
+    if isinstance(form, LoginForm) and form.refusal:
+        _set_status(response, form.refusal)
+    elif isinstance(form, LoginForm) and (user := form.user_without_code):
+        request.session[_WAITING] = {"user": user.pk, "password": _hash(user), "at": time.time(), "next": after}
+        request.session.cycle_key()
+        return HttpResponseRedirect(reverse("log_in_code"))
+    elif request.method == "POST" and request.user.is_authenticated:
+        mark(request, Method.PASSWORD)
+        remember_browser(response, request.user)
+    return response
+
+
+def ask_code(request: HttpRequest) -> HttpResponse:
+    """Ask for the code after the password. Without a password, or too late, it leads back to the log-in page."""
+    user = _find_waiting(request)
+    if user is None:
+        return HttpResponseRedirect(reverse("admin:login"))
+    form = CodeForm(request.POST if request.method == "POST" else None)
+    refusal = None
+    if form.is_valid():
+        try:
+            if two_factor.verify(user, form.cleaned_data["code"]):
+                after = find_next(request, request.session.pop(_WAITING)["next"])
+                open_session(request, user, Method.SECOND_FACTOR)
+                response = HttpResponseRedirect(after)
+                remember_browser(response, user)
+                return response
+            credentials = {"username": user.get_username(), "by": "code"}
+            user_login_failed.send(__name__, credentials=credentials, request=request)
+            form.add_error("code", "This code is not right, or was used before.")
+        except TooMany as wait:
+            refusal = wait
+            form.add_error("code", wait.sentence)
+    shown = {**admin.site.each_context(request), "title": "Your code", "form": form}
+    page = TemplateResponse(request, "admin/log_in/code.html", shown, headers={"Cache-Control": "private, no-store"})
+    if refusal:
+        _set_status(page, refusal)
+    return page
+
+
+def _find_waiting(request: HttpRequest) -> User | None:
+    """The user whose password was right a moment ago, and has not changed since."""
+    waiting = request.session.get(_WAITING)
+    if not waiting or waiting["at"] < time.time() - CODE_SECONDS:
+        return None
+    user = get_user_model().objects.filter(pk=waiting["user"], is_active=True).first()
+    return user if user and _hash(user) == waiting["password"] else None
+
+
+def _hash(user: User) -> str:
+    """Changes with the password."""
+    return str(user.get_session_auth_hash())
+
+
+def _set_status(response: HttpResponseBase, refusal: TooMany) -> None:
+    response.status_code = refusal.status
+    for name, value in refusal.headers.items():
+        response.headers[name] = value

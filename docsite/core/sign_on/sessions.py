@@ -1,0 +1,31 @@
+"""The session of a user who has shown who they are."""
+
+from django.contrib.auth import login
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from docsite.core.tenants.log_in_rules import Method, set_method
+
+SINGLE_SIGN_ON_SECONDS = 12 * 3600  # then the provider is asked again, and a group that was left counts
+_BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+def open_session(request: HttpRequest, user: User, method: Method) -> None:
+    """Log the user in. The session gets a new key, so that nobody who knows the old one is in it."""
+    request.log_in_method = method  # type: ignore[attr-defined]  # for the audit
+    login(request, user, backend=_BACKEND)
+    mark(request, method)
+
+
+def mark(request: HttpRequest, method: Method) -> None:
+    """Store how the user of the session has logged in, and how long that holds."""
+    set_method(request, method)
+    request.session.set_expiry(SINGLE_SIGN_ON_SECONDS if method == Method.SINGLE_SIGN_ON else None)
+
+
+def find_next(request: HttpRequest, wanted: str) -> str:
+    """The address to go to after the log-in: the one that is wanted if it is of this service, else the admin."""
+    is_own = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return wanted if is_own else reverse("admin:index")

@@ -1,0 +1,86 @@
+"""The page on which people set up their own two-factor log-in, and connect their account with the provider."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from docsite.core.http.errors import TooMany
+from docsite.core.sign_on import provider, single_sign_on, two_factor
+from docsite.core.sign_on.log_in_page import CodeForm
+from docsite.core.sign_on.models import Identity
+from docsite.core.sign_on.sessions import mark
+from docsite.core.tenants.log_in_rules import Method, get_method, list_closed
+from docsite.core.workspace import navigation
+
+
+def show_own_log_in(request: HttpRequest) -> HttpResponse:
+    """Show how the user logs in. A POST changes the second factor or its recovery codes, or ends single sign-on."""
+    user: Any = request.user  # staff only come here
+    has_password = user.has_usable_password()
+    form, codes = CodeForm(), []
+    if request.method == "POST" and has_password:
+        if "disconnect" in request.POST:
+            _disconnect(request, user)
+        elif "begin" in request.POST and not two_factor.is_set_up(user):
+            two_factor.begin(user)
+        else:
+            form = CodeForm(request.POST)
+            codes = _change(request, user, form) if form.is_valid() else []
+    pending = two_factor.find_pending(user) if request.method == "POST" else None
+    picture, secret = two_factor.describe(pending) if pending else ("", "")
+    context = {
+        **admin.site.each_context(request),
+        "title": "Your log-in",
+        "closed": list_closed(request),
+        "has_password": has_password,
+        "is_set_up": two_factor.is_set_up(user),
+        "codes": codes,
+        "codes_left": two_factor.count_recovery_codes(user),
+        "picture": picture,
+        "secret": secret,
+        "form": CodeForm() if codes else form,
+        "single_sign_on": single_sign_on.start_url(reverse("admin:account_log_in")),
+        "provider_name": provider.get_name(),
+        "identity": Identity.objects.filter(user=user).first(),
+    }
+    status = 400 if form.errors else 200
+    headers = {"Cache-Control": "private, no-store"}
+    return TemplateResponse(request, "admin/log_in/account.html", context, status=status, headers=headers)
+
+
+def _change(request: HttpRequest, user: Any, form: CodeForm) -> list[str]:
+    """Do what the form asks for, if its code is right. Returns new recovery codes."""
+    code = form.cleaned_data["code"]
+    try:
+        if "confirm" in request.POST:
+            codes = two_factor.confirm(user, code)
+            if codes and get_method(request) == Method.PASSWORD:
+                mark(request, Method.SECOND_FACTOR)
+                request.session.cycle_key()
+            elif not codes:
+                form.add_error("code", "This code is not right. Does the clock of your phone tell the right time?")
+            return codes
+        if not two_factor.verify(user, code):
+            form.add_error("code", "This code is not right, or was used before.")
+        elif "renew" in request.POST:
+            return two_factor.renew_recovery_codes(user)
+        elif "remove" in request.POST:
+            two_factor.remove(user)
+            if get_method(request) == Method.SECOND_FACTOR:
+                mark(request, Method.PASSWORD)
+    except TooMany as refusal:
+        form.add_error("code", refusal.sentence)
+    return []
+
+
+def _disconnect(request: HttpRequest, user: Any) -> None:
+    """End single sign-on for an account with a password. The session is one by password from now on."""
+    for identity in Identity.objects.filter(user=user):
+        identity.delete()
+        mark(request, Method.PASSWORD)
+
+
+navigation.add_address("account/log-in", show_own_log_in, "account_log_in")

@@ -1,0 +1,26 @@
+"""The tables of search, one module for each subject. Import the models from here."""
+
+from search.models.index import Generation, Index, SectionVector, VectorIndex
+from search.models.pages import Document, PageWords, Redirect, Section
+from search.models.searches import SearchQuery
+from search.models.settings import SearchSettings
+from search.models.sources import PushedFile, Source, validate_groups
+from search.models.visibility import is_indexed, is_visible
+
+__all__ = [
+    "Document",
+    "Generation",
+    "Index",
+    "PageWords",
+    "PushedFile",
+    "Redirect",
+    "SearchQuery",
+    "SearchSettings",
+    "Section",
+    "SectionVector",
+    "Source",
+    "VectorIndex",
+    "is_indexed",
+    "is_visible",
+    "validate_groups",
+]

@@ -1,0 +1,278 @@
+"""Single sign-on with a real provider: the way there and back, refused tokens, accounts, and roles by groups."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.contrib.auth import get_user_model
+
+from docsite.core.sign_on import openid_connect
+from docsite.core.sign_on.models import GroupRole, Identity
+from docsite.core.tenants.models import Membership
+from docsite.privacy.models import AuditEntry
+from tests.conftest import logged_in
+from tests.docsite.core.sign_on.conftest import new_browser
+from tests.oidc_provider import FAULTS, SECRET
+
+
+@pytest.fixture
+def ada(provider, project):
+    """A person whose group writes in the organization of the project."""
+    GroupRole.objects.create(organization=project.project.organization, group=f"docs-{project.domain}", role="writer")
+    provider.set_claims(f"ada-{project.domain}", preferred_username="Ada", groups=[f"docs-{project.domain}", "all"])
+    return f"ada-{project.domain}"
+
+
+def membership(subject, project):
+    return Membership.objects.filter(
+        user__identities__subject=subject, organization=project.project.organization
+    ).first()
+
+
+def test_the_request_to_the_provider_is_bound_to_the_browser(provider):
+    start = new_browser().get("/admin/login/single-sign-on")
+    address = urlsplit(start["Location"])
+    query = {name: values[0] for name, values in parse_qs(address.query).items()}
+    assert f"{address.scheme}://{address.netloc}" == provider.url
+    assert query["code_challenge_method"] == "S256"
+    assert min(len(query[name]) for name in ("state", "nonce", "code_challenge")) >= 20
+    assert query["redirect_uri"] == "http://testserver/admin/login/single-sign-on/callback"
+    assert SECRET not in start["Location"]
+
+
+def test_a_new_person_gets_an_account_with_the_role_of_the_group(provider, ada, project):
+    page = f"/admin/project/{project.domain}/people"
+    browser, response = provider.log_in(ada, after=page)
+    assert response["Location"] == page
+    assert "by group" in browser.get(page).content.decode()
+    member = membership(ada, project)
+    assert (member.role, member.is_from_groups) == ("writer", True)
+    assert not member.user.has_usable_password()
+    assert browser.session.get_expiry_age() <= 12 * 3600
+    browser, _ = provider.log_in(ada)
+    assert Identity.objects.filter(subject=ada).count() == 1
+    browser.post("/admin/logout/")
+    trail = AuditEntry.objects.filter(organization_id=project.project.organization_id, object=member.user.username)
+    assert {row.action: row.details for row in trail} == {"logged in": {"by": "single sign-on"}, "logged out": {}}
+
+
+def test_the_session_gets_a_new_key(provider, ada):
+    browser = new_browser()
+    start = browser.get("/admin/login/single-sign-on")
+    before = browser.session.session_key
+    browser.get(provider.authorize(start["Location"], ada))
+    assert browser.session.session_key != before
+
+
+def test_a_role_follows_the_groups_at_each_log_in(provider, ada, project):
+    organization, group = project.project.organization, f"docs-{project.domain}"
+    logged_in(f"owner of {project.domain}", organization)
+    provider.log_in(ada)
+    GroupRole.objects.create(organization=organization, group="all", role="owner")
+    provider.log_in(ada)
+    assert membership(ada, project).role == "owner"
+    provider.set_claims(ada, groups=[group])
+    provider.log_in(ada)
+    assert membership(ada, project).role == "writer"
+    provider.set_claims(ada)
+    browser, _ = provider.log_in(ada)
+    assert membership(ada, project) is None
+    assert browser.get(f"/admin/project/{project.domain}/people").status_code == 404
+
+
+def test_the_last_owner_stays_whatever_the_groups_say(provider, ada, project):
+    GroupRole.objects.filter(group=f"docs-{project.domain}").update(role="owner")
+    provider.log_in(ada)
+    provider.set_claims(ada, groups=[])
+    provider.log_in(ada)
+    assert membership(ada, project).role == "owner"
+
+
+def test_a_role_given_by_hand_stays(provider, ada, project):
+    _, response = provider.log_in(ada)
+    assert response.status_code == 302
+    Membership.objects.filter(pk=membership(ada, project).pk).update(is_from_groups=False, role="viewer")
+    provider.log_in(ada)
+    assert membership(ada, project).role == "viewer"
+    provider.set_claims(ada, groups=[])
+    provider.log_in(ada)
+    assert membership(ada, project).role == "viewer"
+
+
+def test_people_without_a_role_get_no_account(provider, project):
+    subject = f"stranger-{project.domain}"
+    provider.set_claims(subject, groups=["somebody", 7, None])
+    browser, response = provider.log_in(subject)
+    assert response.status_code == 403
+    assert "You have no access here" in response.content.decode()
+    assert not Identity.objects.filter(subject=subject).exists()
+    assert "_auth_user_id" not in browser.session
+
+
+def test_an_account_without_a_password_stays_connected(provider, ada):
+    browser, _ = provider.log_in(ada)
+    browser.post("/admin/account/log-in", {"disconnect": "1"})
+    assert Identity.objects.filter(subject=ada).exists(), "nothing else opens it"
+
+
+def test_who_begins_single_sign_on_and_then_takes_a_password_stays_logged_in(provider, people, project):
+    html = people.owner.post(f"/admin/project/{project.domain}/people", {"invite": "1", "role": "viewer"})
+    link = "/invitations/" + html.content.decode().partition("/invitations/")[2].partition("<")[0]
+    browser, name = new_browser(), f"undecided-{project.project.pk}"
+    browser.get("/admin/login/single-sign-on")
+    assert browser.session.get_expiry_age() <= 600
+    browser.post(link, {"username": name, "password1": "a heron eats at dawn", "password2": "a heron eats at dawn"})
+    assert browser.session.get_expiry_age() > 86_400
+
+
+def test_an_invitation_makes_an_account_for_a_person_without_a_group(provider, people, project):
+    page = f"/admin/project/{project.domain}/people"
+    html = people.owner.post(page, {"invite": "1", "role": "viewer"}).content.decode()
+    link = "/invitations/" + html.partition("/invitations/")[2].partition("<")[0]
+    assert "Log in with Example ID" in new_browser().get(link).content.decode()
+    subject = f"invited-{project.domain}"
+    browser, response = provider.log_in(subject, after=link)
+    assert response["Location"] == link
+    browser.post(link)
+    provider.log_in(subject)
+    assert membership(subject, project).role == "viewer"
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_token_with_a_fault_opens_nothing(provider, ada, project, fault):
+    subject = f"{fault}:{project.domain}"
+    provider.set_claims(subject, groups=[f"docs-{project.domain}"])
+    browser, response = provider.log_in(subject)
+    assert response.status_code == 403
+    assert "not valid for this service" in response.content.decode()
+    assert "_auth_user_id" not in browser.session
+    assert not Identity.objects.filter(subject=subject).exists()
+
+
+def test_an_answer_counts_once_and_only_in_the_browser_that_asked(provider, ada):
+    browser = new_browser()
+    back = provider.authorize(browser.get("/admin/login/single-sign-on")["Location"], ada)
+    entries = AuditEntry.objects.filter(action="log-in failed").count()
+    for other in (new_browser(), new_browser()):
+        assert other.get(back).status_code == 400
+    assert browser.get(back.replace("state=", "state=x")).status_code == 400
+    assert browser.get("/admin/login/single-sign-on/callback").status_code == 400
+    assert AuditEntry.objects.filter(action="log-in failed").count() == entries, "anybody can send these"
+    assert browser.get(back).status_code == 302
+    assert browser.get(back).status_code == 400
+
+
+def test_who_is_refused_by_the_provider_may_try_again(provider, caplog):
+    _, response = provider.log_in("")
+    assert response.status_code == 403
+    assert "Example ID refused the log-in." in response.content.decode()
+    assert "OAuthError" in caplog.text
+    assert AuditEntry.objects.filter(action="log-in failed").first().details == {"by": "single sign-on"}
+
+
+@pytest.mark.parametrize(
+    "after", ["https://attacker.example/", "//attacker.example", "javascript:alert(1)", "\\\\x.example"]
+)
+def test_nobody_is_led_elsewhere_after_the_log_in(provider, ada, after):
+    assert provider.log_in(ada, after=after)[1]["Location"] == "/admin/"
+    page = new_browser().get("/admin/login/", {"next": after}).content.decode()
+    assert 'href="/admin/login/single-sign-on?next=%2Fadmin%2F"' in page
+
+
+def test_a_name_or_an_address_of_another_never_opens_the_account(provider, ada, project):
+    boss = get_user_model().objects.create_superuser(f"boss-{project.domain}", "boss@acme.example", "a heron eats")
+    provider.set_claims(
+        ada,
+        preferred_username=boss.username,
+        email="boss@acme.example",
+        email_verified=True,
+        groups=[f"docs-{project.domain}"],
+    )
+    provider.log_in(ada)
+    user = membership(ada, project).user
+    assert (user.username, user.is_superuser) == (f"boss-{project.domain}-2", False)
+
+
+def test_superusers_and_switched_off_accounts_stay_out(provider, ada, project):
+    provider.log_in(ada)
+    user = membership(ada, project).user
+    get_user_model().objects.filter(pk=user.pk).update(is_superuser=True)
+    browser, response = provider.log_in(ada)
+    assert response.status_code == 403
+    assert "Superusers log in with a password" in response.content.decode()
+    get_user_model().objects.filter(pk=user.pk).update(is_superuser=False, is_active=False)
+    browser, response = provider.log_in(ada)
+    assert response.status_code == 403
+    assert "_auth_user_id" not in browser.session
+
+
+def test_an_account_with_a_password_is_connected_by_its_owner_only(provider, people, project):
+    subject = f"teammate-{project.domain}"
+    _, response = provider.log_in(subject, people.teammate)
+    assert response["Location"] == "/admin/login/single-sign-on/connect"
+    assert f"teammate of {project.domain}" in people.teammate.get(response["Location"]).content.decode()
+    assert not Identity.objects.filter(subject=subject).exists()
+    assert people.teammate.post(response["Location"])["Location"] == "/admin/"
+    assert membership(subject, project).user.username == f"teammate of {project.domain}"
+    browser, response = provider.log_in(subject)
+    assert browser.get(f"/admin/project/{project.domain}/people").status_code == 200
+    people.teammate.post("/admin/account/log-in", {"disconnect": "1"})
+    assert not Identity.objects.filter(subject=subject).exists()
+    assert people.teammate.session["log_in_method"] == "password"
+    assert provider.log_in(subject)[1].status_code == 403
+    other = new_browser().post("/admin/login/single-sign-on/connect")
+    assert other["Location"] == "/admin/"
+
+
+def test_a_password_alone_connects_no_account_to_open_more(provider, people, project):
+    """Else whoever knows a member's password could connect an identity of his own, and get in with it."""
+    subject, organization = f"thief-{project.domain}", project.project.organization
+    _, response = provider.log_in(subject, people.teammate)
+    organization.requires_single_sign_on = True
+    organization.save()
+    assert people.teammate.post(response["Location"]).status_code == 403
+    _, response = provider.log_in(subject, people.teammate)
+    assert response.status_code == 403
+    assert "wants another log-in" in response.content.decode()
+    assert not Identity.objects.filter(subject=subject).exists()
+
+
+def test_nobody_changes_a_role_by_group_by_hand(provider, ada, people, project):
+    provider.log_in(ada)
+    member = membership(ada, project)
+    page = f"/admin/project/{project.domain}/people"
+    html = people.owner.post(page, {"member": str(member.pk), "role": "owner"}, follow=True).content.decode()
+    assert "Groups decide about" in html
+    assert f'name="member" value="{member.pk}"' not in html
+    assert membership(ada, project).role == "writer"
+    rules = people.owner.get(f"{page}/log-in").content.decode()
+    assert f"<bdi>owner of {project.domain}</bdi>" in rules, "the members who are not connected"
+    assert f"<bdi>{member.user.username}</bdi>" not in rules
+
+
+def test_starts_are_limited_by_address(provider, settings):
+    settings.ENV = settings.ENV.model_copy(update={"limit_login_ip": "2/d"})
+    browser = new_browser()
+    assert [browser.get("/admin/login/single-sign-on").status_code for _ in range(3)] == [302, 302, 429]
+
+
+def test_a_provider_that_is_away_or_another_is_a_502(provider, settings):
+    settings.ENV = settings.ENV.model_copy(update={"oidc_issuer": "http://127.0.0.1:9"})
+    response = new_browser().get("/admin/login/single-sign-on")
+    assert response.status_code == 502
+    assert "does not answer as it should" in response.content.decode()
+    env = settings.ENV = settings.ENV.model_copy(update={"oidc_issuer": "http://127.0.0.1:9/another"})
+    client = openid_connect._build_client(env.oidc_issuer, env.oidc_client_id, SECRET, env.oidc_scopes)
+    client._server_metadata_url = f"{provider.url}/.well-known/openid-configuration"
+    assert new_browser().get("/admin/login/single-sign-on").status_code == 502
+
+
+def test_without_a_provider_there_is_no_single_sign_on(client):
+    assert "single-sign-on" not in client.get("/admin/login/").content.decode()
+    for path in ("", "/callback"):
+        assert client.get(f"/admin/login/single-sign-on{path}").status_code == 404
+
+
+def test_the_log_in_page_has_the_button(provider):
+    page = new_browser().get("/admin/login/", {"next": "/admin/project/acme/"}).content.decode()
+    assert "Log in with Example ID" in page
+    assert 'href="/admin/login/single-sign-on?next=%2Fadmin%2Fproject%2Facme%2F"' in page

@@ -1,0 +1,53 @@
+"""The work beside the requests can have a process of its own."""
+
+import signal
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+
+from tests import scenarios
+from tests.conftest import PATIENCE, wait_for
+from tests.ports import free_port
+from tests.processes import Process, manage
+
+
+def store_old_search() -> None:
+    """Store a search that the first sweep deletes."""
+    from docsite.core.tenants.management.commands.createproject import create_project
+
+    project, *_ = create_project("worker", "Worker", "https://docs.acme.example", [])
+    project.searches.create(caller=1, text="install", at=datetime(2020, 1, 1, tzinfo=UTC))
+
+
+def count_searches(folder: Path) -> int:
+    """Count the searches in the database of a folder."""
+    with closing(sqlite3.connect(folder / "db.sqlite3")) as database:
+        return int(database.execute("SELECT count(*) FROM search_searchquery").fetchone()[0])
+
+
+def test_a_worker_does_what_a_serving_process_leaves(tmp_path: Path, copy_database):
+    database = copy_database(tmp_path)
+    environment = scenarios.environment(database)
+    scenarios.run(store_old_search, database)
+    port, out, log = free_port(), tmp_path / "out", tmp_path / "log"
+    out.touch()
+    log.touch()
+    server = Process(manage, ("serve", "--port", str(port), "--no-background"), environment, out, out)
+    worker = None
+    try:
+        wait_for(lambda: "Ready:" in out.read_text(), "the service")
+        assert httpx.get(f"http://127.0.0.1:{port}/health/ready", trust_env=False).json()["threads"] == "ok"
+        assert count_searches(tmp_path) == 1
+        worker = Process(manage, ("worker",), environment, log, log)
+        wait_for(lambda: "Working." in log.read_text(), "the worker")
+        wait_for(lambda: count_searches(tmp_path) == 0, "the sweep")
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(PATIENCE) == 0, log.read_text()
+        assert "Traceback" not in log.read_text()
+    finally:
+        for process in filter(None, (server, worker)):
+            process.terminate()
+            process.wait(PATIENCE)
