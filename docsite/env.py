@@ -10,7 +10,7 @@ import ipaddress
 import re
 from email.utils import parseaddr
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
@@ -145,7 +145,9 @@ class Env(BaseSettings):
         default=5, ge=1, description="Number of failures in a row after which a model server is not asked for a while."
     )
     openai_breaker_seconds: Seconds = Field(
-        default=30, description="How long a failing model server is not asked. Then one request tries again."
+        default=30,
+        description="How long a failing model server is not asked. Then one request tries again. With `REDIS_URL` all "
+        "processes share this.",
     )
     daily_tokens_per_project: int = Field(
         default=50_000_000,
@@ -239,6 +241,9 @@ class Env(BaseSettings):
         le=600,
         description="How long the service accepts requests after SIGTERM, while `/health/ready` answers 503. Set it to "
         "more than the interval at which a load balancer asks. A proxy that tries the next process needs no such time.",
+    )
+    log_format: Literal["lines", "json"] = Field(
+        default="lines", description="Format of the log on standard error: `lines`, or `json` with one object a line."
     )
     metrics_token: str = Field(
         default="",

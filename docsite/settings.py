@@ -178,12 +178,15 @@ LOGIN_REDIRECT_URL = "admin:index"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "docsite.core.logs.LineFormatter"}},
+    "formatters": {
+        "lines": {"()": "docsite.core.logs.LineFormatter"},
+        "json": {"()": "docsite.core.logs.JsonFormatter"},
+    },
     "filters": {
         "unavailable": {"()": "docsite.core.logs.UnavailableFilter"},
         "outage": {"()": "docsite.core.logs.OutageFilter"},
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["outage"]}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": ENV.log_format, "filters": ["outage"]}},
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
         # The response tells the caller; the log does not need it.

@@ -8,6 +8,7 @@ sends signals (go on, stop) to the process that runs the answer.
                        the first one: an event may be sent twice
     answer:ID:info     whose it is; its expiry is renewed by the process that runs it
     answer:chat:HASH   id of the latest answer of a chat
+    answers:PROCESS    channel without messages, to which a process is subscribed while it lives
     answers            channel: {"do": "read" | "stop", "id"}, {"do": "discard", "project", "fp", "thread"}
 """
 
@@ -15,6 +16,7 @@ import asyncio
 import hashlib
 import json
 import logging
+import secrets
 import time
 from collections.abc import AsyncGenerator
 from dataclasses import asdict, dataclass
@@ -22,17 +24,13 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from django.conf import settings
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import ExponentialBackoff
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from assistant.answering.pipeline import SORRY
 from assistant.conversations.chat_ids import is_chat_id_shared
 from assistant.events import Event, Failure
+from assistant.sessions import redis_client
 from assistant.sessions.event_log import dump_events, load_events
+from assistant.sessions.redis_client import REDIS_FAILURES, report_failure
 from assistant.sessions.running import (
     Asker,
     DeliveryCheck,
@@ -48,17 +46,14 @@ from docsite.core.http.errors import Unavailable
 logger = logging.getLogger(__name__)
 
 BATCH_SECONDS = 0.05
-HEARTBEAT_SECONDS = 2.0  # between two signs of life of a subscriber in another process
-SIGN_SECONDS = 0.5  # between two signs of life of a running answer
-DEAD_AFTER_SECONDS = 2  # without a sign of life, after which Redis forgets whose answer it is
-GONE_SECONDS = 1.0  # that a subscriber then waits for another sign
-RECOVERY_SECONDS = 6.0  # that it waits when Redis itself failed
+HEARTBEAT_SECONDS = 2.0  # between two signs of life of a running answer, or of a subscriber in another process
+DEAD_AFTER_SECONDS = 6  # without a sign of life
+GONE_SECONDS = 1.5  # without a connection of the process to Redis, which ends with the process
 ANNOUNCE_SECONDS = 0.5  # that a question waits for Redis
 DELIVERY_SECONDS = 0.25  # in which the last bytes of an answer usually reach their reader
 CHANNEL = "answers"
-REDIS_FAILURES = (RedisError, OSError)
+_OWN_CHANNEL = f"answers:{secrets.token_hex(8)}"  # of this process; whoever asks Redis sees whether it is connected
 
-_clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, Redis]" = WeakKeyDictionary()
 _listeners: "WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Task[None]]" = WeakKeyDictionary()
 _tasks: set[asyncio.Task[None]] = set()
 _delivery_checks: dict[str, DeliveryCheck] = {}  # of answers of other processes that have just ended here
@@ -71,6 +66,7 @@ class RemoteAnswer:
     message_id: str
     thread_id: str
     asker: Asker
+    process: str = ""  # its channel; empty: it is of an older release
     resumable = True
 
     async def subscribe(
@@ -82,18 +78,18 @@ class RemoteAnswer:
         """
         position = 0  # of the next event
         last_life = last_event = time.monotonic()
-        last_failure, heartbeat, last_entry = -RECOVERY_SECONDS, 0.0, "0"
+        last_failure, heartbeat, last_entry = 0.0, 0.0, "0"
         while True:
             now = time.monotonic()
             try:
                 if now - heartbeat > HEARTBEAT_SECONDS:
                     heartbeat = now
                     await _publish({"do": "read", "id": self.message_id})
-                entries, is_alive = await self._fetch_entries(last_entry)
+                entries, is_alive, is_gone = await self._fetch_entries(last_entry)
             except REDIS_FAILURES:
                 last_failure = now
                 last_entry = "0"  # Redis may come back empty, and get all events once more
-                entries, is_alive = [], False
+                entries, is_alive, is_gone = [], False, False
                 await asyncio.sleep(BATCH_SECONDS)
             for last_entry, entry in entries:  # noqa: B007  # where the next fetch begins
                 start = int(entry["at"])
@@ -106,9 +102,11 @@ class RemoteAnswer:
                     _delivery_checks[self.message_id] = is_delivered
                     _keep(asyncio.create_task(_close_chat(self.asker, self.message_id, is_delivered)))
                     return
-            if entries or is_alive:
+            if entries or (is_alive and not is_gone):
                 last_life = now
-            patience = RECOVERY_SECONDS if now - last_failure < RECOVERY_SECONDS else GONE_SECONDS
+            # After a failure of Redis the process connects again.
+            has_ended = is_gone and now - last_failure > DEAD_AFTER_SECONDS
+            patience = GONE_SECONDS if has_ended else DEAD_AFTER_SECONDS
             if entries:
                 last_event = now
             elif now - last_life > patience:
@@ -118,11 +116,14 @@ class RemoteAnswer:
                 last_event = now
                 yield None
 
-    async def _fetch_entries(self, last_entry: str) -> tuple[list[Any], bool]:
-        """The entries after one, after a short wait for them, and whether the answer's process lives."""
-        redis = _redis()
+    async def _fetch_entries(self, last_entry: str) -> tuple[list[Any], bool, bool]:
+        """The entries after one, after a short wait for them; whether the answer's process lives, and is gone."""
+        redis = redis_client.get()
         streams = await redis.xread({_events_key(self.message_id): last_entry}, count=100, block=500)
-        return (streams[0][1], True) if streams else ([], bool(await redis.exists(_info_key(self.message_id))))
+        if streams:
+            return streams[0][1], True, False
+        is_gone = bool(self.process) and not dict(await redis.pubsub_numsub(self.process))[self.process]
+        return [], bool(await redis.exists(_info_key(self.message_id))), is_gone
 
     def stop(self) -> None:
         """Ask the other process to end the answer."""
@@ -159,7 +160,7 @@ async def share(answer: RunningAnswer) -> None:
         async with asyncio.timeout(ANNOUNCE_SECONDS):
             await _announce(answer)
     except (*REDIS_FAILURES, TimeoutError) as failure:
-        _report(failure)
+        report_failure(failure)
     _keep(asyncio.create_task(_copy(answer)))
 
 
@@ -175,14 +176,14 @@ async def erase(message_ids: list[str]) -> None:
     if settings.ENV.redis_url and message_ids:
         keys = [key for message_id in message_ids for key in (_events_key(message_id), _info_key(message_id))]
         try:
-            await _redis().delete(*keys)
+            await redis_client.get().delete(*keys)
         except REDIS_FAILURES as failure:  # they expire
-            _report(failure)
+            report_failure(failure)
 
 
 async def _announce(answer: RunningAnswer) -> None:
-    info = json.dumps({"thread_id": answer.thread_id, "asker": asdict(answer.asker)})
-    async with _redis().pipeline(transaction=True) as pipe:
+    info = json.dumps({"thread_id": answer.thread_id, "asker": asdict(answer.asker), "process": _OWN_CHANNEL})
+    async with redis_client.get().pipeline(transaction=True) as pipe:
         pipe.set(_info_key(answer.message_id), info, ex=DEAD_AFTER_SECONDS)
         pipe.expire(_events_key(answer.message_id), DEAD_AFTER_SECONDS + _grace(answer))
         if answer.asker.chat_id:
@@ -194,18 +195,18 @@ async def _copy(answer: RunningAnswer) -> None:
     """Copy the log of an answer to Redis, in batches, until it ends. Starts again after Redis failed or lost data."""
     copied, entries, heartbeat = 0, 0, time.monotonic()
     while True:
-        await answer.wait_for_event(copied, SIGN_SECONDS)
+        await answer.wait_for_event(copied, HEARTBEAT_SECONDS)
         if not answer.ended:
             await asyncio.sleep(BATCH_SECONDS)
         ended = answer.ended
         batch = _read_log(answer, copied)
         try:
-            if time.monotonic() - heartbeat > SIGN_SECONDS:
+            if time.monotonic() - heartbeat > HEARTBEAT_SECONDS:
                 await _announce(answer)
                 heartbeat = time.monotonic()
             stored_entries = await _add(answer, copied, batch, ended) if batch or ended else entries
         except REDIS_FAILURES as failure:
-            _report(failure)
+            report_failure(failure)
             await asyncio.sleep(1)
             stored_entries = -1
         if stored_entries < entries + bool(batch or ended):
@@ -232,7 +233,7 @@ def _read_log(answer: RunningAnswer, position: int) -> list[Event]:
 async def _add(answer: RunningAnswer, position: int, batch: list[Event], ended: bool) -> int:
     """Add an entry. Returns the number of entries now; 0 if Redis has lost the info of the answer."""
     events_key, info_key = _events_key(answer.message_id), _info_key(answer.message_id)
-    async with _redis().pipeline(transaction=True) as pipe:
+    async with redis_client.get().pipeline(transaction=True) as pipe:
         pipe.xadd(events_key, {"at": position, "events": dump_events(batch), "end": int(ended)})
         pipe.xlen(events_key)
         pipe.exists(info_key)
@@ -252,10 +253,10 @@ async def _close_chat(asker: Asker, message_id: str, is_delivered: DeliveryCheck
     """Forget that a chat has an answer to resume, once the end of the answer has reached a reader."""
     await asyncio.sleep(DELIVERY_SECONDS)
     try:
-        if asker.chat_id and is_delivered() and await _redis().get(_chat_key(asker)) == message_id:
-            await _redis().delete(_chat_key(asker))
+        if asker.chat_id and is_delivered() and await redis_client.get().get(_chat_key(asker)) == message_id:
+            await redis_client.get().delete(_chat_key(asker))
     except REDIS_FAILURES as failure:  # a delivered answer can still be resumed
-        _report(failure)
+        report_failure(failure)
     finally:
         _delivery_checks.pop(message_id, None)
 
@@ -264,14 +265,14 @@ async def _listen() -> None:
     """Receive the signals of other processes to the answers of this one."""
     while True:
         try:
-            async with _redis().pubsub() as channel:
-                await channel.subscribe(CHANNEL)
+            async with redis_client.get().pubsub() as channel:
+                await channel.subscribe(CHANNEL, _OWN_CHANNEL)
                 while True:
                     message = await channel.get_message(ignore_subscribe_messages=True, timeout=1.0)
                     if message:
                         _handle(json.loads(message["data"]))
         except REDIS_FAILURES as failure:
-            _report(failure)
+            report_failure(failure)
         except Exception:  # the task boundary: one bad message must not end the loop
             logger.exception("A message of another process could not be read.")
         await asyncio.sleep(1)
@@ -288,14 +289,14 @@ def _handle(signal: dict[str, Any]) -> None:
 
 
 async def _publish(signal: dict[str, Any]) -> None:
-    await _redis().publish(CHANNEL, json.dumps(signal))
+    await redis_client.get().publish(CHANNEL, json.dumps(signal))
 
 
 async def _try_to_publish(signal: dict[str, Any]) -> None:
     try:
         await _publish(signal)
     except REDIS_FAILURES as failure:
-        _report(failure)
+        report_failure(failure)
 
 
 async def _find_remote(message_id: str) -> RemoteAnswer | None:
@@ -303,7 +304,7 @@ async def _find_remote(message_id: str) -> RemoteAnswer | None:
     if text is None:
         return None
     info = json.loads(text)
-    return RemoteAnswer(message_id, info["thread_id"], Asker(**info["asker"]))
+    return RemoteAnswer(message_id, info["thread_id"], Asker(**info["asker"]), info.get("process", ""))
 
 
 async def _find_remote_chat(asker: Asker) -> RemoteAnswer | None:
@@ -319,17 +320,12 @@ async def _get(key: str) -> str | None:
     if not settings.ENV.redis_url:
         return None
     try:
-        value: str | None = await _redis().get(key)
+        value: str | None = await redis_client.get().get(key)
     except REDIS_FAILURES as failure:
-        _report(failure)
+        report_failure(failure)
         raise Unavailable("The store of running answers does not answer. Try again shortly.") from None
     availability.redis.report_success()
     return value
-
-
-def _report(failure: BaseException) -> None:
-    """Tell the log once that Redis does not answer. Running answers then reach only readers of this process."""
-    availability.redis.report_failure(type(failure).__name__)
 
 
 def _events_key(message_id: str) -> str:
@@ -343,20 +339,6 @@ def _info_key(message_id: str) -> str:
 def _chat_key(asker: Asker) -> str:
     chat = json.dumps(asker.chat, separators=(",", ":"))
     return f"answer:chat:{hashlib.sha256(chat.encode()).hexdigest()}"
-
-
-def _redis() -> Any:  # its types list every shape that some option would return
-    loop = asyncio.get_running_loop()
-    if loop not in _clients:
-        _clients[loop] = Redis.from_url(
-            settings.ENV.redis_url,
-            decode_responses=True,
-            socket_connect_timeout=1,
-            socket_timeout=5,
-            retry=Retry(ExponentialBackoff(cap=0.2, base=0.02), 3),  # pooled connections may be closed already
-            retry_on_error=[RedisConnectionError, RedisTimeoutError],
-        )
-    return _clients[loop]
 
 
 def _keep(task: "asyncio.Task[None]") -> None:

@@ -1,40 +1,84 @@
-"""A circuit breaker for each model: after several failures in a row its server gets no requests for a while."""
+"""A circuit breaker for each model: after several failures in a row its server gets no requests for a while.
+
+Where processes share a store, a model that rests in one rests in all of them, and one request of all tries it again.
+"""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from assistant.upstream import Model
 from docsite.core.availability import Dependency
+
+LOOK_SECONDS = 1.0  # between two looks into the shared store
+
+
+class SharedRests(Protocol):
+    """The models that rest, known to all processes. Where the store fails, `None` or nothing is returned."""
+
+    async def is_resting(self, model: str) -> bool | None:
+        """Whether a model rests, or one request tries it."""
+
+    async def begin(self, model: str, seconds: float) -> bool | None:
+        """Let a model rest, unless it does. Returns whether this began it."""
+
+    async def end(self, model: str) -> None:
+        """Let all processes ask again."""
+
+
+class _Shared:
+    rests: SharedRests | None = None
+
+
+def share(rests: SharedRests) -> None:
+    """Use a shared store from now on."""
+    _Shared.rests = rests
 
 
 @dataclass
 class Breaker:
     """Counts failures in a row. While it is open, the server gets no requests. The log has a line for each change."""
 
+    model: str
     server: Dependency
     failures: int = 0
     open_until: float = 0.0  # on the clock of `time.monotonic`
+    _looked_at: float = field(default=-LOOK_SECONDS)
+    _rests_elsewhere: bool = False
 
-    def allows_request(self, max_failures: int, rest: float) -> bool:
+    async def allows_request(self, max_failures: int, rest: float) -> bool:
         """Whether to ask now. After the rest (seconds) one request at a time may try, until one succeeds."""
+        now = time.monotonic()
+        if _Shared.rests is not None and now - self._looked_at >= LOOK_SECONDS:
+            self._looked_at = now
+            resting = await _Shared.rests.is_resting(self.model)
+            self._rests_elsewhere = bool(resting)
+            if resting is False and self.failures >= max_failures and now < self.open_until:
+                self.failures = 0  # another process has found it well
+        if self._rests_elsewhere:
+            return False
         if self.failures < max_failures:
             return True
-        now = time.monotonic()
         if now < self.open_until:
             return False
         self.open_until = now + rest  # during this request, others are still refused
-        return True
+        return _Shared.rests is None or await _Shared.rests.begin(self.model, rest) is not False
 
-    def record_success(self) -> None:
+    async def record_success(self) -> None:
         """Note a complete answer of the server."""
+        was_tried = self.failures > 0 and self.open_until > 0
         self.failures = 0
         self.server.report_success()
+        if was_tried and _Shared.rests is not None:
+            await _Shared.rests.end(self.model)
 
-    def record_failure(self, rest: float, reason: str) -> None:
+    async def record_failure(self, max_failures: int, rest: float, reason: str) -> None:
         """Note a failure of the server, with sentences for the operator."""
         self.server.report_failure(reason)
         self.failures += 1
         self.open_until = time.monotonic() + rest
+        if self.failures >= max_failures and _Shared.rests is not None:
+            await _Shared.rests.begin(self.model, rest)
 
 
 _breakers: dict[tuple[str, str], Breaker] = {}
@@ -44,7 +88,8 @@ def breaker_of(model: Model) -> Breaker:
     """The breaker of a model in this process."""
     key = (model.base_url, model.name)
     if key not in _breakers:
-        _breakers[key] = Breaker(Dependency(f"The model {model.name} at {model.address}"))
+        name = f"{model.name} at {model.address}"
+        _breakers[key] = Breaker(name, Dependency(f"The model {name}"))
     return _breakers[key]
 
 

@@ -62,7 +62,7 @@ async def stream(
     request on its way.
     """
     breaker = breaker_of(model)
-    if not breaker.allows_request(bounds.breaker_failures, bounds.breaker_rest):
+    if not await breaker.allows_request(bounds.breaker_failures, bounds.breaker_rest):
         yield StreamFailure("the model server is resting after failures")
         return
     deadline = time.monotonic() + bounds.whole_answer
@@ -101,14 +101,14 @@ async def stream(
                     elif isinstance(item, EndOfText):
                         complete = True
                         clock.set_due(min(time.monotonic() + USAGE_SECONDS, deadline))
-            breaker.record_success()
+            await breaker.record_success()
             if not size and not has_calls:
                 advice = errors.ONLY_THOUGHTS if has_progress else errors.EMPTY
                 logger.warning("The model %s at %s sent an empty answer. %s", model.name, model.address, advice)
             return
         except UpstreamError as failure:
             if complete:  # the answer is complete, so the failure does not matter
-                breaker.record_success()
+                await breaker.record_success()
                 return
             wait = failure.retry_after or 0.0
             if failure.retryable and not size and not has_calls and not retried and wait <= MAX_RETRY_AFTER:
@@ -116,7 +116,8 @@ async def stream(
                 await asyncio.sleep(wait + random.uniform(0.1, 0.4))
                 continue
             if failure.is_server_fault:
-                breaker.record_failure(bounds.breaker_rest, f"{failure.reason}. {failure.advice}".rstrip(". "))
+                reason = f"{failure.reason}. {failure.advice}".rstrip(". ")
+                await breaker.record_failure(bounds.breaker_failures, bounds.breaker_rest, reason)
             else:
                 logger.warning(
                     "The model %s at %s failed: %s. %s", model.name, model.address, failure.reason, failure.advice
@@ -125,7 +126,8 @@ async def stream(
             return
         except Exception:  # the boundary to foreign code: after any failure the next model is asked
             logger.exception("The model server's stream could not be read.")
-            breaker.record_failure(bounds.breaker_rest, "its stream could not be read")
+            reason = "its stream could not be read"
+            await breaker.record_failure(bounds.breaker_failures, bounds.breaker_rest, reason)
             yield StreamFailure("the model server could not be read")
             return
         finally:

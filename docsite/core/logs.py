@@ -5,13 +5,16 @@ type of an exception and where it was raised, and its message only if its type i
 not log what readers send.
 """
 
+import json
 import logging
 import re
 import sys
 import time
 import traceback
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from types import TracebackType
+from typing import Any
 
 from django.db.utils import InterfaceError, OperationalError
 from redis.exceptions import RedisError
@@ -74,6 +77,23 @@ class LineFormatter(logging.Formatter):
         if record.exc_info and record.exc_info[1]:
             lines += [f"{prefix}   {_clean(line)}" for line in describe_traceback(record.exc_info[1])]
         return "\n".join(lines)
+
+
+class JsonFormatter(logging.Formatter):
+    """Writes a record as one line of JSON, for programs that collect logs."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Time in UTC, level, logger, request id and message; with an exception also its traceback, line by line."""
+        fields: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "request": context.request_id.get(),
+            "message": _clean(_message(record)),
+        }
+        if record.exc_info and record.exc_info[1]:
+            fields["traceback"] = [_clean(line) for line in describe_traceback(record.exc_info[1])]
+        return json.dumps(fields, ensure_ascii=False)
 
 
 def _message(record: logging.LogRecord) -> str:

@@ -17,6 +17,7 @@ from analytics.feedback import store as feedback
 from assistant.conversations import chat_ids, reservations, retention, threads
 from assistant.gaps import background as gaps
 from assistant.question_groups import grouping
+from assistant.sessions import model_rests
 from assistant.sessions.start import drain
 from assistant.support_requests import store as support_requests
 from docsite.core.access import last_uses
@@ -49,6 +50,7 @@ Send = Callable[[Any], Awaitable[None]]
 def start(with_background: bool = True) -> None:
     """Start what runs beside the requests. Blocks: it writes to the database."""
     threads.mark_orphans()
+    model_rests.share()
     memory.start()
     if with_background:
         start_background()

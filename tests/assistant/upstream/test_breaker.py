@@ -1,21 +1,71 @@
-"""The log has one line when a model server fails and one when it works again."""
+"""The log has one line when a model server fails and one when it works again, and processes share what they know."""
 
 import pytest
 
-from assistant.upstream import Model
-from assistant.upstream.breaker import breaker_of
+from assistant.upstream import Model, breaker
+from assistant.upstream.breaker import Breaker, breaker_of
 from docsite.core import availability
+from docsite.core.availability import Dependency
+
+REST = 30.0
 
 
-def test_a_change_of_a_model_is_one_line(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_change_of_a_model_is_one_line(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(availability, "QUIET_SECONDS", 0)
-    breaker = breaker_of(Model("http://model.example/v1", "acme-1", "sk-secret"))
+    own = breaker_of(Model("http://model.example/v1", "acme-1", "sk-secret"))
     for _ in range(7):
-        breaker.record_failure(30, "the connection was refused")
+        await own.record_failure(5, REST, "the connection was refused")
     for _ in range(2):
-        breaker.record_success()
+        await own.record_success()
     assert [record.getMessage() for record in caplog.records] == [
         "The model acme-1 at http://model.example/v1 does not work: the connection was refused. "
         "The next line follows when it works again.",
         "The model acme-1 at http://model.example/v1 works again, after 0 seconds.",
     ]
+
+
+class Rests(set[str]):
+    """What processes share."""
+
+    async def is_resting(self, model: str) -> bool:
+        return model in self
+
+    async def begin(self, model: str, seconds: float) -> bool:
+        is_first = model not in self
+        self.add(model)
+        return is_first
+
+    async def end(self, model: str) -> None:
+        self.discard(model)
+
+
+async def test_a_model_that_fails_in_one_process_rests_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    rests = Rests()
+    monkeypatch.setattr(breaker._Shared, "rests", rests)
+    monkeypatch.setattr(breaker, "LOOK_SECONDS", 0)
+    one, other = (Breaker("acme", Dependency("acme")) for _ in range(2))
+    assert await other.allows_request(2, REST)
+    for _ in range(2):
+        await one.record_failure(2, REST, "refused")
+    assert not await one.allows_request(2, REST)
+    assert not await other.allows_request(2, REST), "it has not failed itself"
+    rests.clear()  # the rest is over
+    one.open_until = 0.001
+    assert await one.allows_request(2, REST), "one request tries"
+    assert not await other.allows_request(2, REST)
+    await one.record_success()
+    assert await other.allows_request(2, REST)
+
+
+async def test_a_process_asks_again_when_another_has_found_the_model_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    rests = Rests()
+    monkeypatch.setattr(breaker._Shared, "rests", rests)
+    monkeypatch.setattr(breaker, "LOOK_SECONDS", 0)
+    own = Breaker("acme", Dependency("acme"))
+    for _ in range(2):
+        await own.record_failure(2, REST, "refused")
+    assert not await own.allows_request(2, REST)
+    await rests.end("acme")
+    assert await own.allows_request(2, REST)

@@ -13,7 +13,7 @@ from websockets.sync.client import connect
 
 from docsite.core import context
 from docsite.core.http.errors import BadRequest
-from docsite.core.logs import LineFormatter, UnavailableFilter
+from docsite.core.logs import JsonFormatter, LineFormatter, UnavailableFilter
 from tests.conftest import PATIENCE, ROOT, assert_error, fake, question
 from tests.processes import manage
 
@@ -166,6 +166,23 @@ def test_a_traceback_as_a_message_is_described():
     assert "ValueError" in line
     assert "zucchini" not in line
     assert sys.exc_info()[1] is None
+
+
+def test_json_has_one_object_for_each_record_without_what_exceptions_repeat():
+    failure = raised(IntegrityError(f"DETAIL: {QUESTION}"))
+    exc_info = (type(failure), failure, failure.__traceback__)
+    record = logging.LogRecord("search", logging.ERROR, __file__, 1, "%s\nwith sk-secret12", ("Acme",), exc_info)
+    token = context.request_id.set("0123456789abcdef")
+    try:
+        text = JsonFormatter().format(record)
+    finally:
+        context.request_id.reset(token)
+    assert "\n" not in text
+    assert not any(word in text for word in (QUESTION, "secret12"))
+    fields = json.loads(text)
+    assert (fields["level"], fields["logger"], fields["request"]) == ("error", "search", "0123456789abcdef")
+    assert fields["message"] == "Acme\\nwith sk-…"
+    assert fields["traceback"][-1] == "IntegrityError"
 
 
 def test_the_id_is_that_of_the_running_request():

@@ -1,0 +1,39 @@
+"""The connection to Redis of each event loop."""
+
+import asyncio
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from django.conf import settings
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from docsite.core import availability
+
+REDIS_FAILURES = (RedisError, OSError)
+
+_clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, Redis]" = WeakKeyDictionary()
+
+
+def get() -> Any:  # its types list every shape that some option would return
+    """The client of the running event loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in _clients:
+        _clients[loop] = Redis.from_url(
+            settings.ENV.redis_url,
+            decode_responses=True,
+            socket_connect_timeout=1,
+            socket_timeout=5,
+            retry=Retry(ExponentialBackoff(cap=0.2, base=0.02), 3),  # pooled connections may be closed already
+            retry_on_error=[RedisConnectionError, RedisTimeoutError],
+        )
+    return _clients[loop]
+
+
+def report_failure(failure: BaseException) -> None:
+    """Tell the log once that Redis does not answer. Running answers then reach only readers of this process."""
+    availability.redis.report_failure(type(failure).__name__)
