@@ -223,12 +223,6 @@ class Env(BaseSettings):
     shutdown_seconds: Seconds = Field(
         default=20, description="How long running answers may continue after SIGTERM, the signal to stop."
     )
-    tantivy_sections: int = Field(
-        default=50_000,
-        ge=1,
-        description="Number of sections from which tantivy searches a project, if its package is installed. The "
-        "database searches smaller projects.",
-    )
     embeddings_model: str = Field(
         default="", max_length=90, description="Name of the embedding model, where `EMBEDDINGS` is `server`."
     )

@@ -33,20 +33,27 @@ class Highlighter:
     def __init__(self, wanted: Collection[str], language: str = "en") -> None:
         self.wanted = frozenset(wanted)
         self.language = language
+        self._known: dict[str, bool] = {}  # pieces of a text, and whether they may match
 
     def find(self, flat: str) -> list[Highlight]:
         """The words and code names that match a wanted term. The text must have single blanks only."""
         found: list[Highlight] = []
         at = 0
-        for piece in flat.split(" "):
-            end = at + len(piece)
-            if len(piece) > MAX_CACHED_WORD or not self.wanted.isdisjoint(_terms(piece, self.language)):
-                for word in analysis.TOKEN.finditer(flat, at, end):
+        pieces = flat.split(" ")
+        for piece in {*pieces} - self._known.keys():
+            self._known[piece] = self._may_match(piece)
+        for piece, may_match in zip(pieces, map(self._known.__getitem__, pieces), strict=True):
+            if may_match:
+                for word in analysis.TOKEN.finditer(flat, at, at + len(piece)):
                     found += self._find_in_word(word[0][: analysis.MAX_WORD], word.start())
                 if len(found) >= MAX_HIGHLIGHTS:
                     break
-            at = end + 1
+            at += len(piece) + 1
         return found
+
+    def _may_match(self, piece: str) -> bool:
+        """Whether a word matches. A long one may, since its terms are not cached."""
+        return len(piece) > MAX_CACHED_WORD or not self.wanted.isdisjoint(_terms(piece, self.language))
 
     def _find_in_word(self, word: str, at: int) -> list[Highlight]:
         """The parts of a word that match, joined where they touch; the whole word where it matches as a code name."""
@@ -63,6 +70,18 @@ class Highlighter:
         if not highlights and (whole := self.wanted.intersection(analysis.terms(word, self.language))):
             return [(at, at + len(word), whole)]  # written in other characters, such as ｚｅｂｒａ
         return highlights
+
+
+class Highlighters(dict[str, Highlighter]):
+    """The highlighters of one query by language. Each knows the words of the texts that it has read."""
+
+    def __init__(self, wanted: Collection[str]) -> None:
+        super().__init__()
+        self._wanted = wanted
+
+    def __missing__(self, language: str) -> Highlighter:
+        self[language] = Highlighter(self._wanted, language)
+        return self[language]
 
 
 def build_excerpt(text: str, highlighter: Highlighter) -> tuple[str, tuple[tuple[int, int], ...]]:
