@@ -1,6 +1,6 @@
 """The excerpt of a text that a result shows, with the matching words highlighted."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from search.text import analysis
@@ -33,27 +33,28 @@ class Highlighter:
     def __init__(self, wanted: Collection[str], language: str = "en") -> None:
         self.wanted = frozenset(wanted)
         self.language = language
-        self._known: dict[str, bool] = {}  # pieces of a text, and whether they may match
+        self._known: dict[str, Sequence[Highlight]] = {}  # the matches in each word, from the word's beginning
 
     def find(self, flat: str) -> list[Highlight]:
         """The words and code names that match a wanted term. The text must have single blanks only."""
         found: list[Highlight] = []
         at = 0
-        pieces = flat.split(" ")
-        for piece in {*pieces} - self._known.keys():
-            self._known[piece] = self._may_match(piece)
-        for piece, may_match in zip(pieces, map(self._known.__getitem__, pieces), strict=True):
-            if may_match:
-                for word in analysis.TOKEN.finditer(flat, at, at + len(piece)):
-                    found += self._find_in_word(word[0][: analysis.MAX_WORD], word.start())
+        for piece in flat.split(" "):
+            matches = self._known.get(piece)
+            if matches is None:
+                matches = self._known[piece] = self._find_in_piece(piece)
+            if matches:
+                found += [(at + start, at + end, terms) for start, end, terms in matches]
                 if len(found) >= MAX_HIGHLIGHTS:
                     break
             at += len(piece) + 1
         return found
 
-    def _may_match(self, piece: str) -> bool:
-        """Whether a word matches. A long one may, since its terms are not cached."""
-        return len(piece) > MAX_CACHED_WORD or not self.wanted.isdisjoint(_terms(piece, self.language))
+    def _find_in_piece(self, piece: str) -> Sequence[Highlight]:
+        if len(piece) <= MAX_CACHED_WORD and self.wanted.isdisjoint(_terms(piece, self.language)):
+            return ()
+        words = analysis.TOKEN.finditer(piece)
+        return [one for word in words for one in self._find_in_word(word[0][: analysis.MAX_WORD], word.start())]
 
     def _find_in_word(self, word: str, at: int) -> list[Highlight]:
         """The parts of a word that match, joined where they touch; the whole word where it matches as a code name."""

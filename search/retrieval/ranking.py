@@ -156,7 +156,7 @@ def compute_features(
     exact = index.has_facet(facet("n", query.name), places) & bool(query.name)
     headings, titles = index.heading_sizes[places], index.title_sizes[places]
     paths, here = [one.path for one in candidates], preferences.current_path
-    columns = {
+    columns: dict[str, Any] = {
         "relative": scores / best * coverage,
         "relative_long": scores / best * coverage * query_length,
         "lead": (ahead / (first or 1.0)).clip(-1.0, 1.0)[page] * coverage,
@@ -173,10 +173,10 @@ def compute_features(
         "intro": index.positions[places] == 0,
         "query_length": query_length,
         "foreign": foreign,
-        "same_folder": [bool(here) and one != here and _folder(one) == _folder(here) for one in paths],
-        "current_page": [bool(here) and one == here for one in paths],
+        "same_folder": [one != here and _folder(one) == _folder(here) for one in paths] if here else 0.0,
+        "current_page": [one == here for one in paths] if here else 0.0,
         "outdated": outdated,
-        "meaning": [likeness.get(one.section_id, 0.0) for one in candidates],
+        "meaning": [likeness.get(one.section_id, 0.0) for one in candidates] if likeness else 0.0,
     }
     rows = np.empty((len(candidates), len(FEATURES)))
     for number, name in enumerate(FEATURES):
