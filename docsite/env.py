@@ -250,12 +250,6 @@ class Env(BaseSettings):
         description="With `Authorization: Bearer` and this token, Prometheus may read `/metrics`. Empty: that address "
         "does not exist.",
     )
-    tantivy_sections: int = Field(
-        default=50_000,
-        ge=1,
-        description="Number of sections from which tantivy searches a project, if its package is installed. The "
-        "database searches smaller projects.",
-    )
     embeddings_model: str = Field(
         default="", max_length=90, description="Name of the embedding model, where `EMBEDDINGS` is `server`."
     )

@@ -1,8 +1,10 @@
 """Registers the app."""
 
+import re
 from typing import Any
 
 from django.apps import AppConfig
+from django.db import connection
 from django.db.models.signals import post_migrate, pre_delete
 
 from docsite.core.access import cors
@@ -20,21 +22,18 @@ class SearchConfig(AppConfig):
         authentication.load_with_project("search_settings")
         cors.allow_project_origins("search", "page")
         uploads.allow("sources")
-        pre_delete.connect(_drop_index, sender="projects.Project")
+        pre_delete.connect(_delete_index_files, sender="projects.Project")
         post_migrate.connect(_reindex_where_needed, sender=self)
 
 
-def _drop_index(instance: Any, **kwargs: Any) -> None:
-    from search import backends
-    from search.backends import local
+def _delete_index_files(instance: Any, **kwargs: Any) -> None:
+    from search.postings import storage
 
-    backends.current().drop(instance)
-    local.drop(instance)
+    storage.delete_files(instance)
 
 
 def _reindex_where_needed(**kwargs: Any) -> None:
     from django.core.management import call_command
-    from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
 
     from docsite.core.tenants.models import Project
@@ -46,3 +45,12 @@ def _reindex_where_needed(**kwargs: Any) -> None:
     for project in Project.objects.all():
         if needs_reindex(project):
             call_command("reindex", project.domain)
+    _drop_older_tables()
+
+
+def _drop_older_tables() -> None:
+    """Drop the tables that earlier releases searched. Their processes used them while pages were indexed again."""
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            if re.fullmatch(r"search_entries|search_terms_[0-9]+(_next)?", table):
+                cursor.execute(f"DROP TABLE {table}")

@@ -12,13 +12,15 @@ from search.text.vocabulary import Vocabulary
 class StagedIndex:
     """An index that an ingest has built and not swapped in yet.
 
-    `build` marks its new pages. `replaced` holds the ids of visible pages that the swap takes out.
+    `build` marks its new pages. `replaced` holds the ids of visible pages that the swap takes out. `segments` lists its
+    segments, as `Index.segments` does.
     """
 
     project_id: int
     build: str
     replaced: Sequence[int]
     vocabulary: Vocabulary
+    segments: bytes
 
 
 _searched: ContextVar[StagedIndex | None] = ContextVar("staged_index", default=None)

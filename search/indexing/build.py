@@ -9,32 +9,30 @@ from django.db import transaction
 from django.utils import timezone
 
 from docsite.core.tenants.models import Project
-from search import backends
 from search.indexing import entries
 from search.indexing.outcome import IngestSuperseded
 from search.models import Document, Generation, Index, Section
+from search.postings import storage
+from search.postings.segments import Segment
+from search.postings.storage import SegmentList
 from search.signals import IndexEffect, IndexWarning, index_compared, index_staged
 from search.staged_index import StagedIndex, search_in
 from search.text import analysis, sections
 from search.text.vocabulary import Vocabulary
 from search.vectors.texts import compute_digest
 
-FORMAT = 8  # raise it when sections are cut or stored differently: every page is then indexed again
+FORMAT = 9  # raise it when sections are cut or stored differently: every page is then indexed again
 ANALYSER_VERSION = f"{FORMAT}.{analysis.VERSION}"  # stored as `Index.analyser`
 PAGES_PER_STEP, SECTIONS_PER_STEP = 50, 1000  # of one transaction, so that other writers never wait for long
 
 
-@dataclass
+@dataclass(frozen=True)
 class Replacement:
-    """The pages and sections that a swap replaces, by id. `vocabulary` is that of the new index.
-
-    `is_complete` says whether the engine's staged index also holds the sections that stay.
-    """
+    """The pages that a swap replaces, by id, with the vocabulary and the segments of the new index."""
 
     pages: list[int]
-    sections: list[int]
     vocabulary: Vocabulary
-    is_complete: bool
+    segments: SegmentList
 
 
 class IndexBuild:
@@ -46,8 +44,8 @@ class IndexBuild:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.name = secrets.token_hex(7)
-        self.engine = backends.current()
         self.staged_words = Vocabulary()
+        self.staged_segments: list[Segment] = []
         with transaction.atomic():
             index, _ = Index.objects.update_or_create(project=project, defaults={"builder": self.name})
         self.clean()
@@ -55,7 +53,8 @@ class IndexBuild:
 
     def claim(self) -> None:
         """Raise if another build began; else none can begin until the end of the transaction."""
-        if not Index.objects.select_for_update().filter(project=self.project, builder=self.name).first():
+        own = Index.objects.select_for_update().filter(project=self.project, builder=self.name)
+        if not own.values_list("pk").first():  # a row would have the vocabulary
             raise IngestSuperseded("another ingest of this project began meanwhile")
 
     def stage(self, pages: Sequence[tuple[Document, list[sections.Part]]]) -> int:
@@ -82,9 +81,7 @@ class IndexBuild:
         for at in range(0, len(rows), SECTIONS_PER_STEP):
             # Analysed outside of any transaction, so that others can write meanwhile.
             analysed = [entries.analyse(row.document, row) for row in rows[at : at + SECTIONS_PER_STEP]]
-            with transaction.atomic():
-                self.claim()
-                self.engine.stage(self.project, [entry for entry, _ in analysed])
+            self.staged_segments.append(Segment.build(entry for entry, _ in analysed))
             self.staged_words.add(words for _, words in analysed)
         return len(rows)
 
@@ -96,7 +93,9 @@ class IndexBuild:
             pk for ids in batches(pages) for pk in Section.objects.filter(document__in=ids).values_list("pk", flat=True)
         ]
         vocabulary = self.staged_words if len(pages) == len(visible) else self._vocabulary_without(pages)
-        return Replacement(pages, stale, vocabulary, self.engine.prepare(self.project, stale, self.claim))
+        generation = Generation.objects.filter(pk=self.project.pk).values_list("number", flat=True).first() or 0
+        segments = storage.extend(self.project, self.staged_segments, stale, generation + 1, self.claim)
+        return Replacement(pages, vocabulary, segments)
 
     def _vocabulary_without(self, pages: list[int]) -> Vocabulary:
         """The words of the present index and the staged pages, without those of the pages that leave."""
@@ -126,24 +125,24 @@ class IndexBuild:
     def _preview(self, replacement: Replacement) -> Callable[[], AbstractContextManager[None]]:
         @contextmanager
         def preview() -> Iterator[None]:
-            if not replacement.is_complete:
-                self.engine.complete(self.project, replacement.sections, self.claim)
-                replacement.is_complete = True
-            with search_in(StagedIndex(self.project.pk, self.name, replacement.pages, replacement.vocabulary)):
+            segments = replacement.segments.encode()
+            with search_in(
+                StagedIndex(self.project.pk, self.name, replacement.pages, replacement.vocabulary, segments)
+            ):
                 yield
 
         return preview
 
     def swap(self, replacement: Replacement, analyser_version: str) -> None:
         """Make the staged index visible, inside a transaction that began with `claim`."""
-        self.engine.swap(self.project, replacement.sections, replacement.is_complete)
         for ids in batches(replacement.pages):
             Document.every.filter(pk__in=ids).update(build=f"-{self.name}")
         Document.every.filter(project=self.project, build=self.name).update(build="")
-        vocabulary = replacement.vocabulary.encode()
-        Index.objects.filter(project=self.project).update(vocabulary=vocabulary, analyser=analyser_version)
+        vocabulary, segments = replacement.vocabulary.encode(), replacement.segments.encode()
+        index = Index.objects.filter(project=self.project)
+        index.update(vocabulary=vocabulary, segments=segments, analyser=analyser_version)
         generation, _ = Generation.objects.get_or_create(project=self.project)  # `claim` has locked the index
-        generation.number += 1
+        generation.number = replacement.segments.generation
         generation.indexed_at = timezone.now()
         generation.save(update_fields=["number", "indexed_at"])
 
@@ -152,7 +151,7 @@ class IndexBuild:
         pages: list[int] = []
         with suppress(IngestSuperseded), transaction.atomic():
             self.claim()
-            self.engine.discard(self.project)
+            storage.discard(self.project)
             hidden = Document.every.filter(project=self.project).exclude(build="")
             pages = list(hidden.values_list("pk", flat=True))  # read now: a later build may stage pages soon
         for ids in batches(pages):

@@ -111,7 +111,6 @@ def analyse(document: Document, row: Section) -> tuple[Entry, SectionWords]:
         body=body,
         facets=" ".join(facets),
         path=document.path,
-        names=" ".join(names),
         language=document.language.lower(),
         version=document.version.lower(),
         boost=document.boost,

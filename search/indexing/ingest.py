@@ -17,6 +17,7 @@ from search.indexing.changes import NewPage, SourceChanges
 from search.indexing.outcome import IngestRefused, IngestSuperseded, Summary
 from search.indexing.page_groups import GroupRules
 from search.models import Document, Index, PageWords, Redirect, Source
+from search.postings.storage import read_list
 from search.sources import Draft, Item, Page
 
 STAGED_LATELY = timedelta(minutes=15)  # staged pages that are older belong to an ingest that died, or hardly moves
@@ -46,6 +47,7 @@ def ingest(
     Raises IngestRefused when the source has no page, since that is rarely intended; with `strict` also when a check
     stops it (`search.signals`). Raises IngestSuperseded when another ingest of the project begins meanwhile.
     """
+    _add_missing_segments(project)
     group_rules = GroupRules.load(project)
     ingest = _Ingest(
         project, progress, source, is_strict=strict, compares=compares, is_preview=is_preview, groups=groups
@@ -75,6 +77,7 @@ def set_words(project: Project, path: str, words: str) -> bool:
             stored.delete()
     if Document.every.filter(project=project).exclude(build="").exists():
         return False
+    _add_missing_segments(project)
     _WordsOfPage(project, path).run(stored_pages(project, path), may_be_empty=True)
     return True
 
@@ -88,6 +91,7 @@ def apply_groups(project: Project) -> bool:
     staged = Document.every.filter(project=project, ingested_at__gt=timezone.now() - STAGED_LATELY).exclude(build="")
     if staged.exists():
         return False
+    _add_missing_segments(project)
     _GroupsOfPages(project, lambda line: None).run(_stored_drafts(project), may_be_empty=True)
     return True
 
@@ -97,8 +101,15 @@ def withdraw(source: Source) -> Summary:
 
     Raises IngestSuperseded when another ingest begins meanwhile.
     """
+    _add_missing_segments(source.project)
     named = None if source.by_command else source
     return _Ingest(source.project, lambda line: None, named).run([], may_be_empty=True)
+
+
+def _add_missing_segments(project: Project) -> None:
+    """Index every stored page again if a process of an older release, which makes no segments, has indexed some."""
+    if not read_list(project).segments and Document.indexed.filter(project=project).exists():
+        reindex(project)
 
 
 class _Ingest:

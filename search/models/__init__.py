@@ -1,6 +1,6 @@
 """The tables of search, one module for each subject. Import the models from here."""
 
-from search.models.index import Generation, Index, SectionVector, VectorIndex
+from search.models.index import Generation, Index, SectionVector, SegmentPart, VectorIndex
 from search.models.pages import Document, PageWords, Redirect, Section
 from search.models.searches import SearchQuery
 from search.models.settings import SearchSettings
@@ -18,6 +18,7 @@ __all__ = [
     "SearchSettings",
     "Section",
     "SectionVector",
+    "SegmentPart",
     "Source",
     "VectorIndex",
     "is_indexed",

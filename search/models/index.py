@@ -16,12 +16,32 @@ class Index(models.Model):
     )
     analyser = models.CharField(max_length=20, blank=True, help_text="Version of the rules that indexed its pages.")
     vocabulary = models.BinaryField(default=b"", help_text="As `search.text.vocabulary` encodes it.")
+    segments = models.BinaryField(
+        null=True, help_text="The segments of its postings, as `search.postings.storage` lists them."
+    )
 
     class Meta:
         verbose_name_plural = "indexes"
 
     def __str__(self) -> str:
         return self.project.domain
+
+
+class SegmentPart(models.Model):
+    """Some bytes of a segment of an index (`search.postings`). The row stays as it is until the segment goes."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="segment_parts")
+    segment = models.CharField(max_length=16, help_text="The name of the segment, unique for ever.")
+    number = models.PositiveIntegerField(help_text="Its place among the parts of the segment.")
+    data = models.BinaryField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["project", "segment", "number"], name="one_segment_part_a_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.segment}, part {self.number}"
 
 
 class Generation(models.Model):

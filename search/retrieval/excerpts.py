@@ -1,6 +1,6 @@
 """The excerpt of a text that a result shows, with the matching words highlighted."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from search.text import analysis
@@ -33,20 +33,28 @@ class Highlighter:
     def __init__(self, wanted: Collection[str], language: str = "en") -> None:
         self.wanted = frozenset(wanted)
         self.language = language
+        self._known: dict[str, Sequence[Highlight]] = {}  # the matches in each word, from the word's beginning
 
     def find(self, flat: str) -> list[Highlight]:
         """The words and code names that match a wanted term. The text must have single blanks only."""
         found: list[Highlight] = []
         at = 0
         for piece in flat.split(" "):
-            end = at + len(piece)
-            if len(piece) > MAX_CACHED_WORD or not self.wanted.isdisjoint(_terms(piece, self.language)):
-                for word in analysis.TOKEN.finditer(flat, at, end):
-                    found += self._find_in_word(word[0][: analysis.MAX_WORD], word.start())
+            matches = self._known.get(piece)
+            if matches is None:
+                matches = self._known[piece] = self._find_in_piece(piece)
+            if matches:
+                found += [(at + start, at + end, terms) for start, end, terms in matches]
                 if len(found) >= MAX_HIGHLIGHTS:
                     break
-            at = end + 1
+            at += len(piece) + 1
         return found
+
+    def _find_in_piece(self, piece: str) -> Sequence[Highlight]:
+        if len(piece) <= MAX_CACHED_WORD and self.wanted.isdisjoint(_terms(piece, self.language)):
+            return ()
+        words = analysis.TOKEN.finditer(piece)
+        return [one for word in words for one in self._find_in_word(word[0][: analysis.MAX_WORD], word.start())]
 
     def _find_in_word(self, word: str, at: int) -> list[Highlight]:
         """The parts of a word that match, joined where they touch; the whole word where it matches as a code name."""
@@ -63,6 +71,18 @@ class Highlighter:
         if not highlights and (whole := self.wanted.intersection(analysis.terms(word, self.language))):
             return [(at, at + len(word), whole)]  # written in other characters, such as ｚｅｂｒａ
         return highlights
+
+
+class Highlighters(dict[str, Highlighter]):
+    """The highlighters of one query by language. Each knows the words of the texts that it has read."""
+
+    def __init__(self, wanted: Collection[str]) -> None:
+        super().__init__()
+        self._wanted = wanted
+
+    def __missing__(self, language: str) -> Highlighter:
+        self[language] = Highlighter(self._wanted, language)
+        return self[language]
 
 
 def build_excerpt(text: str, highlighter: Highlighter) -> tuple[str, tuple[tuple[int, int], ...]]:

@@ -4,6 +4,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -14,15 +15,14 @@ from django.db.models import Count, QuerySet
 
 from docsite.core.access.readers import PUBLIC, Groups, decode_groups, reader_groups
 from docsite.core.tenants.models import Project
-from search import backends
-from search.backends.local import LocalIndex, open_local_index
-from search.models import Document, Generation, Index
-from search.retrieval.ranking import Candidate
+from search.models import Document, Index
+from search.postings.search_index import SearchIndex
+from search.postings.storage import SegmentList, decode_current, load_index
 from search.staged_index import StagedIndex, staged_index
 from search.text.vocabulary import Vocabulary
 
 MAX_PROJECTS = 64
-MAX_CANDIDATES = 10_000  # about 60 MB
+MAX_BYTES = 256 * 1024 * 1024  # of all indexes in memory or mapped, or one index that is larger
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,7 @@ class IndexState:
     """A project's index at one generation.
 
     `languages` are two-letter codes, or English where no page names one. `site_language` is that of the front page,
-    else the commonest. `local_index` answers in place of the database where the project is large. `indexed_at` is None
-    before the first ingest, and for a staged index.
+    else the commonest. `indexed_at` is None before the first ingest, and for a staged index.
     """
 
     generation: int
@@ -39,7 +38,7 @@ class IndexState:
     languages: tuple[str, ...]
     site_language: str
     latest_version: str
-    local_index: LocalIndex | None
+    segments: SegmentList
     indexed_at: datetime | None
     page_count: int
     groups: Groups = PUBLIC  # every group that a page names
@@ -48,7 +47,8 @@ class IndexState:
 _states: OrderedDict[int, IndexState] = OrderedDict()
 _reader_states: OrderedDict[tuple[int, Groups], IndexState] = OrderedDict()  # of projects with protected pages
 _staged_states: WeakKeyDictionary[StagedIndex, IndexState] = WeakKeyDictionary()
-_candidates: OrderedDict[int, Candidate] = OrderedDict()
+_indexes: OrderedDict[int, tuple[SegmentList, SearchIndex]] = OrderedDict()
+_staged_indexes: WeakKeyDictionary[StagedIndex, SearchIndex] = WeakKeyDictionary()
 _lock = threading.Lock()
 _load_lock = threading.Lock()
 
@@ -85,7 +85,9 @@ def find_reader_groups(project: Project) -> Groups:
 def _get_whole_state(project: Project) -> IndexState:
     if staged := staged_index():
         if staged not in _staged_states:
-            _staged_states[staged] = _load_state(project, 0, None, staged.vocabulary)
+            _staged_states[staged] = _load_state(
+                project, 0, None, staged.vocabulary, SegmentList.decode(staged.segments)
+            )
         return _staged_states[staged]
     with connection.cursor() as cursor:  # every search runs this, and the ORM would take five times as long
         cursor.execute("SELECT number FROM search_generation WHERE project_id = %s", [project.pk])
@@ -96,10 +98,7 @@ def _get_whole_state(project: Project) -> IndexState:
         with _load_lock:  # one thread loads it, the others wait
             state = _states.get(project.pk)
             if not state or state.generation != generation:
-                stored = Index.objects.filter(pk=project.pk).values_list("vocabulary", flat=True).first()
-                vocabulary = Vocabulary.decode(bytes(stored or b""))
-                indexed_at = Generation.objects.filter(pk=project.pk).values_list("indexed_at", flat=True).first()
-                state = _load_state(project, generation, indexed_at, vocabulary)
+                state = _load_visible_state(project)
     with _lock:
         _states[project.pk] = state
         _states.move_to_end(project.pk)
@@ -108,30 +107,50 @@ def _get_whole_state(project: Project) -> IndexState:
     return state
 
 
-def load_candidates(project: Project, section_ids: list[int]) -> list[Candidate]:
-    """Sections ready to be scored, in the order of the ids. Cached: the terms of a section id never change."""
+def get_index(project: Project, state: IndexState) -> SearchIndex:
+    """The postings of a state. Call it in the database snapshot in which the state was read."""
+    known = _indexes.get(project.pk)
+    if staged := staged_index():
+        if staged not in _staged_indexes:
+            _staged_indexes[staged] = load_index(project, state.segments, known[1].by_name if known else {})
+        return _staged_indexes[staged]
+    if known and known[0] == state.segments:
+        with _lock, suppress(KeyError):  # another thread may have dropped it
+            _indexes.move_to_end(project.pk)
+        return known[1]
+    with _load_lock:  # one thread loads it, the others wait
+        known = _indexes.get(project.pk)
+        if not known or known[0] != state.segments:
+            known = state.segments, load_index(project, state.segments, known[1].by_name if known else {})
     with _lock:
-        known = {pk: _candidates[pk] for pk in section_ids if pk in _candidates}
-        for pk in known:
-            _candidates.move_to_end(pk)
-    missing = [pk for pk in section_ids if pk not in known]
-    if missing:
-        loaded = {entry.section_id: Candidate(entry) for entry in backends.current().entries(project, missing)}
-        known |= loaded
-        with _lock:
-            _candidates.update(loaded)
-            while len(_candidates) > MAX_CANDIDATES:
-                _candidates.popitem(last=False)
-    return [known[pk] for pk in section_ids]
+        _indexes[project.pk] = known
+        _indexes.move_to_end(project.pk)
+        while len(_indexes) > 1 and sum(index.nbytes for _, index in _indexes.values()) > MAX_BYTES:
+            _indexes.popitem(last=False)
+    return known[1]
 
 
-def _load_state(project: Project, generation: int, indexed_at: datetime | None, vocabulary: Vocabulary) -> IndexState:
+def _load_visible_state(project: Project) -> IndexState:
+    """The state that one statement reads, so that its parts are of one generation."""
+    columns = ("vocabulary", "segments", "project__generation__number", "project__generation__indexed_at")
+    row = Index.objects.filter(pk=project.pk).values_list(*columns).first()
+    vocabulary, segments, generation, indexed_at = row or (None, None, None, None)
+    words = Vocabulary.decode(bytes(vocabulary or b""))
+    return _load_state(project, generation or 0, indexed_at, words, decode_current(segments, generation))
+
+
+def _load_state(
+    project: Project,
+    generation: int,
+    indexed_at: datetime | None,
+    vocabulary: Vocabulary,
+    segments: SegmentList,
+) -> IndexState:
     documents = Document.indexed.filter(project=project)
     columns = documents.exclude(groups="").values_list("groups", flat=True).distinct()
     groups = frozenset(group for column in columns for group in decode_groups(column))
-    local_index = open_local_index(project, vocabulary.sections, generation, indexed_at)
     facts = _describe_pages(documents)
-    return IndexState(generation, vocabulary, local_index=local_index, indexed_at=indexed_at, groups=groups, **facts)
+    return IndexState(generation, vocabulary, segments=segments, indexed_at=indexed_at, groups=groups, **facts)
 
 
 def _describe_pages(documents: "QuerySet[Document]") -> dict[str, Any]:

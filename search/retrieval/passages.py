@@ -11,6 +11,7 @@ from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit
 from search.models import Section
 from search.retrieval import answerability, links, neighbours, parsing, selection
+from search.retrieval.excerpts import Highlighters
 from search.retrieval.meaning import read_meaning
 from search.retrieval.plan import SearchPlan, plan_search
 from search.retrieval.selection import SELECTED_SCORE, ScoredSection
@@ -129,13 +130,14 @@ def find_best(plan: SearchPlan, limit: int, has_neighbours: bool = False) -> Bes
     sections = selection.rank(plan, limit, per_page=limit if plan.only_current_page else 2)
     places = _list_places(sections)
     pages = load_pages(plan.project, places, neighbours.list_places(places) if has_neighbours else ())
-    hits = [_build_passage(plan, pages[one.candidate.document_id], one) for one in sections]
+    highlighters = Highlighters(plan.query.spellings)
+    hits = [_build_passage(highlighters, pages[one.candidate.document_id], one) for one in sections]
     return BestSections(sections, hits, pages)
 
 
-def _build_passage(plan: SearchPlan, page: StoredPage, section: ScoredSection) -> Hit:
+def _build_passage(highlighters: Highlighters, page: StoredPage, section: ScoredSection) -> Hit:
     position = section.candidate.position
-    excerpt, highlights = page.build_excerpt(page.sections[position], plan.query.spellings)
+    excerpt, highlights = page.build_excerpt(page.sections[position], highlighters)
     following = page.list_following(position)
     return page.build_passage(position, section.score, excerpt=excerpt, highlights=highlights, following=following)
 
@@ -164,7 +166,7 @@ def _is_about(plan: SearchPlan, sections: Sequence[ScoredSection]) -> bool:
         for spelling, certainty in word
         if certainty >= parsing.SYNONYM or len(spelling) >= MIN_CORRECTED
     ]
-    return not words or any(spelling in one.candidate.impact for one in sections for spelling in own)
+    return not words or any(one.candidate.holds(own) for one in sections)
 
 
 def _put_named_first(plan: SearchPlan, hits: list[Hit], context: Sequence[str]) -> list[Hit]:

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from docsite.core.access.readers import Groups, reader_groups
 from docsite.core.tenants.models import Project
-from search.backends.local import LocalIndex
 from search.hits import Filters
 from search.models import Document, SearchSettings
+from search.postings.search_index import SearchIndex
 from search.retrieval import index_state, parsing
 from search.retrieval.links import page_of
 from search.retrieval.meaning import Meaning
@@ -23,16 +23,16 @@ from search.text.terms import Query, facet, group_facets
 class SearchPlan:
     """A parsed query with all that a search of the index needs. `question` is its text, with the previous questions.
 
-    Only large projects have a `local_index`. `selected` holds the ids of sections of the reader's page that the
-    question is about. With `only_current_page` no other page may answer it. `site_language` is that of the site's front
-    page. `promoted_path` is the page that the owner promotes for the query, if any.
+    `selected` holds the ids of sections of the reader's page that the question is about. With `only_current_page` no
+    other page may answer it. `site_language` is that of the site's front page. `promoted_path` is the page that the
+    owner promotes for the query, if any.
     """
 
     project: Project
     question: str
     query: Query
     preferences: Preferences
-    local_index: LocalIndex | None = None
+    index: SearchIndex
     indexed_at: datetime | None = None
     page_count: int = 0
     is_for_answer: bool = False
@@ -92,7 +92,7 @@ def plan_search(
         question,
         query,
         preferences,
-        state.local_index,
+        index_state.get_index(project, state),
         state.indexed_at,
         state.page_count,
         site_language=site_language,

@@ -9,19 +9,29 @@ so that a threshold does too.
 
 import json
 import math
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from search.text.terms import Entry, Query
+import numpy as np
+from numpy.typing import NDArray
+
+from search.postings.search_index import Candidate, weigh_fields
+from search.postings.segments import FIELDS
+from search.text.terms import Query, facet
 
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 FIELD_WEIGHT = {"title": 3.0, "heading": 3.0, "trail": 2.0, "about": 3.0}  # in BM25F, against 1 for the body
 SATURATION = 1.6
 LENGTH = 0.75  # how much a long section is discounted
 TYPICAL_LENGTH = 160
+Array = NDArray[Any]
+
+_WEIGHTED = weigh_fields(FIELD_WEIGHT)
+_MASKS = {name: np.uint16(15 << (4 * at)) for at, name in enumerate(FIELDS)}
 
 FEATURES = {
     "relative": "text score against the best candidate's, times the share of the words, by rarity, that it holds",
@@ -54,14 +64,19 @@ class Model:
     intercept: float
     weights: Mapping[str, float]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_row", [self.weights.get(name, 0.0) for name in FEATURES])
-
     def score(self, features: Sequence[float], boost: float = 1.0) -> float:
         """The probability that a section with these features answers; `boost` multiplies its odds."""
-        row: list[float] = self._row  # type: ignore[attr-defined]
-        total = self.intercept + sum(map(float.__mul__, row, features)) + math.log(boost)
-        return probability(total)
+        return self.score_all(np.array([features]), np.array([boost]))[0]
+
+    def score_all(self, features: Array, boosts: Array) -> list[float]:
+        """The same for each row of features, with its boost."""
+        log_odds = self.intercept + features @ self._weights + np.log(boosts)
+        scores: list[float] = np.round(1 / (1 + np.exp(-log_odds.clip(-30.0, 30.0))), 4).tolist()
+        return scores
+
+    @cached_property
+    def _weights(self) -> Array:
+        return np.array([self.weights.get(name, 0.0) for name in FEATURES])
 
     @classmethod
     def load(cls, file: Path = WEIGHTS_FILE, name: str = "") -> "Model":
@@ -101,100 +116,86 @@ class Preferences:
     current_path: str = ""
 
 
-class Candidate:
-    """A section ready to be scored: its fields as sets, and the BM25F impact of each of its terms."""
-
-    __slots__ = (
-        "about", "above", "boost", "document_id", "heading", "impact", "is_empty", "language", "names", "path",
-        "position", "section_id", "title", "trail", "version",
-    )  # fmt: skip
-
-    def __init__(self, entry: Entry) -> None:
-        self.section_id = entry.section_id
-        self.document_id = entry.document_id
-        self.path = entry.path
-        self.names = frozenset(entry.names.split())
-        self.position = entry.position
-        self.language = entry.language
-        self.version = entry.version
-        self.boost = entry.boost
-        fields = {name: getattr(entry, name).split() for name in FIELD_WEIGHT}
-        self.title, self.heading, self.trail, self.about = (frozenset(terms) for terms in fields.values())
-        self.above = f" {entry.title}  {entry.heading}  {entry.about} "
-        body = entry.body.split()
-        self.is_empty = not body
-        norm = 1 - LENGTH + LENGTH * len(body) / TYPICAL_LENGTH
-        frequency = {term: count / norm for term, count in Counter(body).items()}
-        for name, weight in FIELD_WEIGHT.items():
-            for term in fields[name]:
-                frequency[term] = frequency.get(term, 0.0) + weight
-        self.impact = {term: f * (SATURATION + 1) / (f + SATURATION) for term, f in frequency.items()}
-
-
 def compute_features(
     query: Query,
     candidates: Sequence[Candidate],
     preferences: Preferences = Preferences(),
     likeness: Mapping[int, float] = {},
-) -> list[list[float]]:
-    """The features of each candidate, in the order of FEATURES; each value is in 0..1 (`lead` in -1..1)."""
-    rarities = [term.rarity * term.weight for term in query.terms]
-    impacts = [_compute_impacts(query, candidate) for candidate in candidates]
-    scores = [sum(map(float.__mul__, rarities, row)) for row in impacts]
-    pages = _sum_by_page(candidates, impacts, scores)
-    page_scores = {page: sum(map(float.__mul__, rarities, row)) for page, (row, _, _) in pages.items()}
-    best = max(scores, default=0.0) or 1.0
-    language = _choose_language(candidates, scores, preferences.language)
-    away = {one.document_id for one in candidates if _differs(one.language, language)}
-    away |= {one.document_id for one in candidates if _differs(one.version, preferences.version)}
-    rivals = page_scores.keys() - away or page_scores.keys()  # a translation or an old version is no rival
-    first, second = [*sorted((page_scores[page] for page in rivals), reverse=True), 0.0, 0.0][:2]
-    words = [number for number, term in enumerate(query.terms) if term.weight == 1.0]
-    total = sum(rarities[number] for number in words) or 1.0
-    known = [number for number in words if any(row[number] for row in impacts)]
-    known_share = sum(rarities[number] for number in known) / total
-    query_length = min(len(words), 12) / 12
-    needles = [f" {one} {next_one} " for one, next_one in query.pairs]
-    folder = preferences.current_path.rsplit("/", 1)[0]
+) -> Array:
+    """The features of each candidate: [candidates, FEATURES]. Each value is in 0..1 (`lead` in -1..1)."""
+    if not candidates:
+        return np.empty((0, len(FEATURES)))
+    index = candidates[0].search_index
+    places = np.array([candidate.place for candidate in candidates])
+    spellings = sorted(query.spellings)
+    bodies, fields = index.count(spellings, places)
+    has = {name: (fields & mask) > 0 for name, mask in _MASKS.items()}
+    rarities = np.array([term.rarity * term.weight for term in query.terms])
+    impacts = _compute_impacts(query, spellings, bodies, fields, index.body_lengths[places])  # [terms, candidates]
+    scores = rarities @ impacts
+    best = scores.max() or 1.0
+    language = _choose_language(candidates, scores.tolist(), preferences.language)
+    foreign = _differ([one.language for one in candidates], language)
+    outdated = _differ([one.version for one in candidates], preferences.version)
 
-    rows = []
-    for candidate, row, score in zip(candidates, impacts, scores, strict=True):
-        held = [number for number in words if row[number]]
-        page_score = page_scores[candidate.document_id]
-        _, count, summed = pages[candidate.document_id]
-        coverage = sum(rarities[number] for number in held) / total
-        exact = query.name in candidate.names
-        lead = max(-1.0, min(1.0, (page_score - (second if page_score == first else first)) / (first or 1.0)))
-        here = bool(preferences.current_path) and candidate.path == preferences.current_path
-        beside = bool(preferences.current_path) and not here and candidate.path.rsplit("/", 1)[0] == folder
-        rows.append([
-            score / best * coverage,
-            score / best * coverage * query_length,
-            lead * coverage,
-            known_share,
-            len(held) / (len(words) or 1),
-            1.0 if exact and candidate.heading else _overlap(candidate.heading, query),
-            _overlap(candidate.title, query),
-            1.0 if exact else 0.0,
-            _share_held(query, candidate.trail, held, rarities) / total,
-            _share_held(query, candidate.about, held, rarities) / total,
-            sum(needle in candidate.above for needle in needles) / len(needles) if needles else 0.0,
-            min(1.0, (summed - score) / best / 5),
-            min(1.0, math.log1p(count) / 4),
-            1.0 if candidate.position == 0 else 0.0,
-            query_length,
-            1.0 if _differs(candidate.language, language) else 0.0,
-            1.0 if beside else 0.0,
-            1.0 if here else 0.0,
-            1.0 if _differs(candidate.version, preferences.version) else 0.0,
-            likeness.get(candidate.section_id, 0.0),
-        ])  # fmt: skip
+    _, page = np.unique(index.documents[places], return_inverse=True)
+    by_page = np.argsort(page, kind="stable")
+    begins = np.flatnonzero(np.diff(page[by_page], prepend=-1))
+    page_scores = rarities @ np.maximum.reduceat(impacts[:, by_page], begins, axis=1)
+    counts, sums = np.bincount(page), np.bincount(page, scores)
+    is_rival = np.bincount(page, foreign | outdated) == 0  # a translation or an old version is no rival
+    rivals = page_scores[is_rival] if is_rival.any() else page_scores
+    first, second = [*sorted(rivals.tolist(), reverse=True)[:2], 0.0, 0.0][:2]
+    ahead = page_scores - np.where(page_scores == first, second, first)
+
+    words = [number for number, term in enumerate(query.terms) if term.weight == 1.0]
+    total = sum(rarities[words].tolist()) or 1.0
+    held = impacts[words] > 0  # [words, candidates]
+    coverage = rarities[words] @ held / total
+    query_length = min(len(words), 12) / 12
+    exact = index.has_facet(facet("n", query.name), places) & bool(query.name)
+    headings, titles = index.heading_sizes[places], index.title_sizes[places]
+    paths, here = [one.path for one in candidates], preferences.current_path
+    columns: dict[str, Any] = {
+        "relative": scores / best * coverage,
+        "relative_long": scores / best * coverage * query_length,
+        "lead": (ahead / (first or 1.0)).clip(-1.0, 1.0)[page] * coverage,
+        "known": (rarities[words] @ held.any(axis=1)) / total,
+        "words": held.sum(axis=0) / (len(words) or 1),
+        "heading_overlap": np.where(exact & (headings > 0), 1.0, has["heading"].sum(axis=0) / headings.clip(1)),
+        "title_overlap": has["title"].sum(axis=0) / titles.clip(1),
+        "exact": exact,
+        "trail": _share_held(query, words, spellings, has["trail"], rarities) / total,
+        "about": _share_held(query, words, spellings, has["about"], rarities) / total,
+        "pairs": _share_pairs(query, candidates),
+        "support": ((sums[page] - scores) / best / 5).clip(max=1.0),
+        "breadth": (np.log1p(counts) / 4).clip(max=1.0)[page],
+        "intro": index.positions[places] == 0,
+        "query_length": query_length,
+        "foreign": foreign,
+        "same_folder": [one != here and _folder(one) == _folder(here) for one in paths] if here else 0.0,
+        "current_page": [one == here for one in paths] if here else 0.0,
+        "outdated": outdated,
+        "meaning": [likeness.get(one.section_id, 0.0) for one in candidates] if likeness else 0.0,
+    }
+    rows = np.empty((len(candidates), len(FEATURES)))
+    for number, name in enumerate(FEATURES):
+        rows[:, number] = columns[name]
     return rows
 
 
-def _differs(value: str, wanted: str) -> bool:
-    """Whether a page has another value than the one wanted; False where either is unknown."""
-    return bool(value and wanted) and value != wanted
+def _compute_impacts(
+    query: Query, spellings: Sequence[str], bodies: Array, fields: Array, body_lengths: Array
+) -> Array:
+    """The BM25F impact of each query term, not yet multiplied by its rarity: that of its best spelling."""
+    frequency = bodies / (1 - LENGTH + LENGTH * body_lengths / TYPICAL_LENGTH) + _WEIGHTED[fields]
+    impact = frequency * (SATURATION + 1) / (frequency + SATURATION)
+    at = {spelling: number for number, spelling in enumerate(spellings)}
+    rows = np.zeros((len(query.terms), bodies.shape[1]))
+    for number, term in enumerate(query.terms):
+        for spelling, certainty in term.spellings:
+            np.maximum(rows[number], certainty * impact[at[spelling]], out=rows[number])
+    return rows
 
 
 def _choose_language(candidates: Sequence[Candidate], scores: Sequence[float], wanted: str) -> str:
@@ -207,41 +208,32 @@ def _choose_language(candidates: Sequence[Candidate], scores: Sequence[float], w
     return wanted if wanted_score >= best.get(likeliest, 0.0) / 2 else likeliest
 
 
-def _compute_impacts(query: Query, candidate: Candidate) -> list[float]:
-    """The BM25F impact of each query term, not yet multiplied by its rarity: that of its best spelling."""
-    impact = candidate.impact.get
-    return [
-        max([certainty * impact(spelling, 0.0) for spelling, certainty in term.spellings]) if len(term.spellings) > 1
-        else term.spellings[0][1] * impact(term.spellings[0][0], 0.0)
-        for term in query.terms
-    ]  # fmt: skip
+def _differ(values: Sequence[str], wanted: str) -> Array:
+    """Whether pages have another value than the one wanted; False where either is unknown."""
+    return np.array([bool(value and wanted) and value != wanted for value in values])
 
 
-def _sum_by_page(
-    candidates: Sequence[Candidate], impacts: Sequence[list[float]], scores: Sequence[float]
-) -> dict[int, tuple[list[float], int, float]]:
-    """For each page: the best impact of each term, the number of candidates, and the sum of their scores."""
-    pages: dict[int, tuple[list[float], int, float]] = {}
-    for candidate, row, score in zip(candidates, impacts, scores, strict=True):
-        if known := pages.get(candidate.document_id):
-            pages[candidate.document_id] = (list(map(max, known[0], row)), known[1] + 1, known[2] + score)
-        else:
-            pages[candidate.document_id] = (row, 1, score)
-    return pages
-
-
-def _share_held(query: Query, field: frozenset[str], held: Iterable[int], rarities: Sequence[float]) -> float:
-    """The rarity of the words found in a field, each times how certain its spelling is."""
-    if field.isdisjoint(query.spellings):
-        return 0.0
-    share = 0.0
-    for number in held:
+def _share_held(query: Query, words: Sequence[int], spellings: Sequence[str], has: Array, rarities: Array) -> Array:
+    """The rarity of the words found in a field, each times how certain its first spelling there is."""
+    share = np.zeros(has.shape[1])
+    if not has.any():
+        return share
+    at = {spelling: number for number, spelling in enumerate(spellings)}
+    for number in words:
+        is_left = np.ones(has.shape[1], bool)
         for spelling, certainty in query.terms[number].spellings:
-            if spelling in field:
-                share += certainty * rarities[number]
-                break
+            share += certainty * rarities[number] * (has[at[spelling]] & is_left)
+            is_left &= ~has[at[spelling]]
     return share
 
 
-def _overlap(field: frozenset[str], query: Query) -> float:
-    return len(field & query.spellings) / len(field) if field else 0.0
+def _share_pairs(query: Query, candidates: Sequence[Candidate]) -> Sequence[float]:
+    """The share of neighbouring words that stand side by side in title, heading or description."""
+    needles = [f" {one} {next_one} " for one, next_one in query.pairs]
+    if not needles:
+        return [0.0] * len(candidates)
+    return [sum([needle in one.above for needle in needles]) / len(needles) for one in candidates]
+
+
+def _folder(path: str) -> str:
+    return path.rsplit("/", 1)[0]

@@ -1,17 +1,17 @@
 """The best sections for a search: candidates from the search engine, scored, at most a few of a page."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
-from django.db.models import QuerySet
+import numpy as np
+from numpy.typing import NDArray
 
-from docsite.core.access.readers import decode_groups
-from search import backends
 from search.models import Section
-from search.retrieval import index_state, ranking
+from search.postings.search_index import Candidate
+from search.retrieval import ranking
 from search.retrieval.plan import SearchPlan
-from search.retrieval.ranking import Candidate
-from search.text.terms import Query, facet, group_facets
+from search.text.terms import facet
 
 CANDIDATES = 100  # sections that are compared with each other
 MORE_CANDIDATES = (400, 1600)  # fetched only where the first ones are all of a few pages
@@ -21,8 +21,7 @@ MIN_EXACT_NAME = 12  # letters of a heading that nobody types by chance
 SELECTED_SCORE = 0.8  # the minimum score of a section that holds what the reader selected
 
 
-@dataclass(frozen=True)
-class ScoredSection:
+class ScoredSection(NamedTuple):
     """A candidate with its features, in the order of `ranking.FEATURES`, and its score.
 
     `round` is 0 for the first candidates and more for those that were added later. `others` are further sections of
@@ -30,7 +29,7 @@ class ScoredSection:
     """
 
     candidate: Candidate
-    features: Sequence[float]
+    features: NDArray[np.float64]
     score: float
     round: int = 0
     others: Sequence["ScoredSection"] = ()
@@ -45,11 +44,11 @@ def rank(plan: SearchPlan, limit: int, per_page: int = 1) -> list[ScoredSection]
         if len({section.candidate.document_id for section in best}) == limit or len(scored) < CANDIDATES:
             break
         pages = {section.candidate.document_id for section in scored}
-        further = [candidate for candidate in _find(plan, count) if candidate.document_id not in pages]
+        further = [one for one in plan.index.find(plan.query, count) if one.document_id not in pages]
         # These were compared with fewer sections, so they come after the others.
         ceiling = min(section.score for section in best)
         scored += [
-            replace(section, score=min(section.score, ceiling), round=number) for section in _score(plan, further)
+            section._replace(score=min(section.score, ceiling), round=number) for section in _score(plan, further)
         ]
         best = _select(_keep_one_kind(plan, scored), limit, per_page)
     return _keep_current_page(plan, best, scored, limit) if plan.is_for_answer else _promote(plan, best, limit)
@@ -61,11 +60,10 @@ def _promote(plan: SearchPlan, best: list[ScoredSection], limit: int) -> list[Sc
         return best
     here = [one for one in best if one.candidate.path == plan.promoted_path]
     if not here:
-        on_page = Section.objects.on_page(plan.project, plan.promoted_path)
-        here = sorted(_score(plan, _load_others(plan, on_page, ())), key=_order)[:1]
+        here = sorted(_score(plan, _load_page(plan, plan.promoted_path)), key=_order)[:1]
     others = [one for one in best if one.candidate.path != plan.promoted_path]
     score = max((one.score for one in [*here, *others]), default=0.0)
-    return [*(replace(one, score=score, is_promoted=True) for one in here), *others][:limit]
+    return [*(one._replace(score=score, is_promoted=True) for one in here), *others][:limit]
 
 
 def _keep_current_page(
@@ -84,56 +82,36 @@ def score_candidates(plan: SearchPlan) -> list[ScoredSection]:
 
     Sections whose name is just what the reader typed, and those of the reader's page, are always among them.
     """
-    candidates = _find(plan, CANDIDATES)
+    candidates = plan.index.find(plan.query, CANDIDATES)
     if len(candidates) == CANDIDATES and plan.query.name:
         by_name = replace(plan.query, facets=[*plan.query.facets, [facet("n", plan.query.name)]])
-        known = {candidate.section_id for candidate in candidates}
-        namesakes = _find(replace(plan, query=by_name), MAX_NAMESAKES)
-        candidates += [candidate for candidate in namesakes if candidate.section_id not in known]
+        candidates += plan.index.find(by_name, MAX_NAMESAKES)
     if plan.preferences.current_path:
-        on_page = Section.objects.on_page(plan.project, plan.preferences.current_path)
-        candidates += _load_others(plan, on_page, candidates)
+        candidates += _load_page(plan, plan.preferences.current_path)
     if plan.meaning:
-        near = Section.objects.filter(pk__in=plan.meaning.find_nearest(plan.project))
-        candidates += _load_others(plan, near, candidates)
-    return _score(plan, candidates)
+        near = plan.index.load_sections(plan.meaning.find_nearest(plan.project))
+        candidates += plan.index.filter(near, plan.query.facets)
+    return _score(plan, list({candidate.section_id: candidate for candidate in candidates}.values()))
 
 
-def _load_others(plan: SearchPlan, sections: QuerySet[Section], known: Sequence[Candidate]) -> list[Candidate]:
-    """Sections that are no candidates yet, as far as they pass the filter."""
-    ids = {candidate.section_id for candidate in known}
-    columns = ("version", "language", "tags", "groups")
-    rows = sections.values_list("pk", *(f"document__{column}" for column in columns))[:CANDIDATES]
-    others = [pk for pk, *facets in rows if pk not in ids and _passes_filter(plan.query, *facets)]
-    return index_state.load_candidates(plan.project, others)
-
-
-def _find(plan: SearchPlan, count: int) -> list[Candidate]:
-    ids = backends.candidates(plan.project, plan.query, count, plan.local_index)
-    return index_state.load_candidates(plan.project, ids)
+def _load_page(plan: SearchPlan, path: str) -> list[Candidate]:
+    """The first sections of a page, if it passes the filter."""
+    on_page = Section.objects.on_page(plan.project, path).values_list("pk", flat=True)[:CANDIDATES]
+    return plan.index.filter(plan.index.load_sections(list(on_page)), plan.query.facets)
 
 
 def _score(plan: SearchPlan, candidates: Sequence[Candidate]) -> list[ScoredSection]:
     ids = [candidate.section_id for candidate in candidates]
     likeness = plan.meaning.compare(plan.project, ids) if plan.meaning else {}
     rows = ranking.compute_features(plan.query, candidates, plan.preferences, likeness)
-    score = (ranking.PASSAGE_MODEL if plan.is_for_answer else ranking.MODEL).score
-    scored = [ScoredSection(one, row, score(row, one.boost)) for one, row in zip(candidates, rows, strict=True)]
-    if not plan.selected and not plan.is_for_answer:
-        return scored
-    return [
-        replace(section, score=max(section.score, SELECTED_SCORE))
-        if _is_exact_match(plan, section.candidate)
-        else section
-        for section in scored
-    ]
-
-
-def _is_exact_match(plan: SearchPlan, candidate: Candidate) -> bool:
-    """Whether a section holds what the reader selected, or one of its names is the question, word for word."""
-    if candidate.section_id in plan.selected:
-        return True
-    return plan.is_for_answer and len(plan.query.name) >= MIN_EXACT_NAME and plan.query.name in candidate.names
+    model = ranking.PASSAGE_MODEL if plan.is_for_answer else ranking.MODEL
+    scores = model.score_all(rows, np.array([candidate.boost for candidate in candidates]))
+    exact = set(plan.selected)  # these hold what the reader selected, or the question is a name of theirs
+    if plan.is_for_answer and len(plan.query.name) >= MIN_EXACT_NAME:
+        exact.update(one.section_id for one in plan.index.filter(candidates, [[facet("n", plan.query.name)]]))
+    if exact:
+        scores = [max(score, SELECTED_SCORE) if pk in exact else score for pk, score in zip(ids, scores, strict=True)]
+    return list(map(ScoredSection, candidates, rows, scores))
 
 
 def _keep_one_kind(plan: SearchPlan, scored: Sequence[ScoredSection]) -> list[ScoredSection]:
@@ -170,15 +148,8 @@ def _select(scored: Sequence[ScoredSection], limit: int, per_page: int) -> list[
             chosen.add(page)
     if per_page > 1:
         return best
-    return [replace(section, others=pages[section.candidate.document_id][1 : 1 + MAX_OTHERS]) for section in best]
+    return [section._replace(others=pages[section.candidate.document_id][1 : 1 + MAX_OTHERS]) for section in best]
 
 
 def _order(section: ScoredSection) -> tuple[float, int, str, int]:
     return -section.score, section.round, section.candidate.path, section.candidate.position
-
-
-def _passes_filter(query: Query, version: str, language: str, tags: Sequence[str], groups: str) -> bool:
-    """Whether a page has the facets that the query requires, as search engines check it."""
-    facets = {facet("v", version), facet("l", language), *(facet("t", tag) for tag in tags)}
-    facets.update(group_facets(decode_groups(groups)))
-    return all(facets.intersection(alternatives) for alternatives in query.facets)

@@ -11,7 +11,7 @@ from django.db import connection
 
 from docsite.core.tenants.models import Project
 from search.hits import Hit, NextSection, SectionMatch
-from search.retrieval.excerpts import Highlighter, build_excerpt
+from search.retrieval.excerpts import Highlighters, build_excerpt
 
 MAX_BODY = 20_000  # characters of a passage; only code and data are longer
 MAX_ABOVE = 250_000  # characters of a page that are loaded above its passages
@@ -46,9 +46,11 @@ class StoredPage:
     tags: Sequence[str]
     sections: Mapping[int, StoredSection] = field(default_factory=dict)
 
-    def build_excerpt(self, section: StoredSection, wanted: Collection[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
-        """The excerpt of a section for the wanted terms, and its matches, as in `search.retrieval.excerpts`."""
-        highlighter = Highlighter(wanted, self.language or "en")
+    def build_excerpt(
+        self, section: StoredSection, highlighters: Highlighters
+    ) -> tuple[str, tuple[tuple[int, int], ...]]:
+        """The excerpt of a section, and its matches, as in `search.retrieval.excerpts`."""
+        highlighter = highlighters[self.language or "en"]
         return build_excerpt(section.text or self.description or self.title, highlighter)
 
     def build_hit(

@@ -12,8 +12,8 @@ class Entry:
     """A section as an engine stores it: terms joined by spaces, and facets that filters match.
 
     `heading` is the section's own, `trail` holds those above it. `about` is the
-    page's description, keywords and path, for its first section only. `names` are
-    its heading, or the titles of its page, each written as one word.
+    page's description, keywords and path, for its first section only. Facets of the kind
+    `n` are its names: its heading, or the titles of its page, each written as one word.
     """
 
     section_id: int
@@ -26,7 +26,6 @@ class Entry:
     body: str
     facets: str = ""
     path: str = ""
-    names: str = ""
     language: str = ""
     version: str = ""
     boost: float = 1.0

@@ -59,4 +59,4 @@ def _build_example(
         scored = [one for one in selection.score_candidates(plan) if one.candidate.path != current_path]
     pages = [one.candidate.path for one in scored]
     right = [is_answered and path in query.relevant for path in pages]
-    return Example(query, [one.features for one in scored], pages, right, weight, bool(current_path))
+    return Example(query, [one.features.tolist() for one in scored], pages, right, weight, bool(current_path))

@@ -47,7 +47,7 @@ def _build_example(project: Project, question: RealQuestion) -> PassageExample:
             Section.objects.filter(pk__in=[one.candidate.section_id for one in scored]).values_list("pk", "body")
         )
     right = [question.is_answered_by(bodies[one.candidate.section_id]) for one in scored]
-    return PassageExample([one.features for one in scored], right)
+    return PassageExample([one.features.tolist() for one in scored], right)
 
 
 def fit(examples: Sequence[PassageExample], judged: Sequence[Example], model: Model) -> Model:

@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from search.postings.search_index import SearchIndex
 from search.retrieval import answerability, parsing, ranking
 from search.retrieval.answerability import ChanceModel
 from search.text import analysis
-from search.text.terms import Entry, rarity
+from search.text.terms import Entry, facet, rarity
 from search.text.vocabulary import Vocabulary
 from search.training import regression
 from search.training.data import Collection
@@ -84,12 +87,12 @@ def fingerprint() -> str:
         forms = [analysis.forms(text) for text in (texts[0], texts[1], "", "", texts[2])]
         terms = [" ".join(analysis.stem(form) for form in found) for found in forms]
         title, heading, trail, about, body = terms
-        names = analysis.name_of(texts[1])
-        entries.append(Entry(number, number // 2, number % 2, title, heading, trail, about, body, names=names))
+        name = facet("n", analysis.name_of(texts[1]))
+        entries.append(Entry(number, number // 2, number % 2, title, heading, trail, about, body, facets=name))
         vocabulary.add(
             [({term for text in terms for term in text.split()}, {form for found in forms for form in found})]
         )
-    candidates = [ranking.Candidate(entry) for entry in entries]
+    candidates = SearchIndex.build(entries).load(np.arange(len(entries)))
     rows: list[Any] = [list(ranking.FEATURES), round(rarity(10, 3), 6)]
     for query in _QUERIES:
         rows += [

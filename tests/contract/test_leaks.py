@@ -87,13 +87,12 @@ class Reader:
 
 
 @pytest.fixture(scope="module")
-def site(start: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(start: Any, tmp_path_factory: pytest.TempPathFactory) -> Site:
     """The service, after a view of each page."""
     from analytics.dashboard.share_links import digest
     from analytics.models import ShareLink
     from docsite.core.tenants.management.commands.createproject import create_project
     from docsite.core.tenants.models import ReaderKey
-    from search.backends import sqlite
     from search.indexing.ingest import ingest
     from search.models import SearchSettings
     from search.sources.markdown.folder import read_folder
@@ -132,8 +131,7 @@ def site(start: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]
     headers = {"Authorization": f"Bearer {admin_key}"}
     sent = httpx.post(f"{site.url}/v1/collect/{site.project_id}/views", json={"views": views}, headers=headers)
     assert sent.status_code == 200, sent.text
-    yield site
-    sqlite.drop(project)
+    return site
 
 
 def _admin(path: str) -> Callable[[Reader], str]:

@@ -23,11 +23,10 @@ from assistant.models import AssistantSettings, GoldenQuestion, Message
 from assistant.upstream import Model
 from docsite.core.tenants.models import Project
 from docsite.site import navigation
-from search.backends import local
 from search.indexing.ingest import ingest, stored_pages
 from search.indexing.outcome import IngestRefused
 from search.models import Document
-from search.retrieval import index_state, page_search, selection
+from search.retrieval import page_search, selection
 from search.signals import IndexWarning, index_staged
 from search.sources import Page
 from search.sources.markdown.folder import read_folder
@@ -310,29 +309,6 @@ def test_a_swap_of_every_page_is_checked_too(make_project, strict):
     if strict:
         assert ingest(project, [*stored_pages(project), *herd("omega")], strict=True).warnings == []
         assert len(page_search.find(project, "omega", limit=50)) == 50
-
-
-def test_no_local_index_is_built_of_a_staged_index(project, docs, asked, settings):
-    settings.ENV = settings.ENV.model_copy(update={"tantivy_sections": 1})
-    made: list[Any] = []
-    looked: list[Any] = []
-
-    def look(project: Project, preview: Any, **kwargs: Any) -> list[IndexWarning]:
-        with preview():
-            looked.append(index_state.get_state(project).local_index)
-        return [IndexWarning("no")]
-
-    index_staged.connect(look)
-    try:
-        (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
-        with pytest.raises(IngestRefused):
-            ingest_folder(project.project, docs, strict=True)
-        ingest_folder(project.project, docs)
-    finally:
-        index_staged.disconnect(look)
-    made.append(index_state.get_state(project.project).local_index)
-    assert looked == [None, None]
-    assert bool(made[0]) is local.INSTALLED
 
 
 def test_a_check_that_breaks_breaks_no_ingest(project, docs, caplog):

@@ -18,10 +18,7 @@ PEERS = {**PYTHON_PEERS, **NODE_PEERS}
 LARGE_PEERS = ("FTS5 porter", "tantivy en_stem")
 
 # The hook for another engine of ours: a name and the settings that choose it. Measured on the large site.
-OURS_LARGE: dict[str, dict[str, str]] = {
-    f"{OURS}, SQLite": {"TANTIVY_SECTIONS": "1000000000"},
-    f"{OURS}, tantivy": {"TANTIVY_SECTIONS": "1"},
-}
+OURS_LARGE: dict[str, dict[str, str]] = {OURS: {}}
 
 
 class Worker:

@@ -16,7 +16,7 @@ from docsite.core.tenants.models import Project  # noqa: E402
 from search.hits import Filters  # noqa: E402
 from search.indexing.ingest import ingest  # noqa: E402
 from search.models import Section  # noqa: E402
-from search.retrieval import index_state, ranking  # noqa: E402
+from search.retrieval import ranking  # noqa: E402
 from search.retrieval.page_search import find  # noqa: E402
 from search.sources import Item, Page  # noqa: E402
 from search.sources.markdown.folder import read_manifest  # noqa: E402
@@ -42,11 +42,7 @@ def build_large(set: str, folders: list[str], copies: int) -> dict[str, Any]:
         for page in build_drafts(read_manifest(Path(folder), Path(folder) / "manifest.jsonl"))
         if isinstance(page, Page)
     ]
-    outcome = _ingest(set, list(scale.varied(pages, copies)))
-    local_index = index_state.get_state(projects[set]).local_index
-    while local_index and not local_index.is_ready():
-        time.sleep(0.1)
-    return outcome
+    return _ingest(set, list(scale.varied(pages, copies)))
 
 
 def _ingest(set: str, pages: Iterable[Item]) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from django.db import connection, transaction
 from search.indexing.build import ANALYSER_VERSION
 from search.indexing.ingest import ingest, needs_reindex
 from search.indexing.outcome import IngestSuperseded
-from search.models import Document, Index, Section
+from search.models import Document, Index, Section, SegmentPart
+from search.postings import storage
 from search.retrieval import page_search, selection
 from search.signals import IndexWarning, index_staged
 from search.sources import Page
@@ -25,7 +26,7 @@ from search.text.vocabulary import Vocabulary
 from tests import scenarios
 from tests.conftest import PATIENCE, wait_for
 
-MANY = 230  # pages of ten sections: more than SQLite's engine changes in place
+MANY = 230  # pages of ten sections: more than a small segment has
 
 
 def page(number: int, word: str, sections: int = 9) -> Page:
@@ -43,21 +44,13 @@ def store(tenant):
 
 
 def leftovers(project) -> tuple[int, int]:
-    """Pages that no reader sees, and terms of sections that are not those of the pages that they see."""
+    """Pages and segments that no reader sees, and sections in the postings that are not those of visible pages."""
     hidden = Document.every.filter(project=project).exclude(build="").count()
     live = set(Section.objects.filter(document__project=project, document__build="").values_list("pk", flat=True))
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute(
-                "SELECT section_id FROM search_entries JOIN search_document ON id = document_id WHERE project_id = %s",
-                [project.pk],
-            )
-            return hidden, len(live ^ {pk for (pk,) in cursor.fetchall()})
-        tables = [name for name in connection.introspection.table_names() if name.endswith("_docsize")]
-        table = f"search_terms_{project.pk}"
-        staged = f"{table}_next_docsize" in tables
-        cursor.execute(f"SELECT id FROM {table}_docsize")
-        return hidden, len(live ^ {pk for (pk,) in cursor.fetchall()}) + staged
+    listed = storage.read_list(project)
+    stored = set(SegmentPart.objects.filter(project=project).values_list("segment", flat=True))
+    index = storage.load_index(project, listed, {})
+    return hidden + len(stored ^ set(listed.segments)), len(live ^ (set(index.ids.tolist()) - set(listed.gone)))
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Candidates of every kind are those that the reader may see: words, vectors, links, promoted and pinned pages."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,8 @@ from assistant.models import GoldenQuestion, Message, Thread
 from assistant.question import Question
 from assistant.question_groups.pins import find_passage
 from docsite.core.access.readers import read_as
-from search.backends.local import open_local_index
 from search.indexing.ingest import ingest
-from search.models import Generation, SearchSettings, SectionVector, VectorIndex
+from search.models import SearchSettings, SectionVector, VectorIndex
 from search.retrieval import index_state, pages
 from search.retrieval.page_search import find
 from search.retrieval.passages import find_passages
@@ -123,25 +121,6 @@ def test_vectors_of_protected_pages_are_near_for_their_readers_only(tenant: Any,
             assert found == may_see(groups)
             mean, _ = nearest.distribution(tenant, query)
             assert mean == pytest.approx(sum(path in ("/vault", "/cellar") for path in found) / len(found))
-
-
-def test_the_local_index_filters_too(tenant: Any, settings: Any, tmp_path: Path) -> None:
-    pytest.importorskip("tantivy")
-    settings.DATA_DIR = tmp_path
-    settings.ENV = settings.ENV.model_copy(update={"tantivy_sections": 1})
-    generation = Generation.objects.get(project=tenant)
-    local = open_local_index(tenant, 4, generation.number, generation.indexed_at)
-    assert local is not None
-    local._build()
-    assert local.is_ready()
-    index_state._states.clear()
-    index_state._reader_states.clear()
-    assert index_state.get_state(tenant).local_index.is_ready()
-    for groups in EVERY_READER:
-        with read_as(groups):
-            assert paths(find(tenant, "relay")) == may_see(groups)
-    index_state._states.clear()
-    index_state._reader_states.clear()
 
 
 def test_a_conversation_goes_on_only_with_its_groups(tenant: Any) -> None:

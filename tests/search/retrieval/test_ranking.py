@@ -7,6 +7,7 @@ import re
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from docsite.core.db import snapshot
@@ -14,6 +15,7 @@ from docsite.core.tenants.management.commands.createproject import create_projec
 from docsite.site import navigation
 from search.hits import Filters
 from search.indexing.ingest import ingest
+from search.postings.search_index import SearchIndex
 from search.retrieval import page_search, ranking
 from search.retrieval.parsing import MAX_TERMS
 from search.retrieval.passages import find_passages
@@ -21,7 +23,6 @@ from search.retrieval.plan import plan_search
 from search.retrieval.ranking import (
     FEATURES,
     MODEL,
-    Candidate,
     Model,
     Preferences,
     compute_features,
@@ -218,7 +219,9 @@ def row(name: str, rows: list[list[float]]) -> list[float]:
 def test_features_mark_the_readers_page_and_its_neighbours():
     entries = [entry(1, "/guide/a", body="x"), entry(2, "/guide/b", body="x"), entry(3, "/other/c", body="x")]
     made = compute_features(
-        Query([Term((("x", 1.0),))]), [Candidate(one) for one in entries], Preferences(current_path="/guide/a")
+        Query([Term((("x", 1.0),))]),
+        SearchIndex.build(entries).load(np.arange(3)),
+        Preferences(current_path="/guide/a"),
     )
     assert row("current_page", made) == [1, 0, 0]
     assert row("same_folder", made) == [0, 1, 0]

@@ -1,0 +1,215 @@
+"""The index of a project: its segments as one, without the sections that are gone. It finds candidates and their facts.
+
+Candidates are ranked by BM25 as SQLite's FTS5 computes it (Robertson & Zaragoza 2009), over the weighted counts of a
+term in the fields of a section.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from search.postings.segments import FIELDS, Array, Segment, hash_facet, hash_term
+from search.text.terms import EngineQuery, Entry, Query
+
+WEIGHTS = {"title": 10.0, "heading": 5.0, "trail": 3.0, "about": 3.0}  # of a field, against 1 for the body
+SATURATION, LENGTH = 1.2, 0.75
+MIN_RARITY = 1e-6
+
+
+def weigh_fields(weights: Mapping[str, float]) -> Array:
+    """For each value of `Segment.fields` the sum of its counts, each times the weight of its field."""
+    packed = np.arange(1 << (4 * len(FIELDS)))
+    return np.asarray(sum(((packed >> (4 * at)) & 15) * weights[name] for at, name in enumerate(FIELDS)), np.float64)
+
+
+_WEIGHED = weigh_fields(WEIGHTS)
+
+
+class Candidate(NamedTuple):
+    """A section that may be a result. `above` has the terms of title, heading and description, a blank around each."""
+
+    search_index: "SearchIndex"
+    place: int
+    section_id: int
+    document_id: int
+    position: int
+    boost: float
+    is_empty: bool
+    path: str
+    language: str
+    version: str
+    above: str
+
+    def holds(self, terms: Iterable[str]) -> bool:
+        """Whether the section has one of the terms."""
+        bodies, fields = self.search_index.count(list(terms), np.array([self.place]))
+        return bool(bodies.any() or fields.any())
+
+
+class SearchIndex:
+    """The sections of some segments, by name, without those that are gone. Each has a place over all segments."""
+
+    def __init__(self, segments: Mapping[str, Segment], gone: Sequence[int] = ()) -> None:
+        self.by_name = segments
+        self.segments = list(segments.values())
+        self._bases = np.cumsum([0, *(len(segment.ids) for segment in self.segments)]).tolist()
+        self.ids = self._join("ids", np.int64)
+        self.documents = self._join("documents", np.int64)
+        self.body_lengths = self._join("body_lengths", np.uint32)
+        self.title_sizes = self._join("title_sizes", np.uint16)
+        self.heading_sizes = self._join("heading_sizes", np.uint16)
+        self.positions = self._join("positions", np.uint32)
+        self.boosts = self._join("boosts", np.float64)
+        lengths = self._join("lengths", np.uint32).astype(np.float64)
+        self._is_live = ~np.isin(self.ids, np.array(gone, np.int64)) if gone else None
+        live = lengths if self._is_live is None else lengths[self._is_live]
+        self.sections = len(live)
+        self._norms = SATURATION * ((1 - LENGTH) + LENGTH * lengths / ((live.sum() / (len(live) or 1)) or 1.0))
+
+    @classmethod
+    def build(cls, entries: Iterable[Entry]) -> "SearchIndex":
+        """The index of some sections, in memory."""
+        return cls({"": Segment.build(entries)})
+
+    @cached_property
+    def nbytes(self) -> int:
+        """The size of its segments."""
+        return sum(segment.nbytes for segment in self.segments)
+
+    def find(self, query: Query, limit: int) -> list[Candidate]:
+        """The likeliest sections, best first."""
+        found = np.empty(0, np.int64)
+        for engine_query in query.engine_queries:
+            found = self.rank(engine_query, query.facets, limit)
+            if len(found) == limit:
+                break
+        return self.load(found)
+
+    def rank(self, query: EngineQuery, facets: Sequence[Sequence[str]], limit: int) -> Array:
+        """The places of the likeliest sections by BM25, best first."""
+        needed = sorted(query.needed)
+        # A needed term counts twice where other terms are scored, too.
+        terms = needed if query.needed == query.scored.keys() else [*needed, *sorted(query.scored)]
+        postings = list(self._find(map(hash_term, terms)))
+        chosen = np.zeros(len(self.ids), bool)
+        for docs, _, _ in postings[: len(needed)]:
+            chosen[docs] = True
+        for alternatives in facets:
+            passing = np.zeros(len(self.ids), bool)
+            for docs, _, _ in self._find(map(hash_facet, alternatives)):
+                passing[docs] = True
+            chosen &= passing
+        scores = np.zeros(len(self.ids))
+        for docs, bodies, fields in postings:
+            rarity = max(np.log((self.sections - len(docs) + 0.5) / (len(docs) + 0.5)), MIN_RARITY)
+            is_chosen = chosen[docs]
+            docs = docs[is_chosen]
+            frequency = bodies[is_chosen] + _WEIGHED[fields[is_chosen]]
+            scores[docs] += rarity * (frequency * (SATURATION + 1.0) / (frequency + self._norms[docs]))
+        places = np.flatnonzero(chosen)
+        if len(places) > limit:
+            least = np.partition(scores[places], -limit)[-limit]
+            places = places[scores[places] >= least]
+        return places[np.lexsort((self.ids[places], -scores[places]))][:limit]
+
+    def load(self, places: Array) -> list[Candidate]:
+        """The sections at some places."""
+        columns = (
+            places,
+            self.ids[places],
+            self.documents[places],
+            self.positions[places],
+            self.boosts[places],
+            self.body_lengths[places] == 0,
+        )
+        rows = zip(*(column.tolist() for column in columns), self._read_texts(places), strict=True)
+        return [Candidate(self, *row, *texts) for *row, texts in rows]
+
+    def load_sections(self, section_ids: Sequence[int]) -> list[Candidate]:
+        """The sections with some ids, in their order, as far as the index has them."""
+        if not len(self.ids):
+            return []
+        order = self._by_id
+        wanted = np.array(section_ids, np.int64)
+        places = order[np.searchsorted(self.ids, wanted, sorter=order).clip(max=len(order) - 1)]
+        is_there = self.ids[places] == wanted
+        if self._is_live is not None:
+            is_there &= self._is_live[places]
+        return self.load(places[is_there])
+
+    def filter(self, candidates: Sequence[Candidate], facets: Sequence[Sequence[str]]) -> list[Candidate]:
+        """The candidates with one facet of each group."""
+        places = np.array([candidate.place for candidate in candidates], np.int64)
+        passing = np.ones(len(places), bool)
+        for alternatives in facets:
+            passing &= np.any([self.has_facet(one, places) for one in alternatives], axis=0)
+        return [one for one, passes in zip(candidates, passing.tolist(), strict=True) if passes]
+
+    def count(self, terms: Sequence[str], places: Array) -> tuple[Array, Array]:
+        """How often the bodies at some places have each term, and their `fields`: two arrays [terms, places]."""
+        bodies = np.zeros((len(terms), len(places)), np.uint16)
+        fields = np.zeros((len(terms), len(places)), np.uint16)
+        for number, (docs, in_body, in_fields) in enumerate(self._find(map(hash_term, terms))):
+            if len(docs):
+                at = np.searchsorted(docs, places)
+                at[at == len(docs)] = 0
+                is_there = docs[at] == places
+                bodies[number] = in_body[at] * is_there
+                fields[number] = in_fields[at] * is_there
+        return bodies, fields
+
+    def has_facet(self, term: str, places: Array) -> Array:
+        """Whether the sections at some places have a facet term."""
+        docs, _, _ = next(self._find([hash_facet(term)]))
+        return np.isin(places, docs)
+
+    def _find(self, keys: Iterable[int]) -> Iterator[tuple[Array, Array, Array]]:
+        """The postings of each term: places, which ascend, counts in bodies, and counts in fields."""
+        wanted = np.fromiter(keys, np.uint64)
+        spans = [_find_spans(segment, wanted) for segment in self.segments]
+        for number in range(len(wanted)):
+            found = [
+                (segment.docs[start:end] + np.uint32(base), segment.bodies[start:end], segment.fields[start:end])
+                for segment, base, of_segment in zip(self.segments, self._bases, spans, strict=False)
+                for start, end in [of_segment[number]]
+                if start < end
+            ]
+            if not found:
+                yield _NONE
+                continue
+            docs, bodies, fields = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+            if self._is_live is not None:
+                live = self._is_live[docs]
+                docs, bodies, fields = docs[live], bodies[live], fields[live]
+            yield docs, bodies, fields
+
+    def _join(self, name: str, kind: type) -> Array:
+        """A column over all segments."""
+        return np.concatenate([np.empty(0, kind), *(getattr(segment, name) for segment in self.segments)])
+
+    @cached_property
+    def _by_id(self) -> Array:
+        return np.argsort(self.ids, kind="stable")
+
+    def _read_texts(self, places: Array) -> Iterator[Sequence[str]]:
+        """Path, language, version and names of the sections at some places."""
+        numbers = np.searchsorted(self._bases, places, "right") - 1  # of their segments
+        for number, place in zip(numbers.tolist(), places.tolist(), strict=True):
+            segment, place = self.segments[number], place - self._bases[number]
+            start, end = segment.text_starts[place : place + 2]
+            yield segment.texts[start:end].tobytes().decode().split("\0")
+
+
+_NONE = (np.empty(0, np.uint32), np.empty(0, np.uint16), np.empty(0, np.uint16))
+
+
+def _find_spans(segment: Segment, keys: Array) -> list[tuple[int, int]]:
+    """Where the postings of some terms begin and end. A term that the segment lacks has none."""
+    if not len(segment.keys):
+        return [(0, 0)] * len(keys)
+    at = np.searchsorted(segment.keys, keys)
+    at[at == len(segment.keys)] = 0
+    is_there = segment.keys[at] == keys
+    return list(zip(segment.starts[at].tolist(), segment.starts[at + is_there].tolist(), strict=True))
