@@ -39,25 +39,26 @@ class BudgetLimit:
         return 100 * self.used // self.size if self.size else 100
 
 
-def list_limits(project: Project, day: date | None = None) -> list[BudgetLimit]:
+def list_limits(
+    project: Project, day: date | None = None, owner_settings: AssistantSettings | None = None
+) -> list[BudgetLimit]:
     """The limits of the operator and the owner, with what a project has used of each on that day and in its month.
 
-    Of two limits in money the smaller one counts.
+    Of two limits in money the smaller one counts. `owner_settings`: those of the project, if they are loaded already.
     """
     env, day = settings.ENV, day or today_utc()
-    own = AssistantSettings.objects.filter(project=project).values_list("daily_cost_limit", "monthly_cost_limit")
-    daily_cost, monthly_cost = own.first() or (None, None)
-    daily_cost = _smaller(env.daily_cost_per_project, daily_cost)
-    monthly_cost = _smaller(env.monthly_cost_per_project, monthly_cost)
+    own = owner_settings or AssistantSettings.objects.filter(project=project).first() or AssistantSettings()
+    daily_cost = _smaller(env.daily_cost_per_project, own.daily_cost_limit)
+    monthly_cost = _smaller(env.monthly_cost_per_project, own.monthly_cost_limit)
     limits = _limits_of(project, "daily", day, day, env.daily_tokens_per_project, daily_cost)
     return limits + _limits_of(
         project, "monthly", day.replace(day=1), day, env.monthly_tokens_per_project, monthly_cost
     )
 
 
-def explain_refusal(project: Project) -> str:
+def explain_refusal(project: Project, owner_settings: AssistantSettings) -> str:
     """Why a project may ask no model today; empty if it may."""
-    reached = [limit.name for limit in list_limits(project) if limit.used >= limit.size]
+    reached = [limit.name for limit in list_limits(project, owner_settings=owner_settings) if limit.used >= limit.size]
     return PROJECT_REASON.format(name=reached[0]) if reached else ""
 
 
