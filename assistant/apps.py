@@ -20,10 +20,12 @@ class AssistantConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what browsers may call. Ask the golden questions before a new index is swapped in."""
+        from assistant.question_groups import events
         from assistant.support_requests import notifications
         from search.signals import index_compared, index_staged
 
         notifications.register()
+        events.register()
         cors.allow_project_origins("assistant", "support")
         cors.allow_every_origin("widget")  # its answer says which origins are allowed
         index_staged.connect(_ask_golden)

@@ -21,6 +21,7 @@ from docsite.core import sweeper
 from docsite.core.access import last_uses
 from docsite.core.db import in_db
 from docsite.core.delivery import background as deliveries
+from docsite.core.delivery import events
 from docsite.core.http import limit_use
 from docsite.server import memory
 from docsite.server.sessions import sweep as sweep_sessions
@@ -33,7 +34,7 @@ logger = logging.getLogger(__name__)
 # Single views, visit histories and visitor secrets are swept once a day, by `analytics.counting.background`.
 SWEEPS = (
     *(recording.sweep, retention.sweep, grouping.sweep, chat_ids.sweep, budget.sweep, feedback.sweep),
-    *(support_requests.sweep, sweep_sessions),
+    *(support_requests.sweep, sweep_sessions, events.sweep),
 )
 
 Scope = dict[str, Any]

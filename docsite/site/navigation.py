@@ -29,6 +29,7 @@ _ORDER = {
         "site-search",
         "coding-agents",
         "support-requests",
+        "webhooks",
         "models",
         "playground",
         "gallery",

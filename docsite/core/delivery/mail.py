@@ -7,8 +7,7 @@ from email.utils import parseaddr
 from django.conf import settings
 from django.core.mail import EmailMessage
 
-from docsite.core.delivery.messages import DeliveryError, Email
-from docsite.core.redaction import redact
+from docsite.core.delivery.messages import DeliveryError, Email, quote_answer
 
 
 def is_configured() -> bool:
@@ -29,16 +28,12 @@ def send(email: Email, message_id: str) -> str:
     try:
         message.send()
     except smtplib.SMTPResponseException as refusal:
-        raise DeliveryError(f"The mail server answered {refusal.smtp_code}: {_text(refusal.smtp_error)}") from None
+        raise DeliveryError(
+            f"The mail server answered {refusal.smtp_code}: {quote_answer(refusal.smtp_error)}"
+        ) from None
     except smtplib.SMTPRecipientsRefused as refusal:
         code, text = next(iter(refusal.recipients.values()))
-        raise DeliveryError(f"The mail server refused an address with {code}: {_text(text)}") from None
+        raise DeliveryError(f"The mail server refused an address with {code}: {quote_answer(text)}") from None
     except (smtplib.SMTPException, ssl.SSLError, OSError, ValueError) as failure:
         raise DeliveryError(f"The mail server could not be used ({type(failure).__name__}).") from None
     return "The mail server accepted it."
-
-
-def _text(answer: bytes | str) -> str:
-    """The text of a mail server's answer, without addresses."""
-    text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
-    return redact("".join(character if character.isprintable() else " " for character in text))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from docsite.core.delivery.models import Webhook
+from docsite.core.redaction import redact
 
 
 class DeliveryError(Exception):
@@ -23,10 +24,17 @@ class Email:
 
 @dataclass(frozen=True)
 class WebhookCall:
-    """An event for a webhook. `data` is JSON."""
+    """An event for a webhook. `data` is JSON. A chat shows the sentence and a link to `data["url"]` instead."""
 
     webhook: Webhook
     data: dict[str, Any]
+    sentence: str = ""
 
 
 Message = Email | WebhookCall
+
+
+def quote_answer(answer: bytes | str) -> str:
+    """The text of a server's answer on one line, without addresses and keys."""
+    text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
+    return redact("".join(character if character.isprintable() else " " for character in text))

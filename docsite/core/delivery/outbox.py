@@ -70,7 +70,7 @@ def claim() -> Delivery | None:
         now = timezone.now()
         due = Delivery.objects.filter(state=Delivery.State.WAITING, due_at__lte=now, event__in=_kinds)
         due = due.filter(channel__in=channels)
-        delivery = due.select_related("project").order_by("due_at", "pk").first()
+        delivery = due.select_related("project", "webhook").order_by("due_at", "pk").first()
         if delivery is None:
             return None
         if delivery.attempt_count > len(RETRY_SECONDS):  # the process of its last attempt has died
