@@ -3,53 +3,20 @@
 import logging
 import threading
 
-from django.db import close_old_connections, connection
-
+from docsite.core.background import BackgroundThread
 from docsite.core.delivery import mail, outbox, webhooks
-from docsite.core.delivery.messages import DeliveryError, Email
+from docsite.core.delivery.messages import DeliveryError, DeliveryUnwantedError, Email
 from docsite.core.delivery.models import Delivery
 
 logger = logging.getLogger(__name__)
 
-POLL_SECONDS = 1.0
-RETRY_SECONDS = 30.0  # after an error of the database
-STOP_SECONDS = 10.0
 NO_ADDRESS = "There is no address any more: name one in the settings."
 
 
-class _Background:
-    def __init__(self) -> None:
-        self.stopping = threading.Event()
-        self.thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        """Start the thread, unless it runs."""
-        if self.thread is None:
-            self.stopping.clear()
-            self.thread = threading.Thread(target=self._run, name="deliveries", daemon=True)
-            self.thread.start()
-
-    def stop(self) -> None:
-        """Stop the thread after its present delivery. What it has not sent is sent later, by any process."""
-        self.stopping.set()
-        if self.thread:
-            self.thread.join(STOP_SECONDS)
-            if not self.thread.is_alive():
-                self.thread = None
-
-    def _run(self) -> None:
-        pause = POLL_SECONDS
-        while not self.stopping.wait(pause):
-            pause = POLL_SECONDS
-            close_old_connections()
-            try:
-                while not self.stopping.is_set() and send_next():
-                    pass
-            except Exception:  # the thread lives as long as the process
-                logger.exception("Deliveries could not be read or stored.")
-                pause = RETRY_SECONDS
-            close_old_connections()
-        connection.close()
+def send_due(stopping: threading.Event) -> None:
+    """Send what is due, until the process ends. What was not sent is sent later, by any process."""
+    while not stopping.is_set() and send_next():
+        pass
 
 
 def send_next() -> bool:
@@ -59,6 +26,8 @@ def send_next() -> bool:
         return False
     try:
         result = send(delivery)
+    except DeliveryUnwantedError as reason:
+        outbox.finish(delivery, succeeded=False, result=str(reason), is_last=True)
     except DeliveryError as failure:
         outbox.finish(delivery, succeeded=False, result=str(failure))
     except Exception as failure:  # a fault of ours must not hold up the other deliveries
@@ -80,5 +49,11 @@ def send(delivery: Delivery) -> str:
     return webhooks.call(message, delivery.delivery_id, delivery.event, created_at)
 
 
-_background = _Background()
-start, stop = _background.start, _background.stop
+_thread = BackgroundThread(
+    "deliveries",
+    send_due,
+    pause_seconds=1.0,
+    retry_seconds=30.0,
+    failure="Deliveries could not be read or stored.",
+)
+start, stop = _thread.start, _thread.stop

@@ -5,7 +5,7 @@ import ssl
 from email.utils import parseaddr
 
 from django.conf import settings
-from django.core.mail import EmailMessage
+from django.core.mail import EmailMultiAlternatives
 
 from docsite.core.delivery.messages import DeliveryError, Email, quote_answer
 
@@ -18,13 +18,21 @@ def is_configured() -> bool:
 def send(email: Email, message_id: str) -> str:
     """Send an e-mail. Its Message-ID is the same in each attempt. Returns a sentence; raises `DeliveryError`."""
     host = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2]
-    message = EmailMessage(
+    headers = {"Message-ID": f"<{message_id}@{host}>", "Auto-Submitted": "auto-generated"}
+    if email.unsubscribe_url:
+        headers |= {
+            "List-Unsubscribe": f"<{email.unsubscribe_url}>",
+            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        }
+    message = EmailMultiAlternatives(
         " ".join(email.subject.split()),  # a header has no line breaks
         email.text,
         to=list(email.to),
         reply_to=[email.reply_to] if email.reply_to else None,
-        headers={"Message-ID": f"<{message_id}@{host}>", "Auto-Submitted": "auto-generated"},
+        headers=headers,
     )
+    if email.html:
+        message.attach_alternative(email.html, "text/html")
     try:
         message.send()
     except smtplib.SMTPResponseException as refusal:

@@ -12,14 +12,23 @@ class DeliveryError(Exception):
     """A message could not be sent. The text is a sentence for the owner, without addresses of readers."""
 
 
+class DeliveryUnwantedError(DeliveryError):
+    """The receiver does not want the message any more. It is not tried again."""
+
+
 @dataclass(frozen=True)
 class Email:
-    """An e-mail in plain text. An answer to it goes to `reply_to`."""
+    """An e-mail in plain text, and also in HTML if there is some. An answer to it goes to `reply_to`.
+
+    `unsubscribe_url` takes the POST request of RFC 8058, by which a mail program unsubscribes its user.
+    """
 
     to: Sequence[str]
     subject: str
     text: str
     reply_to: str = ""
+    html: str = ""
+    unsubscribe_url: str = ""
 
 
 @dataclass(frozen=True)

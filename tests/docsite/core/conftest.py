@@ -2,8 +2,11 @@
 
 import pytest
 from django.conf import settings as django_settings
+from django.db.models import Count, F
 
 from docsite.core.delivery import background
+from docsite.core.delivery.models import Delivery
+from tests.conftest import wait_for
 from tests.receivers import serve_mail, serve_webhook
 
 
@@ -36,10 +39,15 @@ def receiver(settings_of):
 
 @pytest.fixture
 def send_all():
-    """Send everything that is due."""
+    """Send everything that is due, and wait for what a service of another test sends."""
+
+    def has_unfinished():
+        events = Delivery.objects.filter(state="waiting", webhook__isnull=False).annotate(tried=Count("attempts"))
+        return events.filter(attempt_count__gt=F("tried")).exists()
 
     def send():
         while background.send_next():
             pass
+        wait_for(lambda: not has_unfinished(), "the services of other tests")
 
     return send
