@@ -14,7 +14,7 @@ class AnalyticsConfig(AppConfig):
     def ready(self) -> None:
         """Register endpoints, thumbs, events and receivers; load a project's settings with it."""
         from analytics.feedback import events, store
-        from analytics.reports import annotations
+        from analytics.reports import annotations, digest
         from assistant.question_groups import thumbs
         from docsite.core.access import authentication
         from search.models import Generation
@@ -23,4 +23,5 @@ class AnalyticsConfig(AppConfig):
         authentication.load_with_project("analytics_settings")
         thumbs.add_lookup(store.find_thumbs)
         events.register()
+        digest.register()
         post_save.connect(annotations.record_replacement, sender=Generation)

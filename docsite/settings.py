@@ -33,6 +33,7 @@ INSTALLED_APPS = [
     "django_ratelimit",
     "docsite.core.tenants",
     "docsite.core.delivery",
+    "docsite.core.notifications",
     "docsite.core.workspace",
     "search",
     "assistant",

@@ -23,6 +23,7 @@ from docsite.core.db import in_db
 from docsite.core.delivery import background as deliveries
 from docsite.core.delivery import events
 from docsite.core.http import limit_use
+from docsite.core.notifications import background as notifications
 from docsite.server import memory
 from docsite.server.sessions import sweep as sweep_sessions
 from search.query_log import recording
@@ -34,7 +35,7 @@ logger = logging.getLogger(__name__)
 # Single views, visit histories and visitor secrets are swept once a day, by `analytics.counting.background`.
 SWEEPS = (
     *(recording.sweep, retention.sweep, grouping.sweep, chat_ids.sweep, budget.sweep, feedback.sweep),
-    *(support_requests.sweep, sweep_sessions, events.sweep),
+    *(support_requests.sweep, sweep_sessions, events.sweep, notifications.sweep),
 )
 
 Scope = dict[str, Any]
@@ -52,6 +53,7 @@ def start() -> None:
     vectors.start()
     gaps.start()
     deliveries.start()
+    notifications.start()
 
 
 async def no_requests() -> None:
@@ -69,6 +71,7 @@ async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> Non
         _attempt("end making vectors", in_db(vectors.stop)()),
         _attempt("end grouping questions", in_db(gaps.stop)()),
         _attempt("end sending deliveries", in_db(deliveries.stop)()),
+        _attempt("end looking for alerts", in_db(notifications.stop)()),
         _attempt("end the running answers", drain()),
     )
     await _attempt("end the last requests", end_requests())

@@ -66,7 +66,13 @@ def happen(project, people_user, monkeypatch):
     group = QuestionGroup.objects.get(project=project)
     group.project = project
     Actor(people_user, group).dismiss()
-    liked = {"source": "contextual", "path": "/install", "helpful": False, "comment": "Ask bob@reader.example", "contact": "bob@reader.example"}
+    liked = {
+        "source": "contextual",
+        "path": "/install",
+        "helpful": False,
+        "comment": "Ask bob@reader.example",
+        "contact": "bob@reader.example",
+    }
     feedback.record(project, FeedbackIn(**liked))
     read_source(project, "docs")
     read_source(project, "blog", error="The site of ada@reader.example cannot be reached.")
@@ -161,7 +167,10 @@ def test_a_thumb_with_its_reason_and_comment_is_one_event(project, listen, recei
     answer = store_answer(project.project, "How do I install acme?", "answered")
     assert grouping.catch_up()
     for more in ({}, {"reason": "Outdated"}, {"reason": "Outdated", "comment": "For 2.0"}):
-        feedback.record(project.project, FeedbackIn(source="contextual", path="/", helpful=False, messageId=answer.message_id, **more))
+        feedback.record(
+            project.project,
+            FeedbackIn(source="contextual", path="/", helpful=False, messageId=answer.message_id, **more),
+        )
     send_all()
     assert sorted(event["type"] for event in receiver.events) == ["feedback.thumbs_down", "gap.opened"]
     data = next(event["data"] for event in receiver.events if event["type"].startswith("feedback"))

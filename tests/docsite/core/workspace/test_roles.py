@@ -81,6 +81,7 @@ ADDRESSES = {
     "assistant_golden_run": Row(VIEWER, WRITER),
     "search_source_state": Row(VIEWER, VIEWER, {"object_id": "@source"}),  # a POST reads it, too
     "search_source_read": Row(VIEWER, WRITER, {"object_id": "@source"}),
+    "workspace_notifications": Row(VIEWER, VIEWER),
     "workspace_webhooks": Row(),
     "workspace_webhooks_edit": Row(arguments={"pk": "@webhook"}),
     "workspace_install": Row(),
