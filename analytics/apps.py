@@ -12,9 +12,9 @@ class AnalyticsConfig(AppConfig):
     name = "analytics"
 
     def ready(self) -> None:
-        """Register the endpoints for browsers and the thumbs, and receivers; load a project's settings with it."""
-        from analytics.feedback import store
-        from analytics.reports import annotations
+        """Register endpoints, thumbs, events and receivers; load a project's settings with it."""
+        from analytics.feedback import events, store
+        from analytics.reports import annotations, digest
         from assistant.question_groups import thumbs
         from docsite.core.access import authentication
         from search.models import Generation
@@ -22,4 +22,6 @@ class AnalyticsConfig(AppConfig):
         cors.allow_project_origins("view", "feedback")
         authentication.load_with_project("analytics_settings")
         thumbs.add_lookup(store.find_thumbs)
+        events.register()
+        digest.register()
         post_save.connect(annotations.record_replacement, sender=Generation)

@@ -20,10 +20,15 @@ class AssistantConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what browsers may call. Ask the golden questions before a new index is swapped in."""
+        from assistant.notifications import alerts, digest
+        from assistant.question_groups import events
         from assistant.support_requests import notifications
         from search.signals import index_compared, index_staged
 
         notifications.register()
+        events.register()
+        alerts.register()
+        digest.register()
         cors.allow_project_origins("assistant", "support")
         cors.allow_every_origin("widget")  # its answer says which origins are allowed
         index_staged.connect(_ask_golden)

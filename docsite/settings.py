@@ -37,6 +37,7 @@ INSTALLED_APPS = [
     "django_otp.plugins.otp_static",
     "docsite.core.sign_on",
     "docsite.core.delivery",
+    "docsite.core.notifications",
     "docsite.core.workspace",
     "search",
     "assistant",

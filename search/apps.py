@@ -16,9 +16,12 @@ class SearchConfig(AppConfig):
     name = "search"
 
     def ready(self) -> None:
-        """Register endpoints of browsers and uploads, settings of a project, and when an index is deleted or built."""
+        """Register endpoints, uploads, events and settings of a project, and when an index is deleted or built."""
         from docsite.core.access import authentication, uploads
+        from search.stored_sources import alerts, events
 
+        events.register()
+        alerts.register()
         authentication.load_with_project("search_settings")
         cors.allow_project_origins("search", "page")
         uploads.allow("sources")

@@ -40,11 +40,11 @@ class MailServer:
 
 
 @contextlib.contextmanager
-def serve_mail(port: int = 0) -> Iterator[MailServer]:
-    """Run a mail server in a thread."""
+def serve_mail(port: int = 0, **options: Any) -> Iterator[MailServer]:
+    """Run a mail server in a thread. The options are those of aiosmtpd's `SMTP`."""
     port = port or free_port()
     server = MailServer(f"smtp://127.0.0.1:{port}")
-    controller = Controller(server, hostname="127.0.0.1", port=port)
+    controller = Controller(server, hostname="127.0.0.1", port=port, **options)
     controller.start()
     try:
         yield server

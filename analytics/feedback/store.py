@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
+from analytics.feedback import events
 from analytics.feedback.schemas import FeedbackIn
 from analytics.models import AnalyticsSettings, Feedback
 from assistant.models import Message
@@ -46,10 +47,15 @@ def record(project: Project, feedback: FeedbackIn, source: str = "") -> None:
         "created_at": timezone.now(),
     }
     try:
-        if answer or feedback.id:
-            Feedback.objects.update_or_create(**identity, defaults=values)
-        else:
-            Feedback.objects.create(**values)
+        with transaction.atomic():
+            was_bad = False
+            if answer or feedback.id:
+                was_bad = Feedback.objects.filter(**identity, helpful=False).exists()
+                row, _ = Feedback.objects.update_or_create(**identity, defaults=values)
+            else:
+                row = Feedback.objects.create(**values)
+            if feedback.helpful is False and not was_bad:
+                events.publish(project, row)
     except IntegrityError:  # the answer or the project was deleted at this moment
         raise _answer_not_found() if answer else NotFound("No such domain.") from None
     if answer:

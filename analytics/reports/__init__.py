@@ -2,5 +2,5 @@
 
 Others import `visitor_counts`, `audience_counts` (where readers come from), `audience_report` (the same in rows),
 `filtered_counts` (several filters at once), `agent_report` (what agents read), `live_counts` (who reads now),
-`annotations` and `exports` (pages of rows that agree with each other).
+`annotations`, `exports` (pages of rows that agree with each other) and `digest` (for e-mail).
 """

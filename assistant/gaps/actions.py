@@ -9,11 +9,13 @@ from django.utils import timezone
 from assistant import golden_questions
 from assistant.models import GoldenQuestion, GroupAction, PinnedAnswer, QuestionGroup
 from assistant.models.question_groups import MAX_QUESTION
+from assistant.question_groups import events
 from assistant.question_groups.pins import find_passage
 from docsite.core.tenants.models import Project
 from search.indexing import ingest
 
 State = QuestionGroup.State
+OPEN = (State.OPEN, State.ASSIGNED)
 
 
 class ActionError(ValueError):
@@ -102,8 +104,12 @@ class Actor:
         self._record("made it a golden question")
 
     def _set_state(self, state: QuestionGroup.State, *changed: str) -> None:
+        was_open = self.group.state in OPEN
         self.group.state = state
-        self.group.save(update_fields=["state", *changed])
+        with transaction.atomic():
+            self.group.save(update_fields=["state", *changed])
+            if was_open != (state in OPEN):
+                events.publish_state(self.group)
 
     def _ask_again(self) -> None:
         QuestionGroup.objects.filter(pk=self.group.pk).update(asked_generation=None)

@@ -5,5 +5,5 @@ database” to “back up the database”, as two questions are that mean the sa
 would be given to the wrong questions.
 
 Others import `wording` (how alike two questions are), `grouping` (bring new questions into groups), `thumbs` (what
-readers thought of an answer) and `pins` (the owner's own answer to the questions of a group).
+readers thought of an answer), `pins` (the owner's own answer to the questions of a group) and `events` (for webhooks).
 """

@@ -13,7 +13,7 @@ from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from assistant.models import GroupedQuestion, GroupingProgress, Message, QuestionGroup
-from assistant.question_groups import group_index, thumbs, wording
+from assistant.question_groups import events, group_index, thumbs, wording
 from assistant.question_groups.problems import Problem, problem_of
 from search.models import SearchQuery
 from search.query_log.recording import CLICKABLE
@@ -152,8 +152,7 @@ def _store_at_once(progress: GroupingProgress, new: Sequence[_NewRow], **reached
     missing = [one for one in new if one.row.answer_id not in done or one.row.answer_id is None]
     _choose_groups(missing)
     rows = GroupedQuestion.objects.bulk_create(_without_deleted([one.row for one in missing]))
-    with_problem = {row.group_id for row in rows if row.problem}
-    QuestionGroup.objects.filter(pk__in=with_problem).update(has_problem=True, nearest_generation=None)
+    events.mark_problems(rows)
     GroupingProgress.objects.filter(pk=progress.pk).update(**reached)
     return rows
 

@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from assistant.models import GroupedQuestion, QuestionGroup
+from django.db import transaction
+
+from assistant.models import GroupedQuestion
+from assistant.question_groups import events
 from assistant.question_groups.problems import problem_of
 
 Lookup = Callable[[Sequence[int]], Mapping[int, bool]]
@@ -28,6 +31,8 @@ def set_thumb(answer_id: int, helpful: bool | None) -> None:
     if row is not None and row.answer is not None:
         problem = problem_of(row.answer, helpful)
         if problem != row.problem:
-            GroupedQuestion.objects.filter(pk=row.pk).update(problem=problem)
-            if problem and row.group_id:
-                QuestionGroup.objects.filter(pk=row.group_id).update(has_problem=True, nearest_generation=None)
+            row.problem = problem
+            with transaction.atomic():
+                row.save(update_fields=["problem"])
+                if problem == GroupedQuestion.Problem.DISLIKED:
+                    events.mark_problems([row])

@@ -5,19 +5,35 @@ from typing import Any
 from django.utils import timezone
 
 from assistant.models import SupportRequest, SupportSettings
-from assistant.support_requests.store import CREATED
-from docsite.core.delivery import outbox
+from assistant.support_requests.store import CREATED, HANDED_OFF
+from docsite.core.delivery import events, outbox
+from docsite.core.delivery.events import Description, EventType
 from docsite.core.delivery.messages import Email, Message, WebhookCall
-from docsite.core.delivery.models import Delivery
+from docsite.core.delivery.models import Delivery, Event
 from docsite.core.delivery.outbox import EventKind
+from docsite.core.redaction import redact
 from docsite.core.tenants.models import Project
 
 _SPEAKERS = {"user": "Reader", "assistant": "Assistant"}
 
 
 def register() -> None:
-    """Let the outbox deliver support requests."""
+    """Let the outbox deliver support requests, and webhooks learn of them."""
     outbox.add_event_kind(EventKind(CREATED, render))
+    events.add_event_type(EventType(HANDED_OFF, "A reader wrote to a person", describe))
+
+
+def describe(event: Event) -> Description:
+    """A support request for a webhook of events: without the reader's address and message."""
+    request = SupportRequest.objects.filter(request_id=event.facts["request"]).first()
+    subject = redact(request.subject) if request else None
+    data = {
+        "requestId": event.facts["request"],
+        "subject": subject,
+        "page": event.project.url_of(request.page_path) if request and request.page_path else None,
+    }
+    path = f"/admin/project/{event.project.domain}/support/{event.facts['request']}"
+    return Description(data, f"A reader wrote to a person: “{subject or 'deleted'}”.", path)
 
 
 def render(delivery: Delivery) -> Message | None:

@@ -12,13 +12,14 @@ from django.utils import timezone
 from assistant.models import Message, SupportFormCount, SupportRequest, SupportSettings, Thread
 from assistant.support_requests import form_tokens
 from assistant.support_requests.schemas import MAX_EXCHANGES, SupportRequestIn
-from docsite.core.delivery import outbox
+from docsite.core.delivery import events, outbox
 from docsite.core.delivery.models import Delivery
 from docsite.core.http.errors import NotFound
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.retention import list_cutoffs
 
-CREATED = "support_request.created"  # the event
+CREATED = "support_request.created"  # the event of the owner's help desk
+HANDED_OFF = "question.handed_off"  # the event of other webhooks
 FORM_EVENTS = ("begun", "shown", "solved", "sent")
 MAX_PATH = 400
 _RECENT = timedelta(hours=24)  # of a conversation that a page without `fp` may show
@@ -86,6 +87,7 @@ def record(project: Project, body: SupportRequestIn, thread: Thread | None) -> S
                 page_path=project.path_of(body.path)[:MAX_PATH] if body.path else "",
             )
             outbox.add(project, CREATED, request.request_id, list_channels(settings))
+            events.publish(project, HANDED_OFF, {"request": request.request_id})
             count_form(project, "sent")
     except IntegrityError:
         return SupportRequest.objects.get(project=project, form_id=form_id)

@@ -42,6 +42,11 @@ def delivery_id() -> str:
     return "dlv_" + _base32(20)
 
 
+def event_id() -> str:
+    """`evt_` and 100 random bits: an identifier, not a secret."""
+    return "evt_" + _base32(20)
+
+
 def support_request_id() -> str:
     """`sup_` and 100 random bits: an identifier, not a secret."""
     return "sup_" + _base32(20)

@@ -23,7 +23,9 @@ from assistant.support_requests import store as support_requests
 from docsite.core.access import last_uses
 from docsite.core.db import REPORTS, in_db
 from docsite.core.delivery import background as deliveries
+from docsite.core.delivery import events
 from docsite.core.http import limit_use
+from docsite.core.notifications import background as notifications
 from docsite.core.sweeper import Sweeper
 from docsite.server import memory
 from docsite.server.health import readiness
@@ -37,7 +39,7 @@ logger = logging.getLogger(__name__)
 # Single views, visit histories and visitor secrets are swept once a day, by `analytics.counting.background`.
 SWEEPS = (
     *(recording.sweep, retention.sweep, grouping.sweep, chat_ids.sweep, reservations.sweep, feedback.sweep),
-    *(support_requests.sweep, sweep_sessions),
+    *(support_requests.sweep, sweep_sessions, events.sweep, notifications.sweep),
 )
 
 _sweeper = Sweeper(SWEEPS)
@@ -58,13 +60,14 @@ def start(with_background: bool = True) -> None:
 
 
 def start_background() -> None:
-    """Start the work that any process may do: counts, sweeps, sources, vectors, groups of questions, deliveries."""
+    """Start the work that any process may do: counts, sweeps, sources, vectors, groups of questions, news."""
     background.start()
     _sweeper.start()
     scheduler.start()
     vectors.start()
     gaps.start()
     deliveries.start()
+    notifications.start()
 
 
 async def stop_background() -> None:
@@ -74,6 +77,7 @@ async def stop_background() -> None:
         _attempt("end making vectors", asyncio.to_thread(vectors.stop)),
         _attempt("end grouping questions", asyncio.to_thread(gaps.stop)),
         _attempt("end sending deliveries", asyncio.to_thread(deliveries.stop)),
+        _attempt("end looking for alerts", asyncio.to_thread(notifications.stop)),
     )
 
 

@@ -5,6 +5,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from docsite.core.notifications.subscriptions import unsubscribe
 from docsite.core.workspace.people.accept import accept
 
 
@@ -19,6 +20,7 @@ urlpatterns = [
     path("admin/r/<path:rest>", no_shortcut),  # Django would redirect to the address of any tenant's project
     path("admin/", admin.site.urls),
     path("invitations/<str:token>", accept, name="invitation"),
+    path("unsubscribe/<str:token>", unsubscribe, name="unsubscribe"),
     path("shared/", include("analytics.shared_urls")),
     path("", include("docsite.site.urls")),
 ]

@@ -29,6 +29,7 @@ _ORDER = {
         "site-search",
         "coding-agents",
         "support-requests",
+        "webhooks",
         "models",
         "playground",
         "gallery",
@@ -40,7 +41,7 @@ _ORDER = {
     "Operate": (
         *("deployment", "databases", "configuration", "model-servers", "security", "privacy"),
         "pages-for-some-readers",
-        *("dashboard", "people", "keys-and-data", "commands", "troubleshooting", "changelog"),
+        *("dashboard", "people", "notifications", "keys-and-data", "commands", "troubleshooting", "changelog"),
     ),
 }
 _GROUPS = {"de": {"Start": "Einstieg", "Reference": "Referenz", "Operate": "Betrieb"}}

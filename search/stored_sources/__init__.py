@@ -1,5 +1,6 @@
 """The stored sources of projects. They are read again on schedule, each in a process of its own.
 
 Others import `queue` (enqueue a source), `runs` (read or remove a source in this process), `scheduler` (start and stop
-its thread) and `worker` (how a process of its own ends).
+its thread), `worker` (how a process of its own ends) `events` (for webhooks) and
+`alerts`.
 """

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from search.models import Source
+from search.stored_sources import events
 from search.stored_sources.heartbeat import MAX_SILENCE
 
 State = Source.State
@@ -125,6 +126,8 @@ def finish(
                 *("wanted_at", "finished_at", "read_at"),
             ]
         )
+        if state in (State.DONE, State.FAILED):
+            events.publish(row, state)
 
 
 def _is_due(source: Source) -> bool:

@@ -366,6 +366,7 @@ PAGES = {
     "push.py": Surface(_get("/push.py")),
     "support/<slug:domain>": Surface(_get("/support/{domain}?page=" + PATH), echo=True),
     "invitations/<str:token>": Surface(_get("/invitations/x")),
+    "unsubscribe/<str:token>": Surface(_get("/unsubscribe/x")),
     "search": Surface(_get(f"/search?q=configure+relay+{CANARY}"), echo=True),
     "ask": Surface(_forms("/ask"), echo=True),
     "feedback": Surface(_forms("/feedback"), echo=True),

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
 
 from django import forms
-from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -18,8 +16,7 @@ from assistant.support_requests import notifications
 from docsite.core import ids
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.delivery import mail, webhooks
-from docsite.core.delivery.messages import DeliveryError
-from docsite.core.network.private_hosts import PrivateHosts
+from docsite.core.delivery.messages import DeliveryError, WebhookCall
 from docsite.core.tenants.models import Project, origin_of
 from docsite.core.workspace import navigation
 
@@ -57,13 +54,10 @@ class SupportSettingsForm(forms.Form):
         return addresses
 
     def clean_webhook_url(self) -> str:
-        """The address. Only superusers name hosts in the operator's network."""
+        """The address."""
         url: str = self.cleaned_data["webhook_url"]
         if url:
-            webhooks.validate_url(url)
-            private_hosts = PrivateHosts(settings.ENV.webhook_private_hosts)
-            if private_hosts.includes_site(urlsplit(url).hostname or "") and not self.is_superuser:
-                raise ValidationError("Only superusers may name a host of WEBHOOK_PRIVATE_HOSTS.")
+            webhooks.check_target(url, is_superuser=self.is_superuser)
         return url
 
     def clean_service_url(self) -> str:
@@ -141,7 +135,8 @@ def _send_test(project: Project, stored: SupportSettings) -> list[tuple[bool, st
     if stored.emails and mail.is_configured():
         tests.append(lambda: mail.send(letter, test_id))
     if webhook := stored.webhook:
-        tests.append(lambda: webhooks.call(webhook, test_id, "support_request.test", notifications.now(), data))
+        message = WebhookCall(webhook, data)
+        tests.append(lambda: webhooks.call(message, test_id, "support_request.test", notifications.now()))
     return [_attempt(send) for send in tests]
 
 

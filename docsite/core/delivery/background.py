@@ -50,7 +50,7 @@ def send(delivery: Delivery) -> str:
     if isinstance(message, Email):
         return mail.send(message, delivery.delivery_id)
     created_at = delivery.created_at.isoformat(timespec="seconds")
-    return webhooks.call(message.webhook, delivery.delivery_id, delivery.event, created_at, message.data)
+    return webhooks.call(message, delivery.delivery_id, delivery.event, created_at)
 
 
 _sender = _Sender()

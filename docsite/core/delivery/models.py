@@ -1,4 +1,4 @@
-"""The outbox: deliveries to owners, their attempts, and the webhooks that they go to."""
+"""The outbox: deliveries to owners, their attempts, the webhooks that they go to, and the events of webhooks."""
 
 from datetime import timedelta
 from typing import ClassVar
@@ -19,11 +19,31 @@ class Webhook(models.Model):
     previous secret, too.
     """
 
+    class Format(models.TextChoices):
+        """What a webhook is sent."""
+
+        STANDARD = "standard", "JSON, signed (Standard Webhooks)"
+        SLACK = "slack", "Message for Slack"
+        TEAMS = "teams", "Message for Microsoft Teams"
+        DISCORD = "discord", "Message for Discord"
+
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="webhooks")
     url = models.CharField(max_length=500)
     secret = models.CharField(max_length=100, editable=False)
     previous_secret = models.CharField(max_length=100, blank=True, default="", editable=False)
     rotated_at = models.DateTimeField(null=True, editable=False)
+    events = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The types of events that it receives, with spaces. Empty: that of support requests.",
+    )
+    format = models.CharField(
+        max_length=10, choices=Format.choices, default=Format.STANDARD, db_default=Format.STANDARD.value
+    )
+    service_url = models.CharField(
+        max_length=200, blank=True, default="", db_default="", help_text="Origin of the links in its events."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -33,6 +53,19 @@ class Webhook(models.Model):
         """The secrets that sign an event now."""
         is_recent = self.rotated_at and timezone.now() - self.rotated_at < timedelta(hours=PREVIOUS_SECRET_HOURS)
         return [self.secret, *([self.previous_secret] if self.previous_secret and is_recent else [])]
+
+
+class Event(models.Model):
+    """Something that happened in a project, for its webhooks. `facts` has ids and numbers, and no text of a reader."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    event_id = models.CharField(max_length=40, unique=True, default=ids.event_id, editable=False)
+    name = models.CharField(max_length=60, help_text="The type of the event, such as gap.opened.")
+    facts = models.JSONField(default=dict)
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    def __str__(self) -> str:
+        return self.event_id
 
 
 class Delivery(models.Model):
@@ -60,6 +93,9 @@ class Delivery(models.Model):
     event = models.CharField(max_length=60, help_text="The kind of event, such as support_request.created.")
     subject = models.CharField(max_length=60, help_text="Id of the app's row that the content is rendered from.")
     channel = models.CharField(max_length=10, choices=Channel.choices)
+    webhook = models.ForeignKey(
+        Webhook, on_delete=models.CASCADE, null=True, related_name="deliveries", help_text="Of a published event."
+    )
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     attempt_count = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(default=timezone.now)

@@ -7,9 +7,9 @@ with transaction.atomic():
 """
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -25,6 +25,7 @@ LEASE_SECONDS = 180  # longer than any attempt: the mail server may take 15 s fo
 RETRY_SECONDS = (5, 60, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
 _JITTER = 0.1  # of a delay, so that deliveries that failed together do not all return together
 _MAX_RESULT = 200
+_BATCH = 500
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def claim() -> Delivery | None:
         now = timezone.now()
         due = Delivery.objects.filter(state=Delivery.State.WAITING, due_at__lte=now, event__in=_kinds)
         due = due.filter(channel__in=channels)
-        delivery = due.select_related("project").order_by("due_at", "pk").first()
+        delivery = due.select_related("project", "webhook").order_by("due_at", "pk").first()
         if delivery is None:
             return None
         if delivery.attempt_count > len(RETRY_SECONDS):  # the process of its last attempt has died
@@ -83,15 +84,15 @@ def claim() -> Delivery | None:
             return delivery
 
 
-def finish(delivery: Delivery, *, succeeded: bool, result: str) -> None:
-    """Store the result of an attempt. After a failure, the delivery waits for its next attempt, if there is one.
+def finish(delivery: Delivery, *, succeeded: bool, result: str, is_last: bool = False) -> None:
+    """Store the result of an attempt. After a failure, the delivery waits for its next attempt, unless it `is_last`.
 
     Nothing changes if the lease has ended meanwhile, and another process or a repetition has the delivery.
     """
     changes: dict[str, Any]
     if succeeded:
         changes = {"state": Delivery.State.DELIVERED}
-    elif delivery.attempt_count > len(RETRY_SECONDS):
+    elif is_last or delivery.attempt_count > len(RETRY_SECONDS):
         changes = {"state": Delivery.State.FAILED}
     else:
         seconds = RETRY_SECONDS[delivery.attempt_count - 1] * random.uniform(1 - _JITTER, 1 + _JITTER)
@@ -111,6 +112,13 @@ def list_deliveries(project: Project, subject: str) -> list[Delivery]:
     """The deliveries of a subject with their attempts, oldest first."""
     found = Delivery.objects.filter(project=project, subject=subject)
     return list(found.prefetch_related("attempts"))
+
+
+def delete_old(events: Collection[str], before: datetime) -> None:
+    """Delete deliveries of some kinds of events that are older than a time, whatever became of them."""
+    old = Delivery.objects.filter(event__in=events, created_at__lt=before)
+    while batch := list(old.values_list("pk", flat=True)[:_BATCH]):
+        Delivery.objects.filter(pk__in=batch).delete()
 
 
 def discard(project_id: int, subject: str) -> None:

@@ -2,7 +2,8 @@
 
 The receiver gets JSON with `type`, `timestamp` and `data`. `webhook-id` is the same in each attempt: by it, the
 receiver recognizes a repetition. `webhook-signature` has `v1,` and the base64 of an HMAC-SHA256 of
-`id.timestamp.body`, once for each valid secret. Calls go to public hosts only; see `docsite.core.network`.
+`id.timestamp.body`, once for each valid secret. A chat gets a message of its own form instead (`chats`). Calls go to
+public hosts only; see `docsite.core.network`.
 """
 
 import base64
@@ -20,7 +21,8 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from docsite.core.delivery.messages import DeliveryError
+from docsite.core.delivery import chats
+from docsite.core.delivery.messages import DeliveryError, WebhookCall, quote_answer
 from docsite.core.delivery.models import Webhook
 from docsite.core.network import connections
 from docsite.core.network.private_hosts import PrivateHosts
@@ -30,7 +32,8 @@ PREFIX = "whsec_"
 MAX_URL = 500
 _SECRET_BYTES = 32
 _SECONDS = 15.0  # of a whole call
-_MAX_ANSWER = 64 * 1024  # bytes of the response that are read; they are discarded
+_MAX_ANSWER = 64 * 1024  # bytes of the response that are read
+_MAX_QUOTE = 120  # characters of a refusal that the owner sees
 
 
 def validate_url(url: str) -> None:
@@ -47,14 +50,28 @@ def validate_url(url: str) -> None:
         raise ValidationError("The address must begin with https://.")
 
 
+def check_target(url: str, *, is_superuser: bool) -> None:
+    """Raise ValidationError unless the user may name this URL. Only superusers name hosts in the operator's network."""
+    validate_url(url)
+    if _private_hosts().includes_site(urlsplit(url).hostname or "") and not is_superuser:
+        raise ValidationError("Only superusers may name a host of WEBHOOK_PRIVATE_HOSTS.")
+
+
 def store(project: Project, webhook: Webhook | None, url: str) -> tuple[Webhook, str]:
     """Store the address of a webhook. Returns it with its secret if that is new, else with an empty text."""
     if webhook:
         webhook.url = url
         webhook.save()
         return webhook, ""
+    webhook, secret = build(project, url)
+    webhook.save()
+    return webhook, secret
+
+
+def build(project: Project, url: str) -> tuple[Webhook, str]:
+    """A new webhook, which is not stored yet, and its secret."""
     secret = _create_secret()
-    return Webhook.objects.create(project=project, url=url, secret=secret), secret
+    return Webhook(project=project, url=url, secret=secret), secret
 
 
 def rotate(webhook: Webhook) -> str:
@@ -75,25 +92,36 @@ def sign(secret: str, event_id: str, timestamp: int, body: bytes) -> str:
     return f"v1,{base64.b64encode(digest).decode()}"
 
 
-def call(webhook: Webhook, event_id: str, event: str, created_at: str, data: dict[str, Any]) -> str:
+def call(message: WebhookCall, event_id: str, event: str, created_at: str) -> str:
     """Send an event. Returns what the receiver answered, as a sentence. Raises `DeliveryError`."""
-    body = json.dumps({"type": event, "timestamp": created_at, "data": data}, ensure_ascii=False).encode()
-    timestamp = int(time.time())
-    headers: Mapping[str | bytes, str | bytes] = {
+    webhook = message.webhook
+    headers: dict[str | bytes, str | bytes] = {
         "Content-Type": "application/json",
         "User-Agent": "docs-service-webhooks/1",
-        "webhook-id": event_id,
-        "webhook-timestamp": str(timestamp),
-        "webhook-signature": " ".join(sign(secret, event_id, timestamp, body) for secret in webhook.secrets()),
     }
-    status = _post(webhook.url, headers, body)
+    if webhook.format == Webhook.Format.STANDARD:
+        body = _encode({"type": event, "timestamp": created_at, "data": message.data})
+        timestamp = int(time.time())
+        headers |= {
+            "webhook-id": event_id,
+            "webhook-timestamp": str(timestamp),
+            "webhook-signature": " ".join(sign(secret, event_id, timestamp, body) for secret in webhook.secrets()),
+        }
+    else:
+        body = _encode(chats.build_body(webhook.format, message.sentence, message.data["url"]))
+    status, answer = _post(webhook.url, headers, body)
     if not 200 <= status < 300:
-        raise DeliveryError(f"The webhook answered with status {status}.")
+        quoted = quote_answer(answer)[:_MAX_QUOTE].strip()
+        raise DeliveryError(f"The webhook answered with status {status}{f': {quoted}' if quoted else ''}.")
     return f"The webhook answered with status {status}."
 
 
-def _post(url: str, headers: Mapping[str | bytes, str | bytes], body: bytes) -> int:
-    """Send a POST request, and return the status. Redirects are not followed."""
+def _encode(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False).encode()
+
+
+def _post(url: str, headers: Mapping[str | bytes, str | bytes], body: bytes) -> tuple[int, bytes]:
+    """Send a POST request. Returns the status and the beginning of the answer. Redirects are not followed."""
     backend = connections.GuardedBackend(_private_hosts(), connections.resolve)
     try:
         with (
@@ -101,12 +129,12 @@ def _post(url: str, headers: Mapping[str | bytes, str | bytes], body: bytes) -> 
             httpcore.ConnectionPool(network_backend=backend) as pool,
             pool.stream("POST", url, headers=headers, content=body) as response,
         ):
-            size = 0
+            answer = b""
             for piece in response.iter_stream():
-                size += len(piece)
-                if size > _MAX_ANSWER or time.monotonic() > end:
+                answer += piece
+                if len(answer) > _MAX_ANSWER or time.monotonic() > end:
                     break
-            return int(response.status)
+            return int(response.status), answer[:_MAX_ANSWER]
     except connections.PrivateAddressError:
         raise DeliveryError("The host of the webhook is at no public address (WEBHOOK_PRIVATE_HOSTS).") from None
     except connections.UnknownHostError:

@@ -14,7 +14,7 @@ from django.utils.html import format_html_join
 from docsite.core.tenants.models import Membership, Organization, Project, Role
 from docsite.core.tenants.roles import list_roles_up_to
 from docsite.core.tenants.staff import organizations_of
-from docsite.core.workspace import extensions, navigation, reader_keys
+from docsite.core.workspace import extensions, navigation, notifications, reader_keys, webhooks
 from docsite.core.workspace.fields import OriginsField
 from docsite.core.workspace.health import core_facts
 from docsite.core.workspace.health import page as health_page
@@ -203,6 +203,8 @@ navigation.add_page(
     reads=Role.WRITER,
 )
 reader_keys.add_to_navigation()
+webhooks.add_to_navigation()
+notifications.add_to_navigation()
 add_section("Limits", core_facts.list_limits, position=10)
 add_section("Refused requests", core_facts.list_refusals, position=15)
 add_section("Service", core_facts.list_database, position=90)

@@ -6,11 +6,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 
+from docsite.core.delivery import mail
 from docsite.core.tenants import members
 from docsite.core.tenants.members import MembershipError
 from docsite.core.tenants.models import Membership, Project, Role
 from docsite.core.workspace import navigation
-from docsite.core.workspace.people import mail
+from docsite.core.workspace.people.mail import send_invitation
 from docsite.core.workspace.posted_rows import find_row
 
 KEY = "people"
@@ -40,7 +41,7 @@ def show_people(request: HttpRequest, project: Project) -> HttpResponse:
                     organization, Role(form.cleaned_data["role"]), form.cleaned_data["email"], request.user
                 )
                 address = request.build_absolute_uri(reverse("invitation", args=[token]))
-                is_sent = mail.send_invitation(invitation, address)
+                is_sent = send_invitation(invitation, address)
                 form = InviteForm()
         except MembershipError as refusal:
             messages.error(request, str(refusal))

@@ -9,9 +9,9 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
+from docsite.core.delivery import mail as delivery_mail
 from docsite.core.tenants import members
 from docsite.core.tenants.models import Invitation, Membership, Project
-from docsite.core.workspace.people import mail as invitation_mail
 from docsite.privacy.models import AuditEntry
 from tests.conftest import logged_in
 
@@ -106,7 +106,7 @@ def test_the_link_is_sent_where_a_mail_server_is_configured(people, page, monkey
     invite(people.owner, page, email="ada@example.org")
     assert not mail.outbox
     assert "ada@example.org" not in str(list(AuditEntry.objects.filter(object__startswith="number").values()))
-    monkeypatch.setattr(invitation_mail, "is_configured", lambda: True)
+    monkeypatch.setattr(delivery_mail, "is_configured", lambda: True)
     link = invite(people.owner, page, email="ada@example.org")
     assert mail.outbox[-1].to == ["ada@example.org"]
     assert f"http://testserver{link}" in mail.outbox[-1].body

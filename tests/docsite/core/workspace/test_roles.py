@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from analytics.models import Feedback
 from assistant.models import GoldenQuestion, QuestionGroup, SupportRequest, Thread
+from docsite.core.delivery.models import Webhook
 from docsite.core.tenants.models import Role
 from docsite.core.tenants.roles import list_roles_from
 from docsite.core.workspace import navigation
@@ -81,6 +82,9 @@ ADDRESSES = {
     "assistant_golden_run": Row(VIEWER, WRITER),
     "search_source_state": Row(VIEWER, VIEWER, {"object_id": "@source"}),  # a POST reads it, too
     "search_source_read": Row(VIEWER, WRITER, {"object_id": "@source"}),
+    "workspace_notifications": Row(VIEWER, VIEWER),
+    "workspace_webhooks": Row(),
+    "workspace_webhooks_edit": Row(arguments={"pk": "@webhook"}),
     "workspace_install": Row(),
     "workspace_install_state": Row(),
     "workspace_install_pages": Row(),
@@ -156,6 +160,7 @@ def rows(project):
         "request": SupportRequest.objects.create(
             project=site, form_id=uuid.uuid4().hex, email="a@acme.example", subject="Hm", message="Hm"
         ),
+        "webhook": Webhook.objects.create(project=site, url="https://acme.example/", secret="", events="gap.opened"),
         "golden": GoldenQuestion.objects.create(project=site, text="How?", paths=["/install"]),
         "document": Document.objects.filter(project=site).first(),
     }

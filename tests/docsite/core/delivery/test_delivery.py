@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.conf import settings as django_settings
 from django.core.exceptions import ValidationError
 from django.db import connection, transaction
 from django.utils import timezone
@@ -15,36 +14,8 @@ from docsite.core.delivery import background, mail, outbox, webhooks
 from docsite.core.delivery.messages import DeliveryError, Email, WebhookCall
 from docsite.core.delivery.models import Delivery, DeliveryAttempt
 from docsite.core.delivery.outbox import EventKind
-from tests.receivers import serve_mail, serve_webhook
 
 EVENT = ""  # of the test that runs, since other tests leave deliveries
-
-
-@pytest.fixture
-def settings_of(settings):
-    """Change settings of the environment."""
-
-    def change(**values):
-        settings.ENV = django_settings.ENV.model_copy(update=values)
-
-    return change
-
-
-@pytest.fixture
-def mailbox(settings, settings_of):
-    with serve_mail() as server:
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", int(server.url.rpartition(":")[2])
-        settings.DEFAULT_FROM_EMAIL = "Docs <docs@acme.example>"
-        settings_of(email_url=server.url)
-        yield server
-
-
-@pytest.fixture
-def receiver(settings_of):
-    with serve_webhook() as receiver:
-        settings_of(webhook_private_hosts=(f"127.0.0.1:{receiver.port}",))
-        yield receiver
 
 
 @pytest.fixture
@@ -267,7 +238,7 @@ def test_threads_that_claim_at_once_get_different_deliveries(make_project, kind,
 def test_a_call_reports_a_host_that_does_not_exist(make_project):
     webhook, _ = webhooks.store(make_project().project, None, "https://nowhere.invalid/hook")
     with pytest.raises(DeliveryError, match="does not exist"):
-        webhooks.call(webhook, "dlv_1", EVENT, "2026-01-01T00:00:00+00:00", {})
+        webhooks.call(WebhookCall(webhook, {}), "dlv_1", EVENT, "2026-01-01T00:00:00+00:00")
 
 
 def test_a_slow_receiver_costs_an_attempt_and_no_more_time(make_project, kind, receiver, monkeypatch):

@@ -1,0 +1,32 @@
+"""The section of the digest about visitors."""
+
+from datetime import datetime
+
+from django.urls import reverse
+
+from analytics.reports import visitor_counts
+from docsite.core.notifications import digest
+from docsite.core.notifications.letters import Item, Section
+from docsite.core.tenants.models import Project
+from docsite.core.workspace.reports.tables import Change
+
+
+def register() -> None:
+    """Register the section."""
+    digest.add_section(count_visitors, position=10)
+
+
+def count_visitors(project: Project, start: datetime, end: datetime) -> Section | None:
+    """The unique visitors, people and AI clients, beside those of the week before."""
+    now, before = (
+        visitor_counts.count_visitors(project, *window).totals
+        for window in ((start, end), (start - (end - start), start))
+    )
+    page = reverse("admin:analytics_visitors", args=[project.domain])
+    path = f"{page}?from={start:%Y-%m-%d}&to={end:%Y-%m-%d}"
+    items = []
+    for name, label in (("human", "people read your pages"), ("ai", "AI clients read your pages")):
+        change = Change(now[name], before[name])
+        if change.now or change.before:
+            items.append(Item(label, f"{change.before:,} in the week before", path, f"{change.now:,}"))
+    return Section("Visitors", items) if items else None

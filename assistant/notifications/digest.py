@@ -1,0 +1,87 @@
+"""The sections of the digest about questions: what to write this week, the numbers, and what got better since a fix."""
+
+from datetime import datetime, timedelta
+
+from assistant.gaps import questions, report
+from assistant.gaps.questions import ANSWERED, GREETING
+from assistant.gaps.report import Cause, Gap
+from assistant.models import QuestionGroup
+from docsite.core.notifications import digest
+from docsite.core.notifications.letters import Item, Section
+from docsite.core.redaction import redact
+from docsite.core.tenants.models import Project
+from docsite.core.workspace.reports.tables import Change
+
+MAX_PAGES, MAX_FIXES = 3, 5
+FIXED_WITHIN = timedelta(days=60)
+_MAX_TEXT = 160  # characters of a question
+
+
+def register() -> None:
+    """Register the sections."""
+    digest.add_section(list_pages_to_write, position=20)
+    digest.add_section(count_questions, position=30)
+    digest.add_section(list_improvements, position=40)
+
+
+def list_pages_to_write(project: Project, start: datetime, end: datetime) -> Section | None:
+    """The open gaps that most readers met."""
+    counts = report.count_gaps(project, start, end, state=QuestionGroup.State.OPEN)[:MAX_PAGES]
+    gaps = report.describe(project, counts, start, end)
+    names = {1: "One page to write this week", 2: "Two pages to write this week"}
+    heading = names.get(len(gaps), "Three pages to write this week")
+    return Section(heading, [_describe_gap(project, gap) for gap in gaps]) if gaps else None
+
+
+def _describe_gap(project: Project, gap: Gap) -> Item:
+    nearest = gap.group.nearest[0] if gap.group.nearest else ""
+    advice = f"No page fits. The nearest one is {nearest}." if nearest else "No page fits."
+    if gap.cause != Cause.NO_PAGE:
+        advice = f"{gap.cause.label}.{f' The nearest page is {nearest}.' if nearest else ''}"
+    path = f"/admin/project/{project.domain}/gaps/{gap.group.pk}"
+    return Item(_shorten(gap.text), advice, path, f"{gap.count.now:,} ×")
+
+
+def count_questions(project: Project, start: datetime, end: datetime) -> Section | None:
+    """The questions and the answered rate, beside those of the week before."""
+    earlier = start - (end - start)
+    now, before = (
+        questions.count_outcomes(project, *window, questions.Filters()) for window in ((start, end), (earlier, start))
+    )
+    asked = Change(now.total() - now[GREETING], before.total() - before[GREETING])
+    if not asked.now and not asked.before:
+        return None
+    path = f"/admin/project/{project.domain}/questions?from={start:%Y-%m-%d}&to={end:%Y-%m-%d}"
+    items = [Item("questions were asked", f"{asked.before:,} in the week before", path, f"{asked.now:,}")]
+    if asked.now:
+        rate = f"{now[ANSWERED] / asked.now:.0%}"
+        note = f"{before[ANSWERED] / asked.before:.0%} in the week before" if asked.before else ""
+        items.append(Item("were answered with a page", note, path, rate))
+    return Section("Questions", items)
+
+
+def list_improvements(project: Project, start: datetime, end: datetime) -> Section | None:
+    """What was fixed lately and is answered more often since then."""
+    fixed = QuestionGroup.objects.filter(
+        project=project, state=QuestionGroup.State.FIXED, fixed_at__gte=end - FIXED_WITHIN
+    )
+    groups = {group.pk: group for group in fixed.order_by("-fixed_at")}
+    effects = report.measure_effects(groups.values())
+    items = []
+    for pk, group in groups.items():
+        effect = effects.get(pk)
+        if effect is None or not effect.since:
+            continue
+        since = effect.answered_since / effect.since
+        before = effect.answered_before / effect.before if effect.before else 0.0
+        if since > before:
+            note = f"{effect.answered_since:,} of {effect.since:,} answered since the fix; before: {before:.0%}"
+            path = f"/admin/project/{project.domain}/gaps/{pk}"
+            items.append(Item(_shorten(group.question), note, path, f"{since:.0%}"))
+    return Section("What got better since a fix", items[:MAX_FIXES]) if items else None
+
+
+def _shorten(text: str) -> str:
+    """A reader's text on one line, without personal data."""
+    line = redact(" ".join(text.split()))
+    return line if len(line) <= _MAX_TEXT else f"{line[: _MAX_TEXT - 1]}…"

@@ -1,0 +1,45 @@
+"""A thread in each process that serves. Once a minute one of them looks for alerts and digests that are due."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from docsite.core.background import BackgroundThread
+from docsite.core.delivery import outbox
+from docsite.core.notifications import alerts, digest
+from docsite.core.notifications.models import Alert, Digest, Routine
+
+NAME = "alerts and digests"
+EVERY = timedelta(minutes=1)
+DAYS = 30  # for which e-mail waits for a mail server, and alerts are stored that are over
+
+
+class _Routine(BackgroundThread):
+    name = NAME
+    seconds = 10.0
+
+    def work(self) -> None:
+        """Look for alerts and digests, unless another process does so in this minute."""
+        if claim():
+            alerts.check_all()
+            digest.issue_due(timezone.now())
+
+
+def claim() -> bool:
+    """Whether this process runs the routine now. Of several at once, one moves its time."""
+    now = timezone.now()
+    routine, is_new = Routine.objects.get_or_create(name=NAME)
+    due = Routine.objects.filter(pk=routine.pk, due_at=routine.due_at)
+    return (is_new or routine.due_at <= now) and bool(due.update(due_at=now + EVERY))
+
+
+def sweep() -> None:
+    """Delete old alerts and digests, and e-mail about them, also what still waits for a mail server."""
+    old = timezone.now() - timedelta(days=DAYS)
+    outbox.delete_old((alerts.OPENED, alerts.CLEARED, digest.ISSUED), old)
+    Alert.objects.filter(cleared_at__lt=old).delete()
+    Digest.objects.filter(week__lt=old.date()).delete()
+
+
+_routine = _Routine()
+start, stop = _routine.start, _routine.stop

@@ -1,0 +1,60 @@
+"""The e-mail of a digest or an alert, as text and as HTML."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from django.template.loader import render_to_string
+
+from docsite.core.delivery.messages import Email
+from docsite.core.notifications.subscriptions import Recipient
+from docsite.core.notifications.topics import find_topic
+
+
+@dataclass(frozen=True)
+class Item:
+    """A line of a section: a text, perhaps with a note, a link and a number that stands first."""
+
+    text: str
+    note: str = ""
+    path: str = ""
+    number: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a letter, below a heading."""
+
+    heading: str
+    items: Sequence[Item]
+
+
+@dataclass(frozen=True)
+class Letter:
+    """What a letter says. `path` is that of the page in the admin to which its button leads."""
+
+    subject: str
+    heading: str
+    intro: str
+    button: str
+    path: str
+    sections: Sequence[Section] = field(default_factory=tuple)
+
+
+def build_email(letter: Letter, recipient: Recipient) -> Email:
+    """The letter to a person, with the link that ends its topic."""
+    subscription = recipient.subscription
+    context = {
+        "letter": letter,
+        "project": subscription.project,
+        "origin": subscription.service_url,
+        "label": find_topic(recipient.topic).label,
+        "unsubscribe": recipient.unsubscribe_url,
+        "settings": f"{subscription.service_url}/admin/project/{subscription.project.domain}/notifications",
+    }
+    return Email(
+        [subscription.email],
+        letter.subject,
+        render_to_string("notifications/letter.txt", context),
+        html=render_to_string("notifications/letter.html", context),
+        unsubscribe_url=recipient.unsubscribe_url,
+    )

@@ -1,0 +1,11 @@
+"""Filters for the text of letters."""
+
+from django import template
+
+register = template.Library()
+
+
+@register.filter
+def underline(heading: str) -> str:
+    """A line of hyphens below a heading."""
+    return "-" * len(heading)

@@ -1,0 +1,46 @@
+"""What people choose to get by e-mail. Each topic has the least role of those who may get it."""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import AbstractBaseUser
+
+from docsite.core.tenants.models import Membership, Project, Role
+from docsite.core.tenants.roles import list_roles_from
+
+DIGEST = "digest"
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic. Without a role it is for superusers."""
+
+    key: str
+    label: str
+    role: Role | None = Role.VIEWER
+
+
+_topics: dict[str, Topic] = {DIGEST: Topic(DIGEST, "The weekly digest")}
+
+
+def add_topic(topic: Topic) -> None:
+    """Let people choose a topic. Apps call this when they start."""
+    _topics[topic.key] = topic
+
+
+def find_topic(key: str) -> Topic:
+    """The topic with this key."""
+    return _topics[key]
+
+
+def list_topics(user: AbstractBaseUser, project: Project) -> list[Topic]:
+    """The topics that a user may get about a project, the digest first. None for a stranger or a former member."""
+    is_superuser = bool(getattr(user, "is_superuser", False))
+    if not user.is_active or not getattr(user, "is_staff", False):
+        return []
+    found = Membership.objects.filter(organization=project.organization_id, user=user.pk).values_list("role", flat=True)
+    roles = [Role.OWNER] if is_superuser else [Role(role) for role in found]
+    return [
+        topic
+        for topic in _topics.values()
+        if (is_superuser if topic.role is None else bool(set(roles) & set(list_roles_from(topic.role))))
+    ]

@@ -1,0 +1,90 @@
+"""The page "Notifications": what a person gets by e-mail about a project, and the alerts that are open."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils import timezone
+
+from docsite.core import ids
+from docsite.core.access.api_middleware import own_origin
+from docsite.core.delivery import mail
+from docsite.core.delivery.messages import DeliveryError
+from docsite.core.notifications import digest, topics
+from docsite.core.notifications.models import Alert, Subscription
+from docsite.core.notifications.subscriptions import Recipient
+from docsite.core.notifications.topics import Topic
+from docsite.core.tenants.models import Project, Role
+from docsite.core.workspace import navigation
+
+KEY = "notifications"
+
+
+class NotificationsForm(forms.Form):
+    """An address and topics."""
+
+    email = forms.EmailField(label="E-mail address", max_length=254)
+    topics = forms.MultipleChoiceField(
+        label="What you get", required=False, widget=forms.CheckboxSelectMultiple, help_text="Empty: nothing."
+    )
+
+    def __init__(self, *args: Any, choices: list[Topic], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["topics"].choices = [(one.key, one.label) for one in choices]  # type: ignore[attr-defined]
+
+
+def show_notifications(request: HttpRequest, project: Project) -> HttpResponse:
+    """Show what the user gets, and save it. A digest can be sent at once, to see that e-mail arrives."""
+    assert request.user.is_authenticated
+    user = request.user
+    offered = topics.list_topics(user, project)
+    stored = Subscription.objects.filter(project=project, user=user.pk).select_related("project").first()
+    initial = {"email": stored.email if stored else user.email, "topics": stored.topics.split() if stored else []}
+    is_saving = request.method == "POST" and "save" in request.POST
+    form = NotificationsForm(request.POST if is_saving else None, initial=initial, choices=offered)
+    if is_saving and form.is_valid():
+        values = {
+            "email": form.cleaned_data["email"],
+            "topics": " ".join(form.cleaned_data["topics"]),
+            "service_url": own_origin(request),
+        }
+        Subscription.objects.update_or_create(project=project, user=user, defaults=values)
+        messages.success(request, "Saved.")
+        return HttpResponseRedirect(request.path)
+    result = _send_digest(stored) if "test" in request.POST and stored and mail.is_configured() else None
+    keys = [one.key for one in offered]
+    context = {
+        "form": form,
+        "stored": stored,
+        "result": result,
+        "has_mail_server": mail.is_configured(),
+        "alerts": Alert.objects.filter(project=project, cleared_at=None, topic__in=keys).order_by("opened_at"),
+    }
+    status = 400 if form.errors else 200
+    name = "admin/workspace/notifications.html"
+    response = navigation.render(request, name, project, "Notifications", context, status=status)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _send_digest(stored: Subscription) -> tuple[bool, str]:
+    """Send the digest of the last week now. Returns whether it succeeded, with a sentence."""
+    email = digest.build_email(Recipient(stored, topics.DIGEST), digest.find_monday(timezone.now()))
+    try:
+        return True, mail.send(email, ids.delivery_id())
+    except DeliveryError as failure:
+        return False, str(failure)
+
+
+def add_to_navigation() -> None:
+    """Add the page to the navigation of every project."""
+    navigation.add_page(
+        KEY,
+        "Notifications",
+        group="Set-up",
+        position=84,
+        views=[("", show_notifications, "")],
+        reads=Role.VIEWER,
+        acts=Role.VIEWER,
+    )

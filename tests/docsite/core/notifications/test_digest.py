@@ -1,0 +1,158 @@
+"""The weekly digest: once a week, to those who chose it, about what readers missed and what got better."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from assistant.models import GroupedQuestion, QuestionGroup
+from docsite.core.delivery.models import Delivery
+from docsite.core.notifications import digest
+from docsite.core.notifications.models import Digest
+from docsite.core.notifications.subscriptions import Recipient
+from tests.assistant.gaps.conftest import store_answer
+from tests.docsite.core.notifications.conftest import SERVICE
+
+MONDAY = datetime(2031, 3, 10, 6, 0, tzinfo=UTC)  # services of other tests issue digests of the present
+IN_WEEK, BEFORE = MONDAY - timedelta(days=5), MONDAY - timedelta(days=11)
+
+
+@pytest.fixture(autouse=True)
+def _no_digests():
+    Digest.objects.filter(week__year=2031).delete()
+
+
+def ask(group, outcome, at, number=1):
+    """Store questions of a group, grouped."""
+    for _ in range(number):
+        answer = store_answer(group.project, group.question or "How do I herd ferrets?", outcome, at=at)
+        problem = "refused" if outcome == "refused" else None
+        question = answer.thread.messages.get(role="user")
+        GroupedQuestion.objects.create(
+            project=group.project,
+            group=group,
+            at=at,
+            outcome=outcome,
+            problem=problem,
+            question=question,
+            answer=answer,
+        )
+
+
+def group_of(project, question, **facts):
+    return QuestionGroup.objects.create(
+        project=project, terms=f" {question} ", key=question, question=question, **facts
+    )
+
+
+@pytest.fixture
+def busy(make_project):
+    """A project with gaps, answers and a fix in the week."""
+    project = make_project().project
+    for number, name in enumerate(("one", "two", "three", "four"), 1):
+        ask(group_of(project, name), "refused", IN_WEEK, number)
+    ask(group_of(project, "dismissed", state="dismissed"), "refused", IN_WEEK, 9)
+    fixed = group_of(project, "fixed", state="fixed", fixed_at=IN_WEEK - timedelta(days=2))
+    ask(fixed, "refused", BEFORE, 2)
+    ask(fixed, "answered", IN_WEEK, 3)
+    QuestionGroup.objects.filter(key="four").update(nearest=["/install"])
+    return project
+
+
+def parts(letter):
+    return [part.get_content() for part in letter.iter_parts()]
+
+
+def test_it_names_three_pages_the_trend_and_what_got_better(busy, subscribe, letters):
+    person = subscribe(busy, "digest")
+    digest.issue_due(MONDAY)
+    (letter,) = letters(person)
+    assert letter["Subject"] == f"[{busy.name}] Your documentation, 2031-03-03 to 2031-03-09"
+    text, html = parts(letter)
+    for body in (text, html):
+        assert "Three pages to write this week" in body
+        assert body.index("4 ×") < body.index("3 ×") < body.index("2 ×")
+        assert "The nearest one is /install." in body
+        assert "1 ×" not in body
+        assert "9 ×" not in body
+        assert "What got better since a fix" in body
+        assert "3 of 3 answered since the fix; before: 0%" in body
+        assert "2 in the week before" in body
+        assert f"{SERVICE}/admin/project/{busy.domain}/gaps/" in body
+    assert '<a class="button"' in html
+    assert "<" not in text
+
+
+def test_it_is_sent_once_on_monday_morning(busy, subscribe, letters):
+    person = subscribe(busy, "digest")
+    subscribe(busy, "source", name="alerts only")
+    digest.issue_due(MONDAY - timedelta(days=7))
+    assert len(letters(person)) == 1
+    digest.issue_due(MONDAY - timedelta(minutes=1))
+    assert len(letters(person)) == 1
+    for later in range(3):
+        digest.issue_due(MONDAY + timedelta(hours=later))
+    assert len(letters(person)) == 2
+    digest.issue_due(MONDAY + timedelta(days=6))
+    assert len(letters(person)) == 2
+    assert Digest.objects.filter(week__year=2031).count() == 2
+
+
+def test_who_chooses_it_on_wednesday_gets_it_on_monday(make_project, subscribe):
+    project = make_project().project
+    digest.issue_due(MONDAY + timedelta(days=1))
+    subscribe(project, "digest")
+    digest.issue_due(MONDAY + timedelta(days=2))
+    assert not Delivery.objects.filter(project=project).exists()
+    digest.issue_due(MONDAY + timedelta(days=7))
+    assert Delivery.objects.filter(project=project).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("now", "monday"),
+    [("2026-11-23T05:59", "2026-11-16"), ("2026-11-23T06:00", "2026-11-23"), ("2026-11-29T23:00", "2026-11-23")],
+)
+def test_a_week_ends_on_monday(now, monday):
+    assert str(digest.find_monday(datetime.fromisoformat(now).replace(tzinfo=UTC))) == monday
+
+
+def test_a_quiet_project_gets_a_short_letter(make_project, subscribe):
+    person = subscribe(make_project().project, "digest")
+    email = digest.build_email(Recipient(person, "digest"), MONDAY.date())
+    assert "None" not in email.text
+    assert "Nothing happened in this week" in email.text
+
+
+def test_texts_of_readers_are_escaped_and_redacted(make_project, subscribe):
+    project = make_project().project
+    ask(group_of(project, "<b>ada@reader.example</b> & co"), "refused", IN_WEEK)
+    email = digest.build_email(Recipient(subscribe(project, "digest"), "digest"), MONDAY.date())
+    assert "&lt;b&gt;[e-mail]&lt;/b&gt; &amp; co" in email.html
+    assert "<b>[e-mail]</b> & co" in email.text
+    assert "One page to write this week" in email.text
+
+
+def test_the_page_stores_the_choice_and_sends_a_digest(people, project, settings_of, mailbox):
+    page = f"/admin/project/{project.domain}/notifications"
+    html = people.owner.get(page).content.decode()
+    assert "The disk of the service" not in html, "for superusers"
+    assert "Send me a digest" not in html
+    values = {"save": "1", "email": "me@acme.example", "topics": ["digest", "key"]}
+    assert people.owner.post(page, {**values, "email": "me"}).status_code == 400
+    assert people.owner.post(page, {**values, "topics": ["disk"]}).status_code == 400
+    assert people.owner.post(page, values).status_code == 302
+    html = people.owner.get(page).content.decode()
+    assert html.count(" checked") == 2
+    assert "me@acme.example" not in people.teammate.get(page).content.decode()
+    assert people.stranger.get(page).status_code == 404
+    assert "The mail server accepted it." in people.owner.post(page, {"test": "1"}).content.decode()
+    assert [letter["To"] for letter in mailbox.mail] == ["me@acme.example"]
+    settings_of(email_url="")
+    html = people.owner.get(page).content.decode()
+    assert "EMAIL_URL" in html
+    assert "Send me a digest" not in html
+
+
+def test_sections_without_anything_to_say_are_left_out(make_project):
+    project, now = make_project().project, timezone.now()
+    assert [load(project, now - digest.WEEK, now) for _, load in digest._sections] == [None] * 4
