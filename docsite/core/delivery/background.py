@@ -4,7 +4,7 @@ import logging
 
 from docsite.core.background import BackgroundThread
 from docsite.core.delivery import mail, outbox, webhooks
-from docsite.core.delivery.messages import DeliveryError, Email
+from docsite.core.delivery.messages import DeliveryError, DeliveryUnwantedError, Email
 from docsite.core.delivery.models import Delivery
 
 logger = logging.getLogger(__name__)
@@ -32,6 +32,8 @@ def send_next() -> bool:
         return False
     try:
         result = send(delivery)
+    except DeliveryUnwantedError as reason:
+        outbox.finish(delivery, succeeded=False, result=str(reason), is_last=True)
     except DeliveryError as failure:
         outbox.finish(delivery, succeeded=False, result=str(failure))
     except Exception as failure:  # a fault of ours must not hold up the other deliveries
