@@ -20,6 +20,7 @@ from docsite.core.notifications.models import Alert, Subscription
 from docsite.core.tenants.models import ApiKey
 from search.models import Source
 from tests.assistant.gaps.conftest import skip_earlier, store_answer
+from tests.docsite.core.delivery.test_events import read_examples
 from tests.docsite.core.notifications.conftest import SERVICE, unsubscribe_path
 
 ALL = ("source", "budget", "answered", "model", "key")
@@ -164,7 +165,24 @@ def test_budgets_tell_at_80_and_100_percent(make_project, subscribe, letters, se
     assert subjects(letters(person)) == expected
     assert [event["data"]["percent"] for event in receiver.events] == [80, 100][: len(expected)]
     if receiver.events:
-        assert set(receiver.events[0]["data"]) == {"id", "project", "url", "limit", "percent", "used", "size"}
+        assert list(receiver.events[0]["data"]) == list(read_examples()["budget.reached"]["data"])
+
+
+def test_a_key_that_expires_is_an_event(make_project, settings_of, receiver, send_all):
+    tenant = make_project()
+    webhook, _ = webhooks.build(tenant.project, receiver.url)
+    webhook.events = "key.expiring"
+    webhook.save()
+    keys = ApiKey.objects.filter(organization=tenant.project.organization)
+    keys.filter(kind="admin").update(name="Export", expires_at=timezone.now() + timedelta(days=6))
+    keys.filter(kind="assistant").update(expires_at=timezone.now() + timedelta(days=8))
+    alerts.check_all()
+    alerts.check_all()
+    send_all()
+    (event,) = receiver.events
+    assert list(event["data"]) == list(read_examples()["key.expiring"]["data"])
+    assert (event["data"]["keyName"], event["data"]["kind"]) == ("Export", "admin")
+    assert not {tenant.admin_key, tenant.assistant_key, keys.first().digest} & set(str(event).split("'"))
 
 
 def test_a_budget_that_refuses_a_question_is_used_up(make_project, subscribe, settings_of):
