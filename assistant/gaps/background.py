@@ -1,33 +1,28 @@
 """A thread in each process that serves. It groups new questions, and asks again what owners have marked as fixed."""
 
-import threading
-
 from assistant.gaps import nearest, repetition
 from assistant.question_groups import grouping
 from docsite.core.background import BackgroundThread
 
-GROUP_SECONDS = 2.0  # for grouping at once
+POLL_SECONDS = 2.0
 REST_SECONDS = 0.02
 
 
-def work(stopping: threading.Event) -> None:
-    """Group what is new, ask again what is due, and find the nearest pages."""
+class _Grouper(BackgroundThread):
+    name = "question groups"
+    seconds = POLL_SECONDS
 
-    def rest() -> bool:
-        """Pause between two searches, so that readers go first. Returns whether to stop."""
-        return stopping.wait(REST_SECONDS)
+    def work(self) -> None:
+        """Group the questions that are new, and ask again those that are due."""
+        while not grouping.catch_up(POLL_SECONDS) and not self.stopping.is_set():
+            pass
+        repetition.ask_due(self._rest_between_searches)
+        nearest.find_due(self._rest_between_searches)
 
-    while not grouping.catch_up(GROUP_SECONDS) and not stopping.is_set():
-        pass
-    repetition.ask_due(rest)
-    nearest.find_due(rest)
+    def _rest_between_searches(self) -> bool:
+        """Pause, so that readers go first. Returns whether to stop."""
+        return self.stopping.wait(REST_SECONDS)
 
 
-_thread = BackgroundThread(
-    "question groups",
-    work,
-    pause_seconds=2.0,
-    retry_seconds=60.0,
-    failure="Questions could not be grouped or asked again.",
-)
-start, stop = _thread.start, _thread.stop
+_grouper = _Grouper()
+start, stop = _grouper.start, _grouper.stop

@@ -1,60 +1,86 @@
-"""A thread that repeats a step of background work for as long as the process serves."""
+"""Threads that work beside the requests of a process. Each repeats one piece of work, and survives its failures."""
 
 import logging
 import threading
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 
 from django.db import close_old_connections, connection
 
 logger = logging.getLogger(__name__)
 
-STOP_SECONDS = 10.0
+STOP_SECONDS = 10.0  # for the present piece of work
+LONG_PAUSE_SECONDS = 10.0  # from which on the thread gives its connection back
+
+_running: "list[BackgroundThread]" = []
 
 
-class BackgroundThread:
-    """Repeats a step, with a pause before each. An error is logged with the sentence `failure`, and the thread goes on.
+class BackgroundThread(ABC):
+    """A thread that calls `work`, pauses, and calls it again. When `work` raises, the thread logs it and goes on."""
 
-    The step gets an event that is set when it should stop. It may wait for it between two pieces of its work.
-    """
+    name: str
+    seconds: float  # between two calls
+    retry_seconds = 60.0  # after a failure
+    works_at_once = False
 
-    def __init__(
-        self,
-        name: str,
-        step: Callable[[threading.Event], None],
-        *,
-        pause_seconds: float,
-        retry_seconds: float,
-        failure: str,
-    ) -> None:
-        self._name, self._step, self._failure = name, step, failure
-        self._pause_seconds, self._retry_seconds = pause_seconds, retry_seconds
-        self._stopping = threading.Event()
+    def __init__(self) -> None:
+        self.failures = 0
+        self.stopping = threading.Event()
+        self._due = threading.Event()
         self._thread: threading.Thread | None = None
+
+    @abstractmethod
+    def work(self) -> None:
+        """Do one piece of work. End soon when `stopping` is set."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the thread is gone although nobody has stopped it."""
+        return self._thread is not None and not self._thread.is_alive() and not self.stopping.is_set()
 
     def start(self) -> None:
         """Start the thread, unless it runs."""
         if self._thread is None:
-            self._stopping.clear()
-            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+            self.stopping.clear()
+            self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
             self._thread.start()
+            _running.append(self)
 
     def stop(self) -> None:
-        """Stop the thread after its present step, for which it has `STOP_SECONDS`."""
-        self._stopping.set()
+        """Stop the thread after its present piece of work."""
+        self.stopping.set()
+        self._due.set()
         if self._thread:
             self._thread.join(STOP_SECONDS)
             if not self._thread.is_alive():
                 self._thread = None
+                _running.remove(self)
+
+    def wake(self) -> None:
+        """End the pause now."""
+        self._due.set()
 
     def _run(self) -> None:
-        pause = self._pause_seconds
-        while not self._stopping.wait(pause):
-            pause = self._pause_seconds
-            close_old_connections()  # broken or expired ones
+        pause = 0.0 if self.works_at_once else self.seconds
+        while not self._pause(pause):
+            pause = self.seconds
             try:
-                self._step(self._stopping)
+                close_old_connections()
+                self.work()
             except Exception:  # the thread lives as long as the process
-                logger.exception(self._failure)
-                pause = self._retry_seconds
-            close_old_connections()
+                pause = self.retry_seconds
+                self.failures += 1
+                logger.exception("The thread “%s” failed. It tries again in %d seconds.", self.name, pause)
+            if pause > LONG_PAUSE_SECONDS:
+                connection.close()  # others may need it
         connection.close()
+
+    def _pause(self, seconds: float) -> bool:
+        """Pause, unless there is work or the end is near. Returns whether to stop."""
+        self._due.wait(seconds)
+        self._due.clear()
+        return self.stopping.is_set()
+
+
+def list_running() -> list[BackgroundThread]:
+    """The threads that this process has started and not stopped."""
+    return list(_running)

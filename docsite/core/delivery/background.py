@@ -1,7 +1,6 @@
 """A thread in each process that serves. It sends the deliveries that are due."""
 
 import logging
-import threading
 
 from docsite.core.background import BackgroundThread
 from docsite.core.delivery import mail, outbox, webhooks
@@ -13,10 +12,17 @@ logger = logging.getLogger(__name__)
 NO_ADDRESS = "There is no address any more: name one in the settings."
 
 
-def send_due(stopping: threading.Event) -> None:
-    """Send what is due, until the process ends. What was not sent is sent later, by any process."""
-    while not stopping.is_set() and send_next():
-        pass
+class _Sender(BackgroundThread):
+    """A thread that sends one delivery after the other. What it has not sent is sent later, by any process."""
+
+    name = "deliveries"
+    seconds = 1.0
+    retry_seconds = 30.0
+
+    def work(self) -> None:
+        """Send what is due."""
+        while not self.stopping.is_set() and send_next():
+            pass
 
 
 def send_next() -> bool:
@@ -49,11 +55,5 @@ def send(delivery: Delivery) -> str:
     return webhooks.call(message, delivery.delivery_id, delivery.event, created_at)
 
 
-_thread = BackgroundThread(
-    "deliveries",
-    send_due,
-    pause_seconds=1.0,
-    retry_seconds=30.0,
-    failure="Deliveries could not be read or stored.",
-)
-start, stop = _thread.start, _thread.stop
+_sender = _Sender()
+start, stop = _sender.start, _sender.stop

@@ -1,6 +1,5 @@
 """A thread in each process that serves. Once a minute one of them looks for alerts and digests that are due."""
 
-import threading
 from datetime import timedelta
 
 from django.utils import timezone
@@ -15,11 +14,17 @@ EVERY = timedelta(minutes=1)
 DAYS = 30  # for which e-mail waits for a mail server, and alerts are stored that are over
 
 
-def work(stopping: threading.Event) -> None:
-    """Look for alerts and digests, unless another process does so in this minute."""
-    if claim():
-        alerts.check_all()
-        digest.issue_due(timezone.now())
+class _Watcher(BackgroundThread):
+    """A thread that looks for alerts and digests, unless another process does so in this minute."""
+
+    name = NAME
+    seconds = 10.0
+
+    def work(self) -> None:
+        """Look once."""
+        if claim():
+            alerts.check_all()
+            digest.issue_due(timezone.now())
 
 
 def claim() -> bool:
@@ -38,7 +43,5 @@ def sweep() -> None:
     Digest.objects.filter(week__lt=old.date()).delete()
 
 
-_thread = BackgroundThread(
-    NAME, work, pause_seconds=10.0, retry_seconds=60.0, failure="Alerts and digests could not be looked for."
-)
-start, stop = _thread.start, _thread.stop
+_watcher = _Watcher()
+start, stop = _watcher.start, _watcher.stop

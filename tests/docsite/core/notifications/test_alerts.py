@@ -1,8 +1,6 @@
 """People are told once about each problem, and once that it is over. Each chooses what, and ends it by a link."""
 
-import logging
 import shutil
-import threading
 import uuid
 from datetime import timedelta
 
@@ -20,6 +18,7 @@ from docsite.core.notifications.models import Alert, Subscription
 from docsite.core.tenants.models import ApiKey
 from search.models import Source
 from tests.assistant.gaps.conftest import skip_earlier, store_answer
+from tests.conftest import wait_for
 from tests.docsite.core.delivery.test_events import read_examples
 from tests.docsite.core.notifications.conftest import SERVICE, unsubscribe_path
 
@@ -304,32 +303,6 @@ def test_one_of_two_processes_checks_in_a_minute(monkeypatch):
         assert background.claim()
 
 
-def test_the_thread_logs_an_error_and_goes_on(caplog):
-    from docsite.core.background import BackgroundThread
-
-    done = threading.Event()
-    steps = []
-
-    def step(stopping):
-        steps.append(1)
-        if len(steps) == 1:
-            raise ValueError("broken")
-        done.set()
-
-    caplog.set_level(logging.ERROR)
-    thread = BackgroundThread("test", step, pause_seconds=0.01, retry_seconds=0.01, failure="It failed.")
-    thread.start()
-    thread.start()
-    assert done.wait(60)
-    thread.stop()
-    assert "It failed." in caplog.text
-    assert not any(one.name == "test" for one in threading.enumerate())
-    number = len(steps)
-    thread.start()
-    thread.stop()
-    assert len(steps) >= number
-
-
 def test_what_waits_for_a_mail_server_is_not_sent_after_a_month(make_project, subscribe):
     project = make_project().project
     subscribe(project, "source")
@@ -342,3 +315,20 @@ def test_what_waits_for_a_mail_server_is_not_sent_after_a_month(make_project, su
         background.sweep()
         assert not Delivery.objects.filter(project=project).exists()
         assert Alert.objects.filter(project=project).exists(), "it is still open"
+
+
+def test_the_thread_goes_on_after_an_error_and_stops(monkeypatch, caplog):
+    calls = []
+
+    def look():
+        calls.append(1)
+        raise ValueError("broken")
+
+    watcher = background._Watcher()
+    watcher.seconds = watcher.retry_seconds = 0.01
+    monkeypatch.setattr(background, "claim", look)
+    watcher.start()
+    wait_for(lambda: len(calls) > 2, "the thread to try again")
+    watcher.stop()
+    assert "failed" in caplog.text
+    assert watcher._thread is None
