@@ -23,14 +23,14 @@ def publish(source: Source, state: Source.State) -> None:
     if state == Source.State.FAILED:
         events.publish(source.project, FAILED, {**facts, "error": redact(source.error)[:_MAX_ERROR]})
     else:
-        counts = {f"pages{name.title()}": source.outcome.get(name, 0) for name in COUNTS}
+        counts = {name: source.outcome.get(name, 0) for name in COUNTS}
         events.publish(source.project, READ, {**facts, "counts": counts})
 
 
 def _describe_read(event: Event) -> Description:
     counts = event.facts["counts"]
-    numbers = ", ".join(f"{counts[f'pages{name.title()}']:,} {name}" for name in COUNTS)
-    data = {"source": event.facts["name"], **counts}
+    numbers = ", ".join(f"{counts[name]:,} {name}" for name in COUNTS)
+    data = {"source": event.facts["name"]} | {f"pages{name.title()}": counts[name] for name in COUNTS}
     return Description(data, f"The source {event.facts['name']} was read. Pages: {numbers}.", _path(event))
 
 

@@ -31,6 +31,7 @@ ROOMS = [
             "core/delivery",
             "core/http",
             "core/network",
+            "core/notifications",
             "core/sign_on",
             "core/tenants",
         )

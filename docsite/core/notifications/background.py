@@ -14,12 +14,14 @@ EVERY = timedelta(minutes=1)
 DAYS = 30  # for which e-mail waits for a mail server, and alerts are stored that are over
 
 
-class _Routine(BackgroundThread):
+class _Watcher(BackgroundThread):
+    """A thread that looks for alerts and digests, unless another process does so in this minute."""
+
     name = NAME
     seconds = 10.0
 
     def work(self) -> None:
-        """Look for alerts and digests, unless another process does so in this minute."""
+        """Look once."""
         if claim():
             alerts.check_all()
             digest.issue_due(timezone.now())
@@ -41,5 +43,5 @@ def sweep() -> None:
     Digest.objects.filter(week__lt=old.date()).delete()
 
 
-_routine = _Routine()
-start, stop = _routine.start, _routine.stop
+_watcher = _Watcher()
+start, stop = _watcher.start, _watcher.stop

@@ -1,8 +1,6 @@
 """People are told once about each problem, and once that it is over. Each chooses what, and ends it by a link."""
 
-import logging
 import shutil
-import threading
 import uuid
 from datetime import timedelta
 
@@ -20,6 +18,8 @@ from docsite.core.notifications.models import Alert, Subscription
 from docsite.core.tenants.models import ApiKey
 from search.models import Source
 from tests.assistant.gaps.conftest import skip_earlier, store_answer
+from tests.conftest import wait_for
+from tests.docsite.core.delivery.test_events import read_examples
 from tests.docsite.core.notifications.conftest import SERVICE, unsubscribe_path
 
 ALL = ("source", "budget", "answered", "model", "key")
@@ -164,7 +164,24 @@ def test_budgets_tell_at_80_and_100_percent(make_project, subscribe, letters, se
     assert subjects(letters(person)) == expected
     assert [event["data"]["percent"] for event in receiver.events] == [80, 100][: len(expected)]
     if receiver.events:
-        assert set(receiver.events[0]["data"]) == {"id", "project", "url", "limit", "percent", "used", "size"}
+        assert list(receiver.events[0]["data"]) == list(read_examples()["budget.reached"]["data"])
+
+
+def test_a_key_that_expires_is_an_event(make_project, settings_of, receiver, send_all):
+    tenant = make_project()
+    webhook, _ = webhooks.build(tenant.project, receiver.url)
+    webhook.events = "key.expiring"
+    webhook.save()
+    keys = ApiKey.objects.filter(organization=tenant.project.organization)
+    keys.filter(kind="admin").update(name="Export", expires_at=timezone.now() + timedelta(days=6))
+    keys.filter(kind="assistant").update(expires_at=timezone.now() + timedelta(days=8))
+    alerts.check_all()
+    alerts.check_all()
+    send_all()
+    (event,) = receiver.events
+    assert list(event["data"]) == list(read_examples()["key.expiring"]["data"])
+    assert (event["data"]["keyName"], event["data"]["kind"]) == ("Export", "admin")
+    assert not {tenant.admin_key, tenant.assistant_key, keys.first().digest} & set(str(event).split("'"))
 
 
 def test_a_budget_that_refuses_a_question_is_used_up(make_project, subscribe, settings_of):
@@ -286,32 +303,6 @@ def test_one_of_two_processes_checks_in_a_minute(monkeypatch):
         assert background.claim()
 
 
-def test_the_thread_logs_an_error_and_goes_on(caplog):
-    from docsite.core.background import BackgroundThread
-
-    done = threading.Event()
-    steps = []
-
-    def step(stopping):
-        steps.append(1)
-        if len(steps) == 1:
-            raise ValueError("broken")
-        done.set()
-
-    caplog.set_level(logging.ERROR)
-    thread = BackgroundThread("test", step, pause_seconds=0.01, retry_seconds=0.01, failure="It failed.")
-    thread.start()
-    thread.start()
-    assert done.wait(60)
-    thread.stop()
-    assert "It failed." in caplog.text
-    assert not any(one.name == "test" for one in threading.enumerate())
-    number = len(steps)
-    thread.start()
-    thread.stop()
-    assert len(steps) >= number
-
-
 def test_what_waits_for_a_mail_server_is_not_sent_after_a_month(make_project, subscribe):
     project = make_project().project
     subscribe(project, "source")
@@ -324,3 +315,20 @@ def test_what_waits_for_a_mail_server_is_not_sent_after_a_month(make_project, su
         background.sweep()
         assert not Delivery.objects.filter(project=project).exists()
         assert Alert.objects.filter(project=project).exists(), "it is still open"
+
+
+def test_the_thread_goes_on_after_an_error_and_stops(monkeypatch, caplog):
+    calls = []
+
+    def look():
+        calls.append(1)
+        raise ValueError("broken")
+
+    watcher = background._Watcher()
+    watcher.seconds = watcher.retry_seconds = 0.01
+    monkeypatch.setattr(background, "claim", look)
+    watcher.start()
+    wait_for(lambda: len(calls) > 2, "the thread to try again")
+    watcher.stop()
+    assert "failed" in caplog.text
+    assert watcher._thread is None

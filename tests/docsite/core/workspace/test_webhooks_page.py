@@ -47,7 +47,7 @@ def test_the_secret_is_shown_once_and_signs(people, admin, page, project, receiv
     assert secret not in trail
 
 
-READ = {"pagesAdded": 1, "pagesChanged": 0, "pagesUnchanged": 0, "pagesRemoved": 0}
+READ = {"added": 1, "changed": 0, "unchanged": 0, "removed": 0}
 
 
 def test_deliveries_are_listed_with_answers_and_repeated(people, admin, page, project, receiver, send_all):

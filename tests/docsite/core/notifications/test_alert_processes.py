@@ -1,0 +1,37 @@
+"""A serving process looks for problems by itself, and sends what a killed one has found. Nobody is told twice."""
+
+from pathlib import Path
+from typing import Any
+
+from tests import processes, scenarios
+from tests.conftest import wait_for
+from tests.docsite.core.notifications import alert_processes
+from tests.receivers import serve_mail
+
+
+def test_two_services_send_what_a_killed_process_found_once(start: Any, copy_database: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    database = copy_database(folder)
+    scenarios.run(alert_processes.subscribe, database)
+    arguments = (alert_processes.__name__, alert_processes.die_after_checking.__name__)
+    environment = scenarios.environment(database)
+    killed = processes.Process(processes.call, arguments, environment, tmp_path / "out", tmp_path / "err")
+    assert killed.wait(60) == -9, (tmp_path / "err").read_text()
+    with serve_mail() as mail:
+        for _ in range(2):
+            start.fresh(**database, EMAIL_URL=mail.url, EMAIL_FROM="docs@acme.example")
+        wait_for(lambda: mail.mail, "the e-mail of the killed process")
+        wait_for(lambda: _has_run(database), "the services to look for alerts")
+        assert [letter["Subject"] for letter in mail.mail] == ["[alerted] The source docs could not be read"]
+
+
+def _has_run(database: dict[str, str]) -> bool:
+    return "1" in scenarios.run(print_routines, database)
+
+
+def print_routines() -> None:
+    """Print how many routines a serving process has run."""
+    from docsite.core.notifications.models import Routine
+
+    print(Routine.objects.count())  # noqa: T201
