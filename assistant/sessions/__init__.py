@@ -2,6 +2,5 @@
 
 Others import `start` (start an answer, forget a conversation, drain the
 process), `running` (types of a running answer) and `resume` (find an answer
-again). `event_log` keeps the events of an answer in little memory, and
-`waiting` pushes texts to subscribers that wait.
+again). `event_log` keeps the events of an answer in little memory.
 """

@@ -313,14 +313,6 @@ class Socket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no types
         """Refuse the socket before it opens."""
         super().sendHttpErrorResponse(code, reason, [*(responseHeaders or ()), ("X-Request-Id", self.request_id)])
 
-    def send_now(self, build: Callable[[], Iterable[bytes]]) -> bool:
-        """Send text messages, for `docsite.core.http.streams`."""
-        if self.state != self.STATE_OPEN or count_unsent(self.transport) > MAX_UNSENT_BYTES:
-            return False
-        for message in build():
-            self.sendMessage(message, False)
-        return True
-
     def onMessageBegin(self, isBinary: bool) -> None:
         """Begin to count the frames of a message."""
         self._frames = 0
@@ -347,6 +339,14 @@ class Socket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no types
             self.dropConnection(abort=True)
         else:
             super().onPing(payload)
+
+    def send_now(self, build: Callable[[], Iterable[bytes]]) -> bool:
+        """Send text messages, for `docsite.core.http.streams`."""
+        if self.state != self.STATE_OPEN or count_unsent(self.transport) > MAX_UNSENT_BYTES:
+            return False
+        for message in build():
+            self.sendMessage(message, False)
+        return True
 
 
 def count_unsent(transport: Any) -> int:
