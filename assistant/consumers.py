@@ -10,7 +10,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from pydantic import BaseModel
 
-from assistant.events import END_EVENTS
+from assistant.events import END_EVENTS, Text
 from assistant.limits import assistant_charges
 from assistant.models import Message
 from assistant.schemas import AskV2, Resume
@@ -31,6 +31,7 @@ from docsite.core.http.errors import (
     NotFound,
     Unauthorized,
 )
+from docsite.core.http.streams import find_send_now
 
 FIRST_MESSAGE_SECONDS = 10.0
 MAX_MESSAGE_SIZE = 2 * 1024 * 1024
@@ -170,8 +171,13 @@ class AssistantSocket(AsyncWebsocketConsumer):
     async def _send_parts(self, answer: RunningAnswer | RemoteAnswer, after: int) -> None:
         """Send the parts after the first `after` ones, which the client has. It always gets the last part."""
         encoder, to_skip = PROTOCOLS["socket"].encoder(), after
+        send_now = find_send_now(self.scope)
+
+        def push(text: Text) -> bool:
+            return not to_skip and send_now(lambda: map(str.encode, encoder.encode(text)))
+
         try:
-            async with contextlib.aclosing(answer.subscribe()) as events:
+            async with contextlib.aclosing(answer.subscribe(push=push)) as events:
                 async for event in events:
                     if event is None:
                         continue  # the server's own pings keep a socket alive

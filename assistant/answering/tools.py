@@ -94,13 +94,13 @@ class Toolbox:
         self._ends_at = math.inf  # as time.monotonic(), from the first call on
         self._calls = 0
         self._numbers = {_key(hit): number for number, hit in enumerate(citations.passages, 1)}
-        self._quoted: set[int] = set()  # numbers of the passages that the model has
+        self._first_tokens: int | None = None  # for the passages of a first request; None after the model's first calls
+        self._quoted: set[int] = set()  # numbers of the passages that the model has, counted at its first calls
 
     def build_messages(self, history: Sequence[Turn], tokens: int) -> list[dict[str, Any]]:
         """The messages of a model's first request. It gets what earlier models found, too."""
-        passages = self._citations.passages
-        self._quoted = set(range(1, len(prompts.quote_passages(passages, tokens)) + 1))
-        return prompts.build(self._question, passages, history, tokens)
+        self._first_tokens = tokens
+        return prompts.build(self._question, self._citations.passages, history, tokens)
 
     @property
     def may_search(self) -> bool:
@@ -112,6 +112,9 @@ class Toolbox:
     ) -> AsyncGenerator[events.ToolCall | events.ToolResult, None]:
         """Run the calls of one round. Yields what a reader sees, and adds the calls and their results to `messages`."""
         messages.append(calls.message)
+        if self._first_tokens is not None:
+            quoted = prompts.quote_passages(self._citations.passages, self._first_tokens)
+            self._first_tokens, self._quoted = None, set(range(1, len(quoted) + 1))
         self._ends_at = min(self._ends_at, time.monotonic() + MAX_SECONDS)
         may_search = self.may_search
         self._rounds -= 1

@@ -89,7 +89,8 @@ async def stream(
                     _remember_refused(model, refused)
                     completion = Completion()
                     events = EventParser()
-                    async for chunk in response.aiter_bytes():
+                    is_encoded = "Content-Encoding" in response.headers
+                    async for chunk in response.aiter_bytes() if is_encoded else response.aiter_raw():
                         for item in completion.feed(events.feed(chunk)):
                             yield item
                         if completion.is_done:

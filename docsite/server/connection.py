@@ -346,6 +346,14 @@ class Socket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no types
         else:
             super().onPing(payload)
 
+    def send_now(self, build: Callable[[], Iterable[bytes]]) -> bool:
+        """Send text messages, for `docsite.core.http.streams`."""
+        if self.state != self.STATE_OPEN or count_unsent(self.transport) > MAX_UNSENT_BYTES:
+            return False
+        for message in build():
+            self.sendMessage(message, False)
+        return True
+
 
 def count_unsent(transport: Any) -> int:
     """The number of bytes that were written here and that the kernel has not accepted yet."""

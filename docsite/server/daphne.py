@@ -60,7 +60,7 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
         A function in its scope says whether the whole response has reached the client, another one sends pieces of a
         stream at once, and a flag says whether the body of the request is missing because it is too large. A body that
         went to the disk is there as a file. The scope of a socket has its request id, which the protocol sends when
-        the socket is refused.
+        the socket is refused, and a function that sends messages at once.
         """
         if channel := getattr(protocol, "channel", None):
             channel.delivery_check = getattr(channel, "delivery_check", None) or _DeliveryCheck(channel)
@@ -72,7 +72,7 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
                 **({EXTENSION: upload.file} if upload else {}),
             }
         else:
-            scope["extensions"] = {"docsite.request_id": protocol.request_id}
+            scope["extensions"] = {"docsite.request_id": protocol.request_id, "docsite.send_now": protocol.send_now}
         return super().create_application(protocol, scope)
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:

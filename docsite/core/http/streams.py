@@ -25,8 +25,9 @@ SendNow = Callable[[Callable[[], Iterable[bytes]]], bool]
 def find_send_now(scope: Mapping[str, Any]) -> SendNow:
     """The function of our own server that sends pieces of a running stream at once, without a turn of the event loop.
 
-    It is given a function that builds the pieces. It returns False, without calling that, if nothing can be sent now.
-    Call it only while the server waits for the next piece. With another server it never sends.
+    It is given a function that builds the pieces: of an HTTP body, or the text messages of a socket. It returns False,
+    without calling that, if nothing can be sent now. Call it only while the server waits for the next piece. With
+    another server it never sends.
     """
     send_now: SendNow = scope.get("extensions", {}).get("docsite.send_now", _send_nothing)
     return send_now

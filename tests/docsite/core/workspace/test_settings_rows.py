@@ -193,3 +193,23 @@ def test_the_list_of_projects_links_to_every_app(owner):
         html = client.get("/admin/projects/project/").content.decode()
     assert html.count('class="field-pages"') == 4
     assert len(more) == len(queries), "as many queries for every number of projects"
+
+
+# Read in plain SQL
+
+
+def test_a_row_is_the_one_that_the_orm_reads(make_project):
+    from assistant.models import AssistantSettings, SupportSettings
+    from docsite.core.tenants.rows import find_row
+
+    project, other = make_project().project, make_project().project
+    for model, values in (
+        (AssistantSettings, {"threshold": 0.25, "instructions": "Be “brief”.", "starter_questions": ["Why?", "Ü?"]}),
+        (SupportSettings, {"emails": ["help@docs.example"], "service_url": "https://s.example", "days": None}),
+    ):
+        assert find_row(model, project) is None
+        model.objects.create(project=project, **values)
+        found = find_row(model, project)
+        assert found == model.objects.get(project=project)
+        assert {name: getattr(found, name) for name in values} == values
+        assert find_row(model, other) is None
