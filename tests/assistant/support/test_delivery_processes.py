@@ -65,12 +65,14 @@ def test_a_mail_server_that_comes_back_gets_what_waited(start: Any, database: An
     port = free_port()
     scenarios.run(support_processes.store_requests, database, 0, 1)
     start.fresh(**database, **mail_settings(f"smtp://127.0.0.1:{port}"))
-    wait_for(lambda: "waiting 1 1" in scenarios.run(support_processes.print_states, database), "a failed attempt")
+
+    def shows(states: str) -> bool:
+        return re.search(states, scenarios.run(support_processes.print_states, database)) is not None
+
+    wait_for(lambda: shows(r"waiting ([1-9]) \1"), "a failed attempt")  # a busy machine sees a later one
     with serve_mail(port) as mail:
-        wait_for(lambda: len(mail.mail) == 1, "the second attempt")
-        wait_for(
-            lambda: "delivered 2 2" in scenarios.run(support_processes.print_states, database), "the second result"
-        )
+        wait_for(lambda: len(mail.mail) == 1, "the next attempt")
+        wait_for(lambda: shows(r"delivered ([2-9]) \1"), "its result")
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ def with_read_only_database(*arguments: str) -> None:
 
     start = lifecycle.start
 
-    def start_and_protect() -> None:
-        start()
+    def start_and_protect(with_background: bool) -> None:
+        start(with_background)
         database.settings_dict["OPTIONS"]["init_command"] += "; PRAGMA query_only=1"
 
     lifecycle.start = start_and_protect
