@@ -115,8 +115,7 @@ def _insert_group(group: list[_Rows]) -> list[tuple[int, int]]:
 
 
 def _insert(rows: list[_Row]) -> int:
-    # Sorted, the rows find their places in the index next to each other.
-    return insert(PageView._meta.db_table, COLUMNS, sorted(rows), "(project_id, key) DO NOTHING") if rows else 0
+    return insert(PageView._meta.db_table, COLUMNS, rows, "(project_id, key) DO NOTHING") if rows else 0
 
 
 def _build_rows(group: list[_Batch]) -> list[_Rows]:

@@ -54,6 +54,7 @@ _NEVER = 0xFFFF  # `NEVER` as an age, while cells are summed
 
 _HEADER = struct.Struct("<BBxxIII")  # version, bytes of a slot; how many ages, cells and view counts
 _VERSION = 1
+_FEW = 300  # entries that are sorted faster by several keys than by a packed one
 _MAX_PIECE = 127  # the largest packed number; larger ones are packed as several
 
 
@@ -225,14 +226,33 @@ def add_up(*keys: AnyInts, n: AnyInts) -> list[Any]:
     """The distinct keys, sorted by the first, then the next, and the sum of `n` for each, without zeros."""
     if not len(n):
         return [*(np.empty(0, np.int64) for _ in keys), np.empty(0, np.int64)]
-    order = np.lexsort(keys[::-1])
-    sorted_keys = [key[order] for key in keys]
-    starts = np.flatnonzero(
-        np.concatenate([[True], np.logical_or.reduce([key[1:] != key[:-1] for key in sorted_keys])])
-    )
+    packed = _pack(keys) if len(n) > _FEW else None
+    if packed is None:
+        order = np.lexsort(keys[::-1])
+        sorted_keys = [key[order] for key in keys]
+        changes = np.logical_or.reduce([key[1:] != key[:-1] for key in sorted_keys])
+    else:
+        order = np.argsort(packed)
+        in_order = packed[order]
+        changes = in_order[1:] != in_order[:-1]
+    starts = np.flatnonzero(np.concatenate([[True], changes]))
     sums = np.add.reduceat(n[order].astype(np.int64), starts)
     kept = sums != 0
-    return [*(key[starts][kept] for key in sorted_keys), sums[kept]]
+    first = order[starts[kept]]
+    return [*(key[first] for key in keys), sums[kept]]
+
+
+def _pack(keys: Sequence[AnyInts]) -> Ints | None:
+    """One number for each combination of keys, in their order, which sorts faster; None if it has over 63 bits."""
+    lows = [int(key.min()) for key in keys]
+    widths = [(int(key.max()) - low).bit_length() for key, low in zip(keys, lows, strict=True)]
+    if sum(widths) > 63:
+        return None
+    packed: Ints = np.zeros(len(keys[0]), np.int64)
+    for key, low, width in zip(keys, lows, widths, strict=True):
+        packed <<= width
+        packed += key.astype(np.int64) - low
+    return packed
 
 
 def _by_page(slots: list[AnyInts], ns: list[AnyInts], pages: int) -> Ints:

@@ -14,7 +14,6 @@ acknowledged before the request.
 import logging
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -39,6 +38,7 @@ REPORT_TIMEOUT_SECONDS = 5.0  # that a report waits while views are being sealed
 HOUR = 3_600_000_000  # microseconds
 _LOCK = 0x5EA1  # of PostgreSQL's advisory locks
 
+NO_KIND = -1  # of a view that does not count
 _KINDS = {"human": HUMAN, "ai_user": READER, "ai_agent": READER, "ai_search": CRAWLER, "ai_training": CRAWLER}
 
 Progress = Callable[[int], None]
@@ -172,7 +172,7 @@ class StepSize:
     `max_size` limit the size; `seconds` is the duration to aim at.
     """
 
-    def __init__(self, min_size: int = 100, max_size: int = 30_000, seconds: float = STEP_SECONDS) -> None:
+    def __init__(self, min_size: int = 100, max_size: int = 60_000, seconds: float = STEP_SECONDS) -> None:
         self.min_size, self.max_size, self.seconds = min_size, max_size, seconds
         self.size = max(min_size, min(max_size, 5_000))
 
@@ -217,17 +217,9 @@ def seal_views(lease: Lease, up_to: int) -> int:
     # Another process may have sealed beyond `up_to` already; the watermark never goes back.
     reached = rows[-1][0] if len(rows) == limit else max(up_to, lease.sealed_to)
     closed = max(lease.closed, int(time.time()) // 3600)
-    kinds: dict[tuple[str, str], int | None] = {}
-    by_project = defaultdict(list)
-    for _, project_id, at, page, visitor, client_class, surface, audience in rows:
-        if (client_class, surface) not in kinds:
-            kinds[client_class, surface] = kind_of(client_class, surface)
-        kind = kinds[client_class, surface]
-        if kind is not None:
-            by_project[project_id].append((at // HOUR, page, visitor, kind, audience))
     changes = []
-    for project_id, seen in sorted(by_project.items()):
-        added, histories = _compute_change(project_id, np.array(seen, np.int64).reshape(-1, 5))
+    for project_id, seen in _split_by_project(rows):
+        added, histories = _compute_change(project_id, seen)
         changes.append((project_id, histories, stored_cells.update(project_id, lease.shard, lease.closed, added)))
     read = agent_views.sum_shard(lease.sealed_to, reached, lease.shard, lease.shards)
     with transaction.atomic():
@@ -242,14 +234,37 @@ def seal_views(lease: Lease, up_to: int) -> int:
     return len(rows)
 
 
-def _select_views(lease: Lease, up_to: int, limit: int) -> list[tuple[int, int, int, int, int, str, str, int]]:
+_RawView = tuple[int, int, int, int, int, str, str, int]
+
+
+def _select_views(lease: Lease, up_to: int, limit: int) -> list[_RawView]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id, project_id, at, page, visitor, client_class, surface, audience FROM analytics_pageview "
             "WHERE id > %s AND id <= %s AND visitor & %s = %s ORDER BY id LIMIT %s",
             [lease.sealed_to, up_to, lease.shards - 1, lease.shard, limit],
         )
-        return cast("list[tuple[int, int, int, int, int, str, str, int]]", cursor.fetchall())
+        return cast("list[_RawView]", cursor.fetchall())
+
+
+def _split_by_project(rows: Sequence[_RawView]) -> list[tuple[int, Ints]]:
+    """The views that count of each project: hour, page, visitor, kind and audience."""
+    if not rows:
+        return []
+    _, project, at, page, visitor, client_class, surface, audience = zip(*rows, strict=True)
+    pairs = list(zip(client_class, surface, strict=True))
+    kinds = {pair: kind_of(*pair) for pair in set(pairs)}
+    kind = np.array([NO_KIND if (found := kinds[pair]) is None else found for pair in pairs])
+    hour = np.array(at, np.int64) // HOUR
+    columns = [np.array(numbers, np.int64) for numbers in (project, page, visitor, audience)]
+    views = np.stack([columns[0], hour, *columns[1:3], kind, columns[3]], axis=1)[kind != NO_KIND]
+    views = views[np.argsort(views[:, 0], kind="stable")]
+    projects, starts = np.unique(views[:, 0], return_index=True)
+    ends = np.searchsorted(views[:, 0], projects, "right").tolist()
+    return [
+        (project_id, views[start:end, 1:])
+        for project_id, start, end in zip(projects.tolist(), starts.tolist(), ends, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -299,25 +314,26 @@ def hourly_changes(
 
 def _build_buckets(change: visit_history.Change, hour: Ints, slot: Ints, n: Ints) -> list[Bucket]:
     hour, viewed, views = add_up(hour, slot, n=n)
-    buckets = []
-    for start in np.union1d(hour, change.hour).tolist():
-        cells, hour_views = _slice_of(change.hour, start), _slice_of(hour, start)
-        buckets.append(
-            Bucket.build(
-                start, change.prev[cells], change.slot[cells], change.n[cells], viewed[hour_views], views[hour_views]
-            )
+    starts = np.union1d(hour, change.hour)
+    return [
+        Bucket.build(
+            start, change.prev[cells], change.slot[cells], change.n[cells], viewed[hour_views], views[hour_views]
         )
-    return buckets
+        for start, cells, hour_views in zip(
+            starts.tolist(), _slices_of(change.hour, starts), _slices_of(hour, starts), strict=True
+        )
+    ]
 
 
-def _slice_of(values: Ints, value: int) -> slice:
-    """The slice of sorted values that are equal to a value."""
-    return slice(*np.searchsorted(values, [value, value + 1]).tolist())
+def _slices_of(values: Ints, wanted: Ints) -> list[slice]:
+    """For each of some numbers, the slice of sorted values that are equal to it."""
+    ends = (np.searchsorted(values, wanted, side).tolist() for side in ("left", "right"))
+    return [slice(*pair) for pair in zip(*ends, strict=True)]
 
 
 def load_histories(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list[bytes]]:
     """The visit histories of visitors, in their order: the hour before which each is trimmed, and the packed visits."""
-    found: dict[int, tuple[int, bytes]] = {}
+    found: dict[int, tuple[int, int, bytes]] = {}
     with connection.cursor() as cursor:
         for start in range(0, len(visitors), 5000):
             some = visitors[start : start + 5000]
@@ -327,18 +343,19 @@ def load_histories(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list
                 f"WHERE project_id = %s AND visitor IN ({marks})",
                 [project_id, *some],
             )
-            found.update((visitor, (trimmed, bytes(blob))) for visitor, trimmed, blob in cursor.fetchall())
-    rows = [found.get(visitor, (0, b"")) for visitor in visitors]
-    return np.array([trimmed for trimmed, _ in rows], np.int64), [blob for _, blob in rows]
+            found.update((row[0], row) for row in cursor.fetchall())
+    rows = [found.get(visitor, (visitor, 0, b"")) for visitor in visitors]
+    return np.array([row[1] for row in rows], np.int64), [bytes(row[2]) for row in rows]
 
 
 def store_histories(project_id: int, histories: VisitorHistories) -> None:
     """Store visit histories. Call it in the transaction that releases the lease."""
-    rows = zip(histories.visitors, histories.trimmed, histories.sightings, strict=True)
+    project = [project_id] * len(histories.visitors)
+    rows = zip(project, histories.visitors, histories.trimmed, histories.sightings, strict=True)
     if histories.visitors:
         insert(
             Trail._meta.db_table,
             ("project_id", "visitor", "trimmed", "sightings"),
-            [(project_id, *row) for row in rows],
+            list(rows),
             "(project_id, visitor) DO UPDATE SET trimmed = excluded.trimmed, sightings = excluded.sightings",
         )

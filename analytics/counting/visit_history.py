@@ -139,7 +139,7 @@ def from_views(who: Ints, page: Ints, kind: Ints, hour: Ints, keys: tuple[Ints, 
 
 def decode(blobs: Sequence[bytes]) -> Visits:
     """Unpack several histories; `who` is the index of a history in the sequence."""
-    lengths = np.fromiter((len(blob) // 8 for blob in blobs), np.int64, len(blobs))
+    lengths = np.fromiter(map(len, blobs), np.int64, len(blobs)) // 8
     return Visits(np.repeat(np.arange(len(blobs)), lengths), np.frombuffer(b"".join(blobs), _DTYPE))
 
 

@@ -26,7 +26,7 @@ class Seal(models.Model):
         return f"shard {self.shard}"
 
 
-class Cells(models.Model):
+class _PackedCells(models.Model):
     """The packed cells of one bucket of time. See `analytics.counting.cells`."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
@@ -36,30 +36,27 @@ class Cells(models.Model):
     blob = models.BinaryField()
 
     class Meta:
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["project", "span", "start", "shard"], name="one_bucket_of_cells")
-        ]
+        abstract = True
 
     def __str__(self) -> str:
         return f"{self.span} hours from {EPOCH + timedelta(hours=self.start):%Y-%m-%d %H:%M}"
 
 
-class AudienceCells(models.Model):
-    """The packed cells of one bucket of time whose pages are keys of audiences, not pages."""
+_BUCKET = ("project", "span", "start", "shard")
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
-    span = models.PositiveSmallIntegerField(help_text="Hours.")
-    start = models.PositiveIntegerField(help_text="Hours since 1970, UTC.")
-    shard = models.PositiveSmallIntegerField()
-    blob = models.BinaryField()
+
+class Cells(_PackedCells):
+    """The cells of pages."""
 
     class Meta:
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["project", "span", "start", "shard"], name="one_bucket_of_audience_cells")
-        ]
+        constraints: ClassVar = [models.UniqueConstraint(fields=_BUCKET, name="one_bucket_of_cells")]
 
-    def __str__(self) -> str:
-        return f"{self.span} hours from {EPOCH + timedelta(hours=self.start):%Y-%m-%d %H:%M}"
+
+class AudienceCells(_PackedCells):
+    """The cells of audiences: their pages are keys of audiences."""
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=_BUCKET, name="one_bucket_of_audience_cells")]
 
 
 class Trail(models.Model):

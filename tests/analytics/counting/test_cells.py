@@ -1,7 +1,7 @@
 """The arithmetic of cells and visit histories alone, without a database."""
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from analytics.counting.cells import (
     SPANS,
     UNIONS,
     Bucket,
+    add_up,
     count_views,
     count_visitors,
     cover,
@@ -213,3 +214,16 @@ def test_a_cover_is_the_window_without_gaps_and_only_of_closed_buckets(seed):
         assert span == 1 or end <= closed
         hours += range(first, end)
     assert hours == list(range(lo, hi))
+
+
+@pytest.mark.parametrize("bits", [4, 20, 40])  # 40: three keys do not fit one number
+@pytest.mark.parametrize("size", [0, 1, 50, 2_000])
+def test_sums_are_those_of_a_dictionary_however_the_keys_are_sorted(size, bits):
+    random = np.random.default_rng(size + bits)
+    keys = [random.integers(-(1 << bits), 1 << bits, 40)[random.integers(40, size=size)] for _ in range(3)]
+    n = random.integers(-2, 3, size).astype(np.int8)
+    sums: Counter[tuple[int, ...]] = Counter()
+    for *key, number in zip(*(column.tolist() for column in keys), n.tolist(), strict=True):
+        sums[tuple(key)] += number
+    found = [column.tolist() for column in add_up(*keys, n=n)]
+    assert list(zip(*found, strict=True)) == sorted((*key, number) for key, number in sums.items() if number)
