@@ -68,6 +68,16 @@ def test_a_problem_is_told_once_and_its_end_once(make_project, subscribe, letter
         assert len(letters(person)) == 3, "a new problem"
 
 
+def test_two_processes_that_find_a_problem_at_once_tell_it_once(make_project, subscribe, letters, monkeypatch):
+    project = make_project().project
+    person = subscribe(project, "source")
+    fail(project)
+    monkeypatch.setattr(alerts, "_list_open", lambda topic, project: [])  # each looked before the other stored
+    alerts.check_all()
+    alerts.check_all()
+    assert len(letters(person)) == 1
+
+
 def test_a_problem_that_comes_and_goes_is_one(make_project, subscribe, letters):
     project = make_project().project
     person = subscribe(project, "source")
