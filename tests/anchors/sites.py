@@ -175,7 +175,7 @@ SITES = (
             "npm pkg set overrides.zod=4.1.12 && "  # Nextra 4.6.1 rejects its own layout with zod 4.4
             f"{_NPM} typescript@5 @types/node@20 next@15.5 @svgr/webpack",
             # The page of changes reads releases from the network.
-            "cd examples/swr-site && for page in content/*/docs/change-log.mdx; do echo '# Change log' > $page; done && "
+            "cd examples/swr-site && for page in content/*/docs/change-log.mdx; do echo '# Changes' > $page; done && "
             "sed -i 's/^    redirects:/    typescript: { ignoreBuildErrors: true },&/' next.config.ts",
             "cd examples/swr-site && npx next build",
         ),
