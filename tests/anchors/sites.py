@@ -180,6 +180,7 @@ SITES = (
             "cd examples/swr-site && npx next build",
         ),
         _NODE,
+        "Open: a second “Pagination” on three pages, and headings of imported Markdown and in a list.",
     ),
     RealSite(
         "jekyll",
