@@ -6,10 +6,10 @@ from datetime import UTC, date, datetime
 from typing import Literal
 
 from django.conf import settings
-from django.db.models import Sum
 
+from assistant.conversations.budget_rows import read_cost_limits, sum_days
 from assistant.conversations.model_prices import to_millionths
-from assistant.models import AssistantSettings, BudgetNotice, TokenUse
+from assistant.models import AssistantSettings, BudgetNotice
 from docsite.core.tenants.models import Project
 
 logger = logging.getLogger(__name__)
@@ -47,9 +47,12 @@ def list_limits(
     Of two limits in money the smaller one counts. `owner_settings`: those of the project, if they are loaded already.
     """
     env, day = settings.ENV, day or today_utc()
-    own = owner_settings or AssistantSettings.objects.filter(project=project).first() or AssistantSettings()
-    daily_cost = _smaller(env.daily_cost_per_project, own.daily_cost_limit)
-    monthly_cost = _smaller(env.monthly_cost_per_project, own.monthly_cost_limit)
+    if owner_settings:
+        own_daily_cost, own_monthly_cost = owner_settings.daily_cost_limit, owner_settings.monthly_cost_limit
+    else:
+        own_daily_cost, own_monthly_cost = read_cost_limits(project.pk)
+    daily_cost = _smaller(env.daily_cost_per_project, own_daily_cost)
+    monthly_cost = _smaller(env.monthly_cost_per_project, own_monthly_cost)
     limits = _limits_of(project, "daily", day, day, env.daily_tokens_per_project, daily_cost)
     return limits + _limits_of(
         project, "monthly", day.replace(day=1), day, env.monthly_tokens_per_project, monthly_cost
@@ -101,11 +104,10 @@ def _limits_of(
     """The limits of a period, with what is used of each until a day."""
     if tokens is None and cost is None:
         return []
-    uses = TokenUse.objects.filter(project=project, day__gte=start, day__lte=day)
-    used = uses.aggregate(tokens=Sum("tokens", default=0), cost=Sum("cost", default=0))
-    limits = [BudgetLimit(period, "tokens", start, used["tokens"], tokens)] if tokens is not None else []
+    used_tokens, used_cost = sum_days(project.pk, start, day)
+    limits = [BudgetLimit(period, "tokens", start, used_tokens, tokens)] if tokens is not None else []
     if cost is not None:
-        limits.append(BudgetLimit(period, "cost", start, used["cost"], cost))
+        limits.append(BudgetLimit(period, "cost", start, used_cost, cost))
     return limits
 
 

@@ -9,14 +9,14 @@ between processes.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Min, Q, QuerySet, Sum
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from assistant.conversations import budget_rows as rows
 from assistant.conversations.budget import (
     NOTICE_PERCENT,
     PROJECT_REASON,
@@ -24,7 +24,8 @@ from assistant.conversations.budget import (
     store_notice,
     today_utc,
 )
-from assistant.models import BudgetNotice, TokenReservation, TokenUse
+from assistant.conversations.budget_rows import Amounts
+from assistant.models import BudgetNotice, TokenReservation
 from assistant.prices import NOTHING, Charge
 from docsite.core.tenants.models import Project
 
@@ -59,23 +60,21 @@ class AnswerBudget:
 
         `sent` is charged if the process is killed now: the prompt may be paid for already.
         """
-        today = today_utc()
         with transaction.atomic():
-            reservation = (
-                TokenReservation.objects.filter(pk=self.reservation_id).first() if self.reservation_id else None
-            )
-            day = reservation.day if reservation else today
-            _lock(self.project, day)
+            pk = self.reservation_id or 0
+            reservation = rows.read_reservation(pk) if pk else None
+            day = reservation.day if reservation else today_utc()
+            rows.lock_day(self.project.pk, day)
             address = reservation.address if reservation else hash_address(self.network, day)
-            self.refusal = _explain_refusal(self.project, day, address, most, besides=self.reservation_id or 0)
+            self.refusal = _explain_refusal(self.project, day, address, most, besides=pk)
             if self.refusal:
                 return self.refusal
-            values = {"reserved_tokens": most.tokens, "reserved_cost": most.cost, **_describe_use(sent)}
+            reserved = most.tokens, most.cost
             if reservation:
-                TokenReservation.objects.filter(pk=reservation.pk).update(**values)
+                rows.change_reservation(pk, reserved, _amounts(sent), _expiry())
             else:
-                reservation = TokenReservation.objects.create(project=self.project, day=day, address=address, **values)
-        self.reservation_id, self.day = reservation.pk, day
+                pk = rows.add_reservation(self.project.pk, day, address, reserved, _amounts(sent), _expiry())
+        self.reservation_id, self.day = pk, day
         self.reserved = most
         return ""
 
@@ -86,25 +85,20 @@ class AnswerBudget:
         """
         if self.reservation_id is None:
             return
-        values = _describe_use(used)
-        own = TokenReservation.objects.filter(pk=self.reservation_id)
+        pk, amounts = self.reservation_id, _amounts(used)
         if not ended:
-            own.filter(reserved_tokens__gt=0).update(**values)
+            rows.note_use(pk, amounts, _expiry())
             return
         with transaction.atomic(savepoint=False):
-            reservation = own.first()
-            if reservation is None:  # the project is deleted
+            if rows.read_reservation(pk) is None:  # the project is deleted
                 return
-            _lock(self.project, reservation.day)
-            reservation.refresh_from_db()
+            rows.lock_day(self.project.pk, self.day)
+            reservation = rows.read_reservation(pk)
+            assert reservation
             had_expired = not reservation.reserved_tokens  # then its use is charged already
-            earlier = _amounts_of(reservation) if had_expired else _Amounts(0, 0, 0)
-            _add(
-                self.project,
-                _Amounts(*(now - then for now, then in zip(_amounts(used), earlier, strict=True))),
-                reservation.day,
-            )
-            own.update(**values, reserved_tokens=0, reserved_cost=0)
+            earlier = reservation.used if had_expired else Amounts(0, 0, 0)
+            _add(self.project, Amounts(*(now - then for now, then in zip(amounts, earlier, strict=True))), self.day)
+            rows.change_reservation(pk, (0, 0), amounts, _expiry())
 
     def lock_order(self, *, ended: bool) -> tuple[bool, int, date]:
         """The order of answers in one transaction, in which two processes cannot deadlock."""
@@ -123,7 +117,7 @@ def sweep() -> None:
     for project_id, day in sorted(set(expired.values_list("project", "day"))):
         with transaction.atomic():
             project = Project.objects.get(pk=project_id)
-            _lock(project, day)
+            rows.lock_day(project.pk, day)
             _charge_expired(project, expired.filter(project=project, day=day))
     TokenReservation.objects.filter(day__lt=today - timedelta(days=1), reserved_tokens=0).delete()
     BudgetNotice.objects.filter(starts_on__lt=today - timedelta(days=KEEP_NOTICES_DAYS)).delete()
@@ -134,40 +128,18 @@ def hash_address(network: str, day: date) -> str:
     return salted_hmac("token-share", f"{day} {network}", algorithm="sha256").hexdigest()[:32] if network else ""
 
 
-class _Amounts(NamedTuple):
-    """What is added to a day."""
-
-    tokens: int
-    cost: int
-    unpriced_tokens: int
+def _amounts(used: Charge) -> Amounts:
+    return Amounts(used.tokens, used.cost, used.unpriced_tokens)
 
 
-def _amounts(used: Charge) -> _Amounts:
-    return _Amounts(used.tokens, used.cost, used.unpriced_tokens)
-
-
-def _amounts_of(reservation: TokenReservation) -> _Amounts:
-    return _Amounts(reservation.used_tokens, reservation.used_cost, reservation.unpriced_tokens)
-
-
-def _describe_use(used: Charge) -> dict[str, Any]:
-    """The columns of a reservation that say what its answer has used."""
-    return {
-        "used_tokens": used.tokens,
-        "used_cost": used.cost,
-        "unpriced_tokens": used.unpriced_tokens,
-        "expires_at": _expiry(),
-    }
-
-
-def _add(project: Project, added: _Amounts, day: date) -> None:
+def _add(project: Project, added: Amounts, day: date) -> None:
     """Add to what a project has used on a day, and store a notice of each limit that needs one."""
     if not any(added):
         return
     with transaction.atomic(savepoint=False):
-        use = _lock(project, day)
+        rows.lock_day(project.pk, day)
         before = list_limits(project, day)
-        TokenUse.objects.filter(pk=use.pk).update(**{name: F(name) + value for name, value in added._asdict().items()})
+        rows.add_to_day(project.pk, day, added)
         for limit in before:
             used = replace(limit, used=limit.used + getattr(added, limit.field))
             crossed = [percent for percent in (NOTICE_PERCENT, 100) if limit.percent < percent <= used.percent]
@@ -180,15 +152,13 @@ def _explain_refusal(project: Project, day: date, address: str, most: Charge, be
 
     `besides`: a reservation that it replaces.
     """
-    running = TokenReservation.objects.filter(project=project, reserved_tokens__gt=0).exclude(pk=besides)
-    if (running.filter(day=day).aggregate(first=Min("expires_at"))["first"] or timezone.now()) < timezone.now():
-        _charge_expired(project, running.filter(day=day))
+    if rows.has_expired(project.pk, day, timezone.now(), besides):
+        _charge_expired(project, TokenReservation.objects.filter(project=project, day=day).exclude(pk=besides))
     asked, limits = {"tokens": most.tokens, "cost": most.cost}, list_limits(project, day)
     if most.unpriced_tokens and any(limit.field == "cost" for limit in limits):
         return NO_PRICE_REASON
     for limit in limits:
-        since_start = running.filter(day__gte=limit.starts_on)
-        reserved = since_start.aggregate(sum=Sum(f"reserved_{limit.field}", default=0))["sum"]
+        reserved = rows.sum_reserved(project.pk, limit.starts_on, besides)[limit.field]
         if limit.used + asked[limit.field] > limit.size:
             store_notice(project, limit, 100)
         if limit.used + reserved + asked[limit.field] > limit.size:
@@ -204,12 +174,7 @@ def _explain_address_refusal(
 
     `sizes`: of the limits of the day.
     """
-    own = TokenReservation.objects.filter(project=project, day=day, address=address).exclude(pk=besides)
-    is_charged = Q(reserved_tokens=0)
-    totals = own.aggregate(
-        tokens=Sum("reserved_tokens", default=0) + Sum("used_tokens", filter=is_charged, default=0),
-        cost=Sum("reserved_cost", default=0) + Sum("used_cost", filter=is_charged, default=0),
-    )
+    totals = rows.sum_of_address(project.pk, day, address, besides)
     if not any(totals.values()):
         return ""
     for field, size in sizes.items():
@@ -221,14 +186,9 @@ def _explain_address_refusal(
 def _charge_expired(project: Project, reservations: "QuerySet[TokenReservation]") -> None:
     """Charge what answers of killed processes had used, and give the rest back. Their day is locked."""
     for reservation in reservations.filter(expires_at__lt=timezone.now(), reserved_tokens__gt=0):
-        _add(project, _amounts_of(reservation), reservation.day)
+        used = Amounts(reservation.used_tokens, reservation.used_cost, reservation.unpriced_tokens)
+        _add(project, used, reservation.day)
         TokenReservation.objects.filter(pk=reservation.pk).update(reserved_tokens=0, reserved_cost=0)
-
-
-def _lock(project: Project, day: date) -> TokenUse:
-    uses = TokenUse.objects.select_for_update()
-    day_use = uses.filter(project=project, day=day).first()
-    return day_use or uses.get(pk=TokenUse.objects.get_or_create(project=project, day=day)[0].pk)
 
 
 def _expiry() -> datetime:
