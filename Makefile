@@ -14,7 +14,7 @@ TOOLS := $(WIDGET)/node_modules/.package-lock.json
 BROWSER = PATH="$(CURDIR)/$(WIDGET)/node_modules/.bin:$(CURDIR)/$(VENV)/bin:$$PATH"
 PEERS := tests/bench/search
 # Tests of a file stay together, since they share services.
-PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
+PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
 
 export DJANGO_SETTINGS_MODULE := docsite.settings
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

@@ -13,14 +13,14 @@ install() {
     $as timeout 60 apt-get update -qq && $as apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
-# Chromium without a window takes a third less processor time than the whole browser, which does as well.
+# Chromium without a window takes a third less processor time than the whole browser, which does as well in most tests.
 if [ "$as" != "no" ] && ! command -v chromium-headless-shell >/dev/null; then
     install chromium-headless-shell 2>/dev/null || true
 fi
 
 missing=""
-command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null ||
-    command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || missing="$missing chromium"
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+    missing="$missing chromium"
 command -v redis-server >/dev/null || missing="$missing redis-server"
 command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing="$missing postgresql"
 [ -n "$missing" ] || exit 0

@@ -22,7 +22,9 @@ from playwright.sync_api import (
 
 from tests.conftest import ASYNC_UNSAFE, PAGES, PATIENCE, ROOT, Service, Tenant
 
-PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+# Chromium without a window takes a third less processor time. It has no back/forward cache.
+WITHOUT_WINDOW = ("chromium-headless-shell", *PROGRAMS)
 ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -49,7 +51,7 @@ expect.set_options(timeout=PATIENCE * 1000)
 
 def find_program() -> str:
     """The system's Chromium."""
-    return next(filter(None, map(shutil.which, PROGRAMS)))
+    return next(filter(None, map(shutil.which, WITHOUT_WINDOW)))
 
 
 def follow(link: Locator) -> None:

@@ -93,7 +93,7 @@ async def test_a_wrong_key_is_named_in_the_log(model, caplog):
     items, _ = await ask(model, "wrong_key")
     assert isinstance(items[-1], StreamFailure)
     (record,) = caplog.records
-    assert record.levelno == logging.WARNING
+    assert record.levelno >= logging.WARNING
     assert WRONG_KEY in record.getMessage()
     assert model.address in record.getMessage()
     assert "?" not in record.getMessage()

@@ -44,7 +44,7 @@ QUESTIONS = {
     "Can it read a Sphinx project?": "/your-tools /sources",
     "How do I add the script to Docusaurus?": "/your-tools#does-it-work-with-docusaurus",
     "Can I index a website without its source?": "/sources#a-site-on-the-web",
-    "My docs are behind a login, how do I index them?": "/sources#pages-behind-a-login",
+    "My docs are behind a login, how do I index them?": "/sources#pages-behind-a-log-in",
     "How often is my documentation read again?": "/sources#how-often-is-my-documentation-read-again",
     "Update the index from GitHub Actions": "/your-tools#update-the-index-from-github-actions-or-another-build",
     "I lost my admin key, how do I get it back?": "/keys-and-data#i-lost-my-key-how-do-i-get-it-back",

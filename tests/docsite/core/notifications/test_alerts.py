@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 import time_machine
 from django.contrib.auth import get_user_model
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -243,15 +244,11 @@ def test_an_answered_rate_that_falls_is_told(make_project, subscribe):
     now = timezone.now()
 
     def ask(number, outcome, days):
-        answer = store_answer(project, f"Question {outcome} {days}", outcome)
-        rows = [
-            GroupedQuestion(project=project, at=now - timedelta(days=days), outcome=outcome, answer=answer)
-            for _ in range(1)
-        ]
-        for _ in range(number - 1):
-            other = store_answer(project, f"Question {outcome} {days}", outcome)
-            rows.append(GroupedQuestion(project=project, at=now - timedelta(days=days), outcome=outcome, answer=other))
-        GroupedQuestion.objects.bulk_create(rows)
+        for _ in range(number):
+            with transaction.atomic():  # else a service of other tests may group it
+                answer = store_answer(project, f"Question {outcome} {days}", outcome)
+                at = now - timedelta(days=days)
+                GroupedQuestion.objects.create(project=project, at=at, outcome=outcome, answer=answer)
 
     ask(45, "answered", 10)
     ask(5, "refused", 10)

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from assistant.models import GroupedQuestion, QuestionGroup
@@ -24,19 +25,20 @@ def _no_digests():
 
 def ask(group, outcome, at, number=1):
     """Store questions of a group, grouped."""
+    problem = "refused" if outcome == "refused" else None
     for _ in range(number):
-        answer = store_answer(group.project, group.question or "How do I herd ferrets?", outcome, at=at)
-        problem = "refused" if outcome == "refused" else None
-        question = answer.thread.messages.get(role="user")
-        GroupedQuestion.objects.create(
-            project=group.project,
-            group=group,
-            at=at,
-            outcome=outcome,
-            problem=problem,
-            question=question,
-            answer=answer,
-        )
+        with transaction.atomic():  # else a service of other tests may group them
+            answer = store_answer(group.project, group.question or "How do I herd ferrets?", outcome, at=at)
+            question = answer.thread.messages.get(role="user")
+            GroupedQuestion.objects.create(
+                project=group.project,
+                group=group,
+                at=at,
+                outcome=outcome,
+                problem=problem,
+                question=question,
+                answer=answer,
+            )
 
 
 def group_of(project, question, **facts):

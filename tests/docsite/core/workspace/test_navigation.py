@@ -56,6 +56,7 @@ def test_a_view_is_called_with_the_project_and_its_arguments(people, project, rf
     wrapped = navigation._with_project(view)
     request = rf.get("/")
     request.user = people.owner.get("/admin/").wsgi_request.user
+    request.session = {}
     assert wrapped(request, domain=project.domain, number=3).status_code == 200
     assert called == [(project.project, 3)]
 
