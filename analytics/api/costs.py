@@ -66,7 +66,7 @@ async def costs(request: CallerRequest, projectId: str, params: Query[CostsQuery
 
 def _costs(project: Project, params: CostsQuery) -> HttpResponse:
     start, end = paging.parse_range(params)
-    last = (end - timedelta(microseconds=1)).date()
+    last = min((end - timedelta(microseconds=1)).date(), date.max - timedelta(days=1))
     rows = cost_report.list_costs(project, start.date(), last + timedelta(days=1), params.step)
     totals = cost_report.sum_up(rows, start.date())
     return paging.json_response(

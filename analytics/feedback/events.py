@@ -24,7 +24,7 @@ def publish(project: Project, feedback: Feedback) -> None:
 def _describe(event: Event) -> Description:
     """Feedback without the reader's contact."""
     row = Feedback.objects.select_related("message").filter(feedback_id=event.facts["feedback"]).first()
-    comment = redact(row.comment[:_MAX_COMMENT]) if row and row.comment else None
+    comment = redact(row.comment)[:_MAX_COMMENT] if row and row.comment else None
     page = event.project.url_of(row.path) if row else None
     data = {
         "feedbackId": event.facts["feedback"],

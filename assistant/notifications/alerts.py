@@ -43,20 +43,24 @@ def register() -> None:
 def find_used_budgets(project: Project, open_causes: Collection[str]) -> Iterator[Problem]:
     """The limits of tokens and money of which much is used."""
     for limit in budget.list_limits(project):
+        if not limit.size:  # the owner wants no model
+            continue
+        is_used_up = limit.percent >= 100 or _has_refused(project, limit)
         for percent in PERCENTS:
-            if limit.percent >= percent or (percent == 100 and _has_refused(project, limit)):
-                used = "is used up" if percent == 100 else f"is used to {percent} %"
-                effect = (
-                    "Until it begins anew, answers are" if percent == 100 else "When it is used up, answers will be"
-                )
-                facts = {"limit": limit.name, "percent": percent, "used": limit.used, "size": limit.size}
-                yield Problem(
-                    f"{limit.name}:{percent}",
-                    f"The {limit.name} {used}",
-                    f"{effect} quotes from the pages instead of a model's words.",
-                    _page(project, "limits"),
-                    (BUDGET_REACHED, {**facts, "field": limit.field}),
-                )
+            cause = f"{limit.name}:{percent}"
+            is_reached = is_used_up if percent == 100 else limit.percent >= percent
+            if not is_reached or (is_used_up and percent < 100 and cause not in open_causes):  # one alert is enough
+                continue
+            used = "is used up" if percent == 100 else f"is used to {percent} %"
+            effect = "Until it begins anew, answers are" if percent == 100 else "When it is used up, answers will be"
+            facts = {"limit": limit.name, "percent": percent, "used": limit.used, "size": limit.size}
+            yield Problem(
+                cause,
+                f"The {limit.name} {used}",
+                f"{effect} quotes from the pages instead of a model's words.",
+                _page(project, "limits"),
+                (BUDGET_REACHED, {**facts, "field": limit.field}),
+            )
 
 
 def _has_refused(project: Project, limit: BudgetLimit) -> bool:
@@ -67,7 +71,8 @@ def _has_refused(project: Project, limit: BudgetLimit) -> bool:
     begin = now.replace(hour=0, minute=0, second=0, microsecond=0)
     begin = begin if limit.period == "daily" else begin.replace(day=1)
     reason = budget.PROJECT_REASON.format(name=limit.name)
-    return Message.objects.filter(project=project, created_at__gte=begin, reason=reason).exists()
+    answers = Message.objects.filter(project=project, created_at__gte=begin, outcome__isnull=False)  # by its index
+    return answers.filter(reason=reason).exists()
 
 
 def _describe(event: Event) -> Description:
@@ -121,7 +126,7 @@ def find_fallen_rate(project: Project, open_causes: Collection[str]) -> Iterator
             "fell",
             f"The answered rate fell from {earlier_rate:.0%} to {recent_rate:.0%}",
             f"Of {recent:,} questions in the last {RECENT.days} days, {recent_rate:.0%} were answered with a page. In "
-            f"the {BEFORE.days} days before it were {earlier_rate:.0%}. Perhaps pages moved, or questions are new.",
+            f"the {BEFORE.days} days before, it was {earlier_rate:.0%}. Perhaps pages moved, or questions are new.",
             f"{_page(project, 'gaps')}?range=7d",
         )
 

@@ -84,4 +84,4 @@ def _path(event: Event) -> str:
 
 def _cut(text: str) -> str:
     """A reader's text on one line, without personal data."""
-    return redact(" ".join(text.split())[:_MAX_TEXT])
+    return redact(" ".join(text.split()))[:_MAX_TEXT]

@@ -83,7 +83,8 @@ class Request(WebRequest):  # type: ignore[misc]  # Daphne has no types
         """Send a piece of a stream, for `docsite.core.http.streams`."""
         if not self._is_streaming or count_unsent(self.channel.transport) > MAX_UNSENT_BYTES:
             return False
-        self._write_piece(b"".join(build()))
+        if piece := b"".join(build()):  # an empty piece would end the response
+            self._write_piece(piece)
         return True
 
     @property

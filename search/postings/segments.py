@@ -107,7 +107,7 @@ class Segment:
                 sizes.append(len(field))
                 terms += map(numbers.__getitem__, field)
         widths = np.array(sizes, np.int64).reshape(len(rows), len(FIELDS) + 2)
-        texts = ["\0".join((row.path, row.language, row.version, _join_names(row))).encode() for row in rows]
+        texts = [_join_texts(row.path, row.language, row.version, _join_names(row)).encode() for row in rows]
         kinds, docs = (np.repeat(np.tile(one, two), widths.ravel()) for one, two in (
             (np.arange(widths.shape[1]), len(rows)), (np.arange(len(rows)).repeat(widths.shape[1]), 1)
         ))  # fmt: skip
@@ -193,6 +193,10 @@ def _group(keys: Array) -> tuple[Array, Array]:
     """The different ones of sorted keys, and where each begins; the last start is the end."""
     begins = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
     return keys[begins], np.append(begins, len(keys)).astype(np.int64)
+
+
+def _join_texts(*texts: str) -> str:
+    return "\0".join(text.replace("\0", " ") for text in texts)
 
 
 def _join_names(row: Entry) -> str:

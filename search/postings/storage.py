@@ -132,7 +132,7 @@ def _load(project: Project, name: str) -> Segment:
 
 def _write(file: Path, data: bytes) -> None:
     """Write a file as a whole: no process sees a part of it, also after a power failure."""
-    file.parent.mkdir(exist_ok=True)
+    file.parent.mkdir(mode=0o700, exist_ok=True)
     draft = file.with_suffix(f".{os.getpid()}-{secrets.token_hex(4)}")
     with draft.open("wb") as opened:
         opened.write(data)

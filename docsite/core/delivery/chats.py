@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from docsite.core.delivery.models import Webhook
 
 Format = Webhook.Format
+NO_PREVIEWS = 4  # Discord's flag SUPPRESS_EMBEDS
 OPEN = "Open it"  # the text of the link
 MAX_SENTENCE = 900  # characters; Discord takes 2,000, and each may need a backslash
 _TEAMS_HOSTS = (".webhook.office.com", ".logic.azure.com", ".api.powerplatform.com")
@@ -30,14 +31,18 @@ def find_format(url: str) -> Webhook.Format:
 
 def build_body(chat: str, sentence: str, url: str) -> dict[str, Any]:
     """A message of a chat: a sentence, in which nothing is markup or a mention, and a link."""
-    sentence = " ".join(sentence.split())
+    sentence = " ".join(sentence.split()).replace("://", ":\u200b//")  # chats would make links of readers' addresses
     if len(sentence) > MAX_SENTENCE:
         sentence = f"{sentence[: MAX_SENTENCE - 1]}…"
     if chat == Format.SLACK:
         escaped = sentence.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        return {"text": f"{escaped} <{url}|{OPEN}>", "unfurl_links": False}
+        return {"text": f"{escaped} <{url}|{OPEN}>", "unfurl_links": False, "unfurl_media": False}
     if chat == Format.DISCORD:
-        return {"content": f"{_escape_markdown(sentence)}\n<{url}>", "allowed_mentions": {"parse": []}}
+        return {
+            "content": f"{_escape_markdown(sentence)}\n<{url}>",
+            "allowed_mentions": {"parse": []},
+            "flags": NO_PREVIEWS,
+        }
     card = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",

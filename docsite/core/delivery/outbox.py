@@ -101,6 +101,15 @@ def finish(delivery: Delivery, *, succeeded: bool, result: str, is_last: bool = 
         held = Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.WAITING, due_at=delivery.due_at)
         if held.update(**changes):
             DeliveryAttempt.objects.create(delivery=delivery, succeeded=succeeded, result=result[:_MAX_RESULT])
+            if not succeeded and delivery.webhook_id:
+                _postpone_others(delivery)
+
+
+def _postpone_others(delivery: Delivery) -> None:
+    """Let what else is due for a webhook that has failed wait a little, so that it does not hold up other receivers."""
+    now = timezone.now()
+    others = Delivery.objects.filter(webhook=delivery.webhook_id, state=Delivery.State.WAITING, due_at__lte=now)
+    others.update(due_at=now + timedelta(seconds=RETRY_SECONDS[0]))
 
 
 def repeat(delivery: Delivery) -> None:

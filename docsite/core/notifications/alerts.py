@@ -155,6 +155,6 @@ def render(delivery: Delivery) -> Email | None:
         letter = Letter(f"[{name}] {alert.title}", alert.title, alert.text, "Open the page", alert.path)
     else:
         title = f"Over: {alert.title}"
-        text = f"What we wrote about on {alert.opened_at:%Y-%m-%d at %H:%M} UTC is over. You need do nothing."
+        text = f"What we wrote about on {alert.opened_at:%Y-%m-%d at %H:%M} UTC is no longer found."
         letter = Letter(f"[{name}] {title}", title, text, "Open the page", alert.path)
     return letters.build_email(letter, recipient)

@@ -15,6 +15,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w.@+-]")
 NO_ACCESS = "You have no access here. Ask an owner of your organization to give your group a role, or to invite you."
 SUPERUSER = "Superusers log in with a password, never by single sign-on."
 INACTIVE = "This account is switched off."
+CONNECTED = "This account is connected to somebody else. Disconnect it first, under “Your log-in”."
 
 
 def find(claims: Claims) -> User | None:
@@ -36,7 +37,9 @@ def create(claims: Claims, *, is_invited: bool) -> User:
 
 
 def connect(user: User, issuer: str, subject: str) -> None:
-    """Let a person log in to this account by single sign-on from now on."""
+    """Let a person log in to this account by single sign-on from now on. An account has one person of an issuer."""
+    if Identity.objects.filter(user=user, issuer=issuer).exclude(subject=subject).exists():
+        raise ProviderError(CONNECTED, 409)
     Identity.objects.get_or_create(issuer=issuer, subject=subject, defaults={"user": user})
 
 

@@ -44,7 +44,7 @@ def login(request: HttpRequest) -> HttpResponseBase:
         request.session[_WAITING] = {"user": user.pk, "password": _hash(user), "at": time.time(), "next": after}
         request.session.cycle_key()
         return HttpResponseRedirect(reverse("log_in_code"))
-    elif request.method == "POST" and request.user.is_authenticated:
+    elif request.method == "POST" and isinstance(response, HttpResponseRedirect):
         mark(request, Method.PASSWORD)
         remember_browser(response, request.user)
     return response

@@ -20,6 +20,7 @@ from docsite.core.sign_on.provider import Claims, ProviderError, get_name
 TIMEOUT_SECONDS = 10
 LEEWAY_SECONDS = 60  # by which the clocks of provider and service may differ
 MAX_GROUPS = 1000
+MAX_SUBJECT = 255  # characters, by the specification
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
@@ -69,13 +70,16 @@ def finish(request: HttpRequest) -> Claims:
             more = client.userinfo(token=token)
             if more["sub"] == claims["sub"]:
                 claims = {**more, **claims}
+        subject = claims["sub"]
+        if not isinstance(subject, str) or not 0 < len(subject) <= MAX_SUBJECT:
+            raise ValueError("The subject is not a text of up to 255 characters.")
     except OAuthError as failure:
         raise ProviderError(f"{get_name()} refused the log-in.", 403) from failure
     except JoseError as failure:
         raise ProviderError(f"{get_name()} sent a log-in that is not valid for this service.", 403) from failure
     except (RequestException, ValueError, TypeError, KeyError, RuntimeError) as failure:
         raise ProviderError(f"{get_name()} does not answer as it should. Try again later.", 502) from failure
-    return Claims(metadata["issuer"], str(claims["sub"])[:255], _find_name(claims), _find_groups(claims))
+    return Claims(metadata["issuer"], subject, _find_name(claims), _find_groups(claims))
 
 
 def _client() -> Any:
@@ -105,7 +109,10 @@ def _load_metadata(client: Any) -> dict[str, Any]:
         client.server_metadata.clear()
         raise ValueError("The description is of another issuer, or names an address without encryption.")
     signs_with = metadata.get("id_token_signing_alg_values_supported") or ["RS256"]
-    metadata["id_token_signing_alg_values_supported"] = [name for name in signs_with if name in ALGORITHMS]
+    allowed = [name for name in signs_with if name in ALGORITHMS]
+    if not allowed:
+        raise ValueError("The provider signs with no algorithm that is accepted.")
+    metadata["id_token_signing_alg_values_supported"] = allowed
     return metadata
 
 

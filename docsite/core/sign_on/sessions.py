@@ -1,5 +1,7 @@
 """The session of a user who has shown who they are."""
 
+from datetime import timedelta
+
 from django.contrib.auth import login
 from django.contrib.auth.models import User
 from django.http import HttpRequest
@@ -8,7 +10,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from docsite.core.tenants.log_in_rules import Method, set_method
 
-SINGLE_SIGN_ON_SECONDS = 12 * 3600  # then the provider is asked again, and a group that was left counts
+SINGLE_SIGN_ON_LIFETIME = timedelta(hours=12)  # then the provider is asked again, and a group that was left counts
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -22,7 +24,8 @@ def open_session(request: HttpRequest, user: User, method: Method) -> None:
 def mark(request: HttpRequest, method: Method) -> None:
     """Store how the user of the session has logged in, and how long that holds."""
     set_method(request, method)
-    request.session.set_expiry(SINGLE_SIGN_ON_SECONDS if method == Method.SINGLE_SIGN_ON else None)
+    # With a number of seconds, each use of the session would renew it.
+    request.session.set_expiry(SINGLE_SIGN_ON_LIFETIME if method == Method.SINGLE_SIGN_ON else None)
 
 
 def find_next(request: HttpRequest, wanted: str) -> str:

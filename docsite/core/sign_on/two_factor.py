@@ -50,9 +50,9 @@ def confirm(user: User, code: str) -> list[str]:
     """Switch two-factor log-in on if the code is that of the waiting secret. Returns recovery codes, else nothing."""
     with transaction.atomic():
         device = _find_app(user, is_confirmed=False, lock=True)
-        if device is None or not _check(device, _normalize(code)):
+        if device is None or is_set_up(user) or not _check(device, _normalize(code)):
             return []
-        TOTPDevice.objects.filter(user=user, confirmed=True).delete()
+        TOTPDevice.objects.filter(user=user).exclude(pk=device.pk).delete()
         device.confirmed = True
         device.save(update_fields=["confirmed"])
         codes = _create_recovery_codes(user)

@@ -1,4 +1,4 @@
-"""How a session was opened, and which organizations it may open therefore.
+"""How a session was opened, and which organizations this session may open.
 
 An organization may require single sign-on, or a second factor. Its members may log in by password all the same, since
 they may belong to other organizations; they only do not see this one. Superusers see every organization.

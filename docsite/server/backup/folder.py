@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
@@ -46,6 +47,8 @@ def save(folder: Path) -> dict[str, Any]:
         draft.rename(folder)
     except OSError as failure:
         raise BackupError(f"{folder} cannot be written: {failure.strerror}") from None
+    except sqlite3.Error as failure:
+        raise BackupError(f"The database cannot be copied: {failure}.") from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return manifest
@@ -57,11 +60,16 @@ def load(folder: Path) -> dict[str, Any]:
     engine = _engine()
     if manifest["database"] != connection.vendor:
         raise BackupError(f"This is a backup of {manifest['database']}, and DATABASE_URL is of {connection.vendor}.")
-    if settings.ENV.secret_key and manifest["key"] != _fingerprint():
+    if (settings.ENV.secret_key or not (folder / KEY).exists()) and manifest["key"] != _fingerprint():
         raise BackupError("SECRET_KEY is not that of the backup. Set the same one.")
     if not engine.is_empty():
         raise BackupError("The database is not empty. Move it away, or name an empty one in DATABASE_URL.")
-    compare(manifest["rows"], engine.load(folder / engine.FILE))
+    if not (folder / engine.FILE).exists():
+        raise BackupError(f"{folder / engine.FILE} is missing.")
+    try:
+        compare(manifest["rows"], engine.load(folder / engine.FILE))
+    except sqlite3.Error as failure:
+        raise BackupError(f"The backup cannot be read: {failure}. Empty the database before you try again.") from None
     if (folder / KEY).exists() and not settings.ENV.secret_key:
         key = settings.DATA_DIR / KEY
         shutil.copyfile(folder / KEY, key)

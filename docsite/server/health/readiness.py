@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import sqlite3
 import threading
 import uuid
 from collections.abc import Awaitable, Callable
@@ -19,6 +20,7 @@ CHECK_SECONDS = 1.5  # for each check; they run at once
 BUSY_MILLISECONDS = 500  # that the check of a SQLite database waits for other writers
 MIN_FREE_MIB = 100
 _draining = threading.Event()
+_running: "asyncio.Task[dict[str, str]] | None" = None
 
 
 def start_draining() -> None:
@@ -28,6 +30,13 @@ def start_draining() -> None:
 
 async def check() -> dict[str, str]:
     """`ok`, or a reason, for each thing that a process needs. Takes at most two seconds, whatever hangs."""
+    global _running
+    if _running is None or _running.done():  # callers at the same time share one check
+        _running = asyncio.ensure_future(_check_all())
+    return await asyncio.shield(_running)
+
+
+async def _check_all() -> dict[str, str]:
     names = ("process", "database", "limits", "threads", "disk")
     checks = (_check_process, _in_time(_write), _in_time(_count), _check_threads, _check_disk)
     return dict(zip(names, await asyncio.gather(*(one() for one in checks)), strict=True))
@@ -40,10 +49,15 @@ def _in_time(use: Callable[[], None]) -> Callable[[], Awaitable[str]]:
         except TimeoutError:
             return f"no answer within {CHECK_SECONDS:g} seconds"
         except Exception as failure:  # each store has its own
-            return describe(failure)
+            return _describe(failure)
         return "ok"
 
     return check
+
+
+def _describe(failure: Exception) -> str:
+    """The reason of a failure. Anybody may read it, so it names no host, port or user of a server."""
+    return describe(failure) if isinstance(failure.__cause__, sqlite3.Error) else type(failure).__name__
 
 
 def _write() -> None:
@@ -73,5 +87,11 @@ async def _check_threads() -> str:
 
 
 async def _check_disk() -> str:
-    free = (await asyncio.to_thread(shutil.disk_usage, settings.DATA_DIR)).free // 2**20
+    try:
+        usage = await asyncio.wait_for(asyncio.to_thread(shutil.disk_usage, settings.DATA_DIR), CHECK_SECONDS)
+    except TimeoutError:
+        return f"no answer within {CHECK_SECONDS:g} seconds"
+    except OSError as failure:
+        return failure.strerror or type(failure).__name__
+    free = usage.free // 2**20
     return "ok" if free >= MIN_FREE_MIB else f"only {free} MiB are free below DATA_DIR"

@@ -3,7 +3,8 @@
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth import logout
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
@@ -23,7 +24,10 @@ def show_own_log_in(request: HttpRequest) -> HttpResponse:
     form, codes = CodeForm(), []
     if request.method == "POST" and has_password:
         if "disconnect" in request.POST:
-            _disconnect(request, user)
+            Identity.objects.filter(user=user).delete()
+            if get_method(request) == Method.SINGLE_SIGN_ON:  # it has shown no password
+                logout(request)
+                return HttpResponseRedirect(reverse("admin:login"))
         elif "begin" in request.POST and not two_factor.is_set_up(user):
             two_factor.begin(user)
         else:
@@ -74,13 +78,6 @@ def _change(request: HttpRequest, user: Any, form: CodeForm) -> list[str]:
     except TooMany as refusal:
         form.add_error("code", refusal.sentence)
     return []
-
-
-def _disconnect(request: HttpRequest, user: Any) -> None:
-    """End single sign-on for an account with a password. The session is one by password from now on."""
-    for identity in Identity.objects.filter(user=user):
-        identity.delete()
-        mark(request, Method.PASSWORD)
 
 
 navigation.add_address("account/log-in", show_own_log_in, "account_log_in")

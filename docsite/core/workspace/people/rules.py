@@ -14,6 +14,7 @@ from docsite.core.tenants.models import Membership, Organization, Project, Role
 from docsite.core.workspace import navigation
 
 MAX_GROUPS = 200  # with a role in one organization
+OPERATOR_ONLY = "This service has several organizations, so its operator (a superuser) gives groups their roles."
 OWN_SESSION_FIRST = {
     "requires_single_sign_on": "Log in by single sign-on yourself first. This shows that it works, and keeps you in.",
     "requires_second_factor": "Set up two-factor log-in for yourself first, and log in with it.",
@@ -21,7 +22,7 @@ OWN_SESSION_FIRST = {
 
 
 class RulesForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no such argument
-    """The two duties. An owner can only impose one that the own session fulfils, so that nobody locks himself out."""
+    """Two requirements. Owners can switch on only one that their own session meets, so nobody locks themselves out."""
 
     class Meta:
         model = Organization
@@ -37,7 +38,7 @@ class RulesForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no suc
         self.is_superuser = request.user.is_superuser
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a new duty that would close the organization to the owner."""
+        """Refuse a new requirement that would close the organization to the owner."""
         cleaned = super().clean() or self.cleaned_data
         for name in self.changed_data:
             if not cleaned[name]:
@@ -68,13 +69,20 @@ class GroupForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no suc
 
 
 def show_rules(request: HttpRequest, project: Project) -> HttpResponse:
-    """Show and change how members of the project's organization log in."""
+    """Show and change how members of the project's organization log in.
+
+    All organizations share the provider, and its groups. If every owner could give a role to any group, one could make
+    the people of another organization members of the own one. So only superusers do, unless there is one organization.
+    """
     organization = project.organization
     posted = request.POST if request.method == "POST" else {}
     rules = RulesForm(request, posted if "rules" in posted else None, instance=organization)
     group = GroupForm(
         posted if "add" in posted else None, instance=GroupRole(organization=organization, role=Role.VIEWER)
     )
+    may_give_roles = request.user.is_superuser or Organization.objects.count() == 1
+    if group.is_bound and not may_give_roles:
+        group.add_error(None, OPERATOR_ONLY)
     saved = _save(request, project, rules, group)
     if saved:
         messages.success(request, saved)
@@ -83,6 +91,8 @@ def show_rules(request: HttpRequest, project: Project) -> HttpResponse:
         "organization": Organization.objects.get(pk=organization.pk),  # the form has changed the other one
         "form": rules,
         "group_form": group,
+        "may_give_roles": may_give_roles,
+        "operator_only": OPERATOR_ONLY,
         "groups": GroupRole.objects.filter(organization=organization),
         "provider_name": provider.get_name() if provider.is_configured() else "",
         "unconnected": list_unconnected(organization) if provider.is_configured() else [],
@@ -105,7 +115,8 @@ def list_unconnected(organization: Organization) -> list[str]:
 def _save(request: HttpRequest, project: Project, rules: RulesForm, group: GroupForm) -> str:
     """Save the form that was sent, or remove a group. Returns a sentence, if something was done."""
     if rules.is_bound and rules.is_valid():
-        rules.save()
+        organization = rules.save(commit=False)
+        organization.save(update_fields=rules.Meta.fields)
         return "Saved."
     if group.is_bound and group.is_valid():
         row = group.save()

@@ -7,6 +7,7 @@ from typing import Any
 
 from docsite.core.tenants.management.base import ServiceCommand, check_migrations
 from docsite.server import lifecycle, memory
+from docsite.server.health import descriptors
 
 
 class Command(ServiceCommand):
@@ -23,6 +24,7 @@ class Command(ServiceCommand):
         end = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: end.set())
+        descriptors.raise_limit()
         memory.start()
         lifecycle.start_background()
         self.stdout.write("Working. Ctrl-C or SIGTERM ends the work; the next worker goes on with it.")

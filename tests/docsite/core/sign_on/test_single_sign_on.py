@@ -215,9 +215,15 @@ def test_an_account_with_a_password_is_connected_by_its_owner_only(provider, peo
     assert membership(subject, project).user.username == f"teammate of {project.domain}"
     browser, response = provider.log_in(subject)
     assert browser.get(f"/admin/project/{project.domain}/people").status_code == 200
+    _, response = provider.log_in(f"{subject}-2", people.teammate)
+    assert people.teammate.post(response["Location"]).status_code == 409, "an account has one person"
+    end = people.teammate.session.get_expiry_date()
+    people.teammate.post("/admin/login/", {"username": "teammate", "password": "wrong"})
+    assert people.teammate.session["log_in_method"] == "single sign-on"
+    assert people.teammate.session.get_expiry_date() == end, "the use of a session does not renew it"
     people.teammate.post("/admin/account/log-in", {"disconnect": "1"})
     assert not Identity.objects.filter(subject=subject).exists()
-    assert people.teammate.session["log_in_method"] == "password"
+    assert "_auth_user_id" not in people.teammate.session, "it has shown no password"
     assert provider.log_in(subject)[1].status_code == 403
     other = new_browser().post("/admin/login/single-sign-on/connect")
     assert other["Location"] == "/admin/"
