@@ -6,10 +6,10 @@ they may belong to other organizations; they only do not see this one. Superuser
 
 from enum import StrEnum
 
-from django.db.models import Q
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from docsite.core.tenants.models import Organization
+from docsite.core.tenants.models import Membership, Organization
 
 _SESSION_KEY = "log_in_method"
 
@@ -32,19 +32,22 @@ def set_method(request: HttpRequest, method: Method) -> None:
     request.session[_SESSION_KEY] = method.value
 
 
-def opened_by(request: HttpRequest, prefix: str = "") -> Q:
-    """The condition on organizations that this session opens. `prefix` is the look-up to them: `organization__`."""
+def find_memberships(request: HttpRequest) -> "QuerySet[Membership]":
+    """The memberships of the user that count in this session.
+
+    A role by groups counts only after single sign-on, where the provider has just confirmed the groups.
+    """
+    own = Membership.objects.filter(user=request.user.pk)
     method = get_method(request)
-    refused = {
-        Method.PASSWORD: ("requires_single_sign_on", "requires_second_factor"),
-        Method.SECOND_FACTOR: ("requires_single_sign_on",),
-        Method.SINGLE_SIGN_ON: (),
-    }[method]
-    return Q(**{f"{prefix}{field}": False for field in refused})
+    if method == Method.SINGLE_SIGN_ON:
+        return own
+    own = own.filter(is_from_groups=False, organization__requires_single_sign_on=False)
+    return own if method == Method.SECOND_FACTOR else own.filter(organization__requires_second_factor=False)
 
 
 def list_closed(request: HttpRequest) -> list[Organization]:
     """The organizations of the user that this session does not open, by name."""
-    if request.user.is_superuser or get_method(request) == Method.SINGLE_SIGN_ON:
+    if request.user.is_superuser:
         return []
-    return list(Organization.objects.filter(memberships__user=request.user.pk).exclude(opened_by(request)))
+    own = Organization.objects.filter(memberships__user=request.user.pk)
+    return list(own.exclude(pk__in=find_memberships(request).values("organization")))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest
 
-from docsite.core.tenants.log_in_rules import opened_by
-from docsite.core.tenants.models import Membership, Role
+from docsite.core.tenants.log_in_rules import find_memberships
+from docsite.core.tenants.models import Role
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
@@ -68,8 +68,7 @@ def _load_roles(request: HttpRequest) -> dict[int, Role]:
     """The user's roles in the organizations that the session opens. They are read once for a request."""
     roles: dict[int, Role] | None = getattr(request, "_roles", None)
     if roles is None:
-        own = Membership.objects.filter(opened_by(request, "organization__"), user=request.user.pk)
-        rows = own.values_list("organization_id", "role")
+        rows = find_memberships(request).values_list("organization_id", "role")
         roles = {organization: Role(role) for organization, role in rows}
         request._roles = roles  # type: ignore[attr-defined]
     return roles

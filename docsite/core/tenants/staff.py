@@ -6,7 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 
-from docsite.core.tenants.log_in_rules import opened_by
+from docsite.core.tenants.log_in_rules import find_memberships
 from docsite.core.tenants.models import Membership, Organization, Project, Role
 from docsite.core.tenants.roles import SAFE_METHODS, find_rule, has_role, list_roles_from
 
@@ -21,8 +21,8 @@ def organizations_of(request: HttpRequest, role: Role = Role.VIEWER) -> "QuerySe
     organizations = Organization.objects.all()
     if request.user.is_superuser:
         return organizations
-    own = organizations.filter(memberships__user=request.user.pk, memberships__role__in=list_roles_from(role))
-    return own.filter(opened_by(request))
+    own = find_memberships(request).filter(role__in=list_roles_from(role))
+    return organizations.filter(pk__in=own.values("organization"))
 
 
 def projects_of(request: HttpRequest, role: Role = Role.VIEWER) -> "QuerySet[Project]":

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 
@@ -19,6 +20,7 @@ from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation
 
 KEY = "notifications"
+TEST_PAUSE_SECONDS = 60
 
 
 class NotificationsForm(forms.Form):
@@ -52,7 +54,10 @@ def show_notifications(request: HttpRequest, project: Project) -> HttpResponse:
         Subscription.objects.update_or_create(project=project, user=user, defaults=values)
         messages.success(request, "Saved.")
         return HttpResponseRedirect(request.path)
-    result = _send_digest(stored) if "test" in request.POST and stored and mail.is_configured() else None
+    result = None
+    if "test" in request.POST and stored and mail.is_configured():
+        may_send = caches["default"].add(f"digest-test-{user.pk}", True, TEST_PAUSE_SECONDS)
+        result = _send_digest(stored) if may_send else (False, "You have just sent one. Wait a minute.")
     keys = [one.key for one in offered]
     context = {
         "form": form,

@@ -148,6 +148,7 @@ def test_the_page_stores_the_choice_and_sends_a_digest(people, project, settings
     assert "me@acme.example" not in people.teammate.get(page).content.decode()
     assert people.stranger.get(page).status_code == 404
     assert "The mail server accepted it." in people.owner.post(page, {"test": "1"}).content.decode()
+    assert "Wait a minute" in people.owner.post(page, {"test": "1"}).content.decode()
     assert [letter["To"] for letter in mailbox.mail] == ["me@acme.example"]
     settings_of(email_url="")
     html = people.owner.get(page).content.decode()

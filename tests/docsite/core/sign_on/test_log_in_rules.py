@@ -9,7 +9,7 @@ from django.test import Client
 
 from docsite.core.sign_on.models import GroupRole
 from docsite.core.tenants.log_in_rules import Method, set_method
-from docsite.core.tenants.models import Organization
+from docsite.core.tenants.models import Membership, Organization
 from docsite.privacy.models import AuditEntry
 from tests.conftest import logged_in
 
@@ -132,3 +132,13 @@ def test_an_invitation_makes_no_password_where_passwords_are_off(people, project
     assert isinstance(response, HttpResponse)
     assert "password1" not in response.content.decode()
     assert not Client().login(username=name, password="a heron eats")
+
+
+def test_a_role_by_group_does_not_count_after_a_password(people, project):
+    page = f"/admin/project/{project.domain}/people"
+    assert people.teammate.get(page).status_code == 200
+    memberships = Membership.objects.filter(organization=project.project.organization)
+    memberships.filter(user__username=f"teammate of {project.domain}").update(is_from_groups=True)
+    assert people.teammate.get(page).status_code == 404
+    assert f"/admin/project/{project.domain}" not in people.teammate.get("/admin/").content.decode()
+    assert people.owner.get(page).status_code == 200
