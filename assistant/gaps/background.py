@@ -14,10 +14,12 @@ class _Grouper(BackgroundThread):
 
     def work(self) -> None:
         """Group the questions that are new, and ask again those that are due."""
-        while not grouping.catch_up(POLL_SECONDS) and not self.stopping.is_set():
+        while grouping.has_new() and not grouping.catch_up(POLL_SECONDS) and not self.stopping.is_set():
             pass
-        repetition.ask_due(self._rest_between_searches)
-        nearest.find_due(self._rest_between_searches)
+        if repetition.is_due():
+            repetition.ask_due(self._rest_between_searches)
+        if nearest.is_due():
+            nearest.find_due(self._rest_between_searches)
 
     def _rest_between_searches(self) -> bool:
         """Pause, so that readers go first. Returns whether to stop."""

@@ -9,6 +9,7 @@ from django.db.models import F
 from assistant.models import GroupedQuestion, QuestionGroup
 from assistant.passage_search import find
 from assistant.question import Question
+from docsite.core.db import has_row
 from docsite.core.tenants.models import Project
 from search.models import Generation
 
@@ -16,6 +17,12 @@ logger = logging.getLogger(__name__)
 
 MAX_PAGES = 3
 BATCH = 100
+
+
+def is_due() -> bool:
+    """Whether `find_due` has something to do."""
+    groups = QuestionGroup._meta.db_table
+    return has_row(f"SELECT 1 FROM {groups} WHERE has_problem AND nearest_generation IS NULL LIMIT 1")
 
 
 def find_due(should_stop: Callable[[], bool] = lambda: False) -> None:

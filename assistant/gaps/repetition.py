@@ -21,6 +21,7 @@ from assistant.models import AssistantSettings, Message, QuestionGroup
 from assistant.passage_search import PassageSearch
 from assistant.question import Question
 from assistant.question_groups.pins import find_pin
+from docsite.core.db import has_row
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.models import Generation
@@ -30,6 +31,16 @@ logger = logging.getLogger(__name__)
 MAX_QUESTIONS = 100  # of a project after one swap of its index, the latest ones
 MAX_TOKENS = 100_000  # of these; further questions are answered by quotes
 ANSWERED = (Message.Outcome.ANSWERED,)
+
+
+def is_due() -> bool:
+    """Whether `ask_due` has something to do."""
+    groups, generations = QuestionGroup._meta.db_table, Generation._meta.db_table
+    return has_row(
+        f"SELECT 1 FROM {groups} JOIN {generations} ON {generations}.project_id = {groups}.project_id WHERE state = %s "
+        f"AND (asked_generation IS NULL OR asked_generation <> {generations}.number) LIMIT 1",
+        QuestionGroup.State.FIXED.value,
+    )
 
 
 def ask_due(should_stop: Callable[[], bool] = lambda: False) -> int:

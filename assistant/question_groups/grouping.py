@@ -15,6 +15,7 @@ from django.utils import timezone
 from assistant.models import GroupedQuestion, GroupingProgress, Message, QuestionGroup
 from assistant.question_groups import events, group_index, thumbs, wording
 from assistant.question_groups.problems import Problem, problem_of
+from docsite.core.db import has_row
 from search.models import SearchQuery
 from search.query_log.recording import CLICKABLE
 
@@ -29,6 +30,20 @@ class _NewRow:
 
     row: GroupedQuestion
     terms: frozenset[str] | None
+
+
+def has_new() -> bool:
+    """Whether `catch_up` has something to do."""
+    messages, searches = Message._meta.db_table, SearchQuery._meta.db_table
+    answer, search = (
+        f"COALESCE((SELECT {name} FROM {GroupingProgress._meta.db_table} WHERE id = 1), 0)"
+        for name in ("answer", "search")
+    )
+    return has_row(
+        f"SELECT 1 WHERE (SELECT MAX(id) FROM {messages}) > {answer} "
+        f"OR (SELECT at FROM {searches} WHERE id > {search} ORDER BY id LIMIT 1) <= %s",
+        timezone.now() - CLICKABLE,
+    )
 
 
 def catch_up(seconds: float | None = None) -> bool:
@@ -187,8 +202,13 @@ def _choose_groups(new: Sequence[_NewRow]) -> None:
 
 
 def _create_group(project_id: int, terms: frozenset[str]) -> int:
-    group = QuestionGroup.objects.create(project_id=project_id, terms=wording.join(terms), key=wording.digest(terms))
-    group_index.add_group(project_id, group.pk, terms)
+    group, is_new = QuestionGroup.objects.get_or_create(
+        project_id=project_id, key=wording.digest(terms), defaults={"terms": wording.join(terms)}
+    )
+    if is_new:
+        group_index.add_group(project_id, group.pk, terms)
+    else:  # another process has created it, and this one has missed it
+        group_index.forget(project_id)
     return group.pk
 
 

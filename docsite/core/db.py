@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import cache, cached_property, partial
 from itertools import chain
 from typing import ParamSpec, TypeVar
@@ -102,6 +102,14 @@ def _with_connections(call: Callable[[], T], seconds: float | None) -> T:
         return result
     finally:
         close_old_connections()
+
+
+def has_row(query: str, *values: Value | datetime) -> bool:
+    """Whether a query finds a row. For what each process asks every second: the ORM takes ten times as long."""
+    adapt = connection.ops.adapt_datetimefield_value
+    with connection.cursor() as cursor:
+        cursor.execute(query, [adapt(value) if isinstance(value, datetime) else value for value in values])
+        return cursor.fetchone() is not None
 
 
 @contextmanager

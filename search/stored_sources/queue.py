@@ -12,6 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from docsite.core.db import has_row
 from search.models import Source
 from search.stored_sources import events
 from search.stored_sources.heartbeat import MAX_SILENCE
@@ -36,6 +37,13 @@ def reschedule(source: Source) -> None:
     Source.objects.filter(pk=source.pk).exclude(state__in=(State.QUEUED, State.RUNNING)).update(
         wanted_at=_next_due_time(source, since)
     )
+
+
+def is_due() -> bool:
+    """Whether `claim_next` has something to do."""
+    query = f"SELECT 1 FROM {Source._meta.db_table} WHERE wanted_at <= %s OR (state = %s AND seen_at <= %s) LIMIT 1"
+    now = timezone.now()
+    return has_row(query, now, State.RUNNING.value, now - MAX_SILENCE)
 
 
 def claim_next() -> Source | None:

@@ -34,6 +34,8 @@ class _Scheduler(BackgroundThread):
 
     def work(self) -> None:
         """Read one source that is due."""
+        if not queue.is_due():
+            return
         source = queue.claim_next()
         connection.close()  # reading may take hours, and others may need it
         if source:

@@ -15,6 +15,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from docsite.core.db import has_row
 from docsite.core.delivery import mail
 from docsite.core.delivery.messages import Message
 from docsite.core.delivery.models import Delivery, DeliveryAttempt
@@ -57,6 +58,12 @@ def add(project: Project, event: str, subject: str, channels: Iterable[Delivery.
     Delivery.objects.bulk_create(
         Delivery(project=project, event=event, subject=subject, channel=channel) for channel in channels
     )
+
+
+def is_due() -> bool:
+    """Whether a delivery waits that `claim` may give."""
+    waiting = f"state = '{Delivery.State.WAITING.value}'"  # as in the condition of the index
+    return has_row(f"SELECT 1 FROM {Delivery._meta.db_table} WHERE {waiting} AND due_at <= %s LIMIT 1", timezone.now())
 
 
 def claim() -> Delivery | None:

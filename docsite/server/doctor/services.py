@@ -49,7 +49,7 @@ def check_deliveries() -> Finding | None:
     except DatabaseError:
         return None  # the check of the database says why
     if failed:
-        advice = "Open “Webhooks” and “Support requests” of the projects: each delivery says why, and can be sent again."
+        advice = "Open “Webhooks” and “Support requests” of the projects: each says why, and can send again."
         return Finding("Deliveries", f"{failed} e-mails and webhooks have failed", advice)
     return Finding("Deliveries", f"{waiting} wait, none has failed")
 
