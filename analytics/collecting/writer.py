@@ -97,7 +97,7 @@ def _store(group: list[_Batch]) -> list[Receipt]:
 
 
 def _insert_group(group: list[_Rows]) -> list[tuple[int, int]]:
-    """Insert the rows of batches, and return for each how many were new: views that count, and views that do not.
+    """Insert the rows of batches. Returns two numbers for each batch: new views that count, new views that do not.
 
     One statement inserts the rows of all batches, as nearly always all are new. Otherwise nobody would know
     whose rows were not, so each batch is inserted by itself.

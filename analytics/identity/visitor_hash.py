@@ -19,7 +19,7 @@ def hash_visitor(secret: str, address: Address, client: str) -> int:
 
 
 def hash_network(secret: str, network: str, client: str) -> int:
-    """The same hash, of the network of an address."""
+    """The hash of `hash_visitor` for a client in a network, as `network_of` gives it."""
     return keyed_hash(secret, f"{network}\n{client}")
 
 

@@ -49,7 +49,7 @@ class AllowedAddresses:
         self._urls: dict[str, str] = {}
 
     def _collect(self) -> None:
-        """Collect the addresses of the owner, then those of the passages that are new since the last look-up."""
+        """Allow the addresses that the owner has listed, and those in passages that are new since the last look-up."""
         for address in self._allowed:
             self._allow(address if ":" in address or "@" not in address else f"mailto:{address}")
         self._allowed = ()

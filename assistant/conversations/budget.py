@@ -77,7 +77,7 @@ def find_reached(project: Project) -> list[BudgetNotice]:
 
 
 def store_notice(project: Project, limit: BudgetLimit, percent: int) -> None:
-    """Store a notice, if it is the first of its kind."""
+    """Store that a percentage of a limit is used. A period has one notice for each limit, its size and percentage."""
     _, is_new = BudgetNotice.objects.get_or_create(
         project=project,
         period=limit.period,
@@ -93,7 +93,10 @@ def store_notice(project: Project, limit: BudgetLimit, percent: int) -> None:
 
 
 def _smaller(operator: float | None, owner: int | None) -> int | None:
-    """The smaller one of two limits in money, in millionths."""
+    """The limit that counts, of the operator's and the owner's: the smaller one. None if there is neither.
+
+    `operator` is in units of the currency, `owner` and the result in millionths of it.
+    """
     sizes = [*([] if operator is None else [to_millionths(operator)]), *([] if owner is None else [owner])]
     return min(sizes, default=None)
 

@@ -12,6 +12,7 @@ from assistant.gaps import questions
 from assistant.gaps.questions import ANSWERED, GREETING
 from assistant.model_chain import list_models
 from assistant.models import AssistantSettings, Message
+from assistant.prices import MILLION
 from docsite.core.delivery import events
 from docsite.core.delivery.events import Description, EventType
 from docsite.core.delivery.models import Event
@@ -29,7 +30,6 @@ LATEST = 50  # answers that are looked at
 RECENT, BEFORE = timedelta(days=3), timedelta(days=28)
 MIN_RECENT, MIN_BEFORE = 20, 50  # questions: a rate of fewer says little
 FALL, STILL_LOW = 0.15, 0.08  # of the answered rate: what opens an alert, and what keeps it open
-_MILLION = 1_000_000
 
 
 def register() -> None:
@@ -77,7 +77,7 @@ def _has_refused(project: Project, limit: BudgetLimit) -> bool:
 
 def _describe(event: Event) -> Description:
     facts = event.facts
-    unit = 1 if facts["field"] == "tokens" else _MILLION
+    unit = 1 if facts["field"] == "tokens" else MILLION
     data = {"limit": facts["limit"], "percent": facts["percent"]}
     data |= {"used": facts["used"] / unit if unit > 1 else facts["used"]}
     data |= {"size": facts["size"] / unit if unit > 1 else facts["size"]}

@@ -35,5 +35,8 @@ def get() -> Any:  # its types list every shape that some option would return
 
 
 def report_failure(failure: BaseException) -> None:
-    """Tell the log once that Redis does not answer. Running answers then reach only readers of this process."""
+    """Note that Redis does not answer; the log gets one line for the whole outage.
+
+    Meanwhile only readers who are connected to this process get the answers that it writes.
+    """
     availability.redis.report_failure(type(failure).__name__)

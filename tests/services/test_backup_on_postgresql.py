@@ -1,7 +1,6 @@
 """A backup of PostgreSQL that is made while others write holds one state, and is restored row for row."""
 
 import json
-import shutil
 import threading
 from pathlib import Path
 
@@ -14,8 +13,6 @@ pytestmark = pytest.mark.services
 
 
 def test_a_backup_beside_a_writer_is_restored_row_for_row(postgres: str, tmp_path: Path) -> None:
-    if not shutil.which("pg_dump"):
-        pytest.skip("pg_dump is not installed")
     server = postgres.rpartition("/")[0]
     with psycopg.connect(postgres, autocommit=True) as admin:
         for name in ("saved", "restored"):

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -31,13 +32,13 @@ _HALF_OF_A_PAIR = re.compile("[\ud800-\udfff]")
 _large_bodies = ThreadPoolExecutor(1, thread_name_prefix="large-bodies")
 
 
-class QuickBody(BaseModel):
+class QuickBody(BaseModel, ABC):
     """A body that has a faster parser, which knows only valid bodies."""
 
     @classmethod
+    @abstractmethod
     def parse_valid(cls, raw: bytes) -> Self | None:
         """The body; None if it may be invalid. Then the usual parser decides, and names the mistake."""
-        raise NotImplementedError
 
 
 Body = TypeVar("Body", bound=BaseModel)

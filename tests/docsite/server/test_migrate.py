@@ -6,8 +6,8 @@ from pathlib import Path
 from tests import scenarios
 
 
-def test_two_migrations_at_once_both_succeed(tmp_path: Path) -> None:
-    database = {"DATA_DIR": str(tmp_path)}
+def migrate_twice_at_once(database: dict[str, str]) -> None:
+    """Start two processes that migrate a new database. Both must succeed."""
     failures: list[BaseException] = []
 
     def migrate() -> None:
@@ -22,4 +22,8 @@ def test_two_migrations_at_once_both_succeed(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_two_migrations_at_once_both_succeed(tmp_path: Path) -> None:
+    migrate_twice_at_once({"DATA_DIR": str(tmp_path)})
     assert (tmp_path / "migrate.lock").exists()
