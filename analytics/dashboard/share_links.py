@@ -22,7 +22,7 @@ from docsite.core.http.errors import TooMany
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import navigation
-from docsite.core.workspace.posted_rows import find_row
+from docsite.core.workspace.posted_rows import find_posted_row
 
 MAX_LINKS = 50  # of a project that work at once
 _USE_EVERY = timedelta(minutes=10)  # `last_used_at` is written so often
@@ -54,7 +54,7 @@ def show_links(request: HttpRequest, domain: str) -> HttpResponse:
     links = ShareLink.objects.filter(project=project)
     address = ""
     if request.method == "POST" and "revoke" in request.POST:
-        link = find_row(links.filter(revoked_at=None), request.POST["revoke"])
+        link = find_posted_row(links.filter(revoked_at=None), request.POST["revoke"])
         if link:
             link.revoked_at = timezone.now()
             link.save(update_fields=["revoked_at"])

@@ -5,7 +5,8 @@ from typing import ClassVar
 
 from django.db import models
 
-from docsite.core.tenants.models import RETENTION_DAYS, Project
+from docsite.core.tenants.models import Project
+from docsite.core.tenants.validators import RETENTION_DAYS
 
 
 def new_visitor_secret() -> str:

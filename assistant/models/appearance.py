@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from docsite.core.tenants.models import origin_of
+from docsite.core.tenants.validators import origin_of
 
 MAX_LABELS = 200
 MAX_LABEL_LENGTH = 300

@@ -9,8 +9,9 @@ from django.db import models
 
 from assistant.models.support_requests import SupportSettings
 from assistant.question import AnswerSettings
-from docsite.core.tenants.models import RETENTION_DAYS, Project, origin_of
+from docsite.core.tenants.models import Project
 from docsite.core.tenants.rows import find_row
+from docsite.core.tenants.validators import RETENTION_DAYS, origin_of
 
 MAX_STARTERS = 3  # starter questions
 

@@ -9,8 +9,9 @@ from django.db import models
 
 from docsite.core import ids
 from docsite.core.delivery.models import Webhook
-from docsite.core.tenants.models import RETENTION_DAYS, Project
+from docsite.core.tenants.models import Project
 from docsite.core.tenants.rows import find_row
+from docsite.core.tenants.validators import RETENTION_DAYS
 
 MAX_EMAILS = 5
 DEFAULT_DAYS = 365

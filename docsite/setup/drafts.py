@@ -9,7 +9,6 @@ from django.conf import settings
 from django.http import Http404, HttpRequest
 
 from docsite.core.tenants.models import Project
-from search.sources.detection import detect
 from search.sources.request import SourceRequest
 
 _KEY = "new_projects"
@@ -38,6 +37,8 @@ class Draft:
             generator=self.generator,
             private_hosts=settings.ENV.crawl_private_hosts,
         )
+        from search.sources.detection import detect  # with the readers of all formats, which serve no request
+
         found = detect(request)
         return replace(
             self,

@@ -9,8 +9,9 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from assistant.models import WidgetSettings
-from docsite.core.tenants.models import ApiKey, Organization, Project, Role, validate_docs_url
+from docsite.core.tenants.models import ApiKey, Organization, Project, Role
 from docsite.core.tenants.staff import organizations_of
+from docsite.core.tenants.validators import validate_docs_url
 from docsite.core.workspace.fields import OriginsField
 from docsite.setup.drafts import Draft, propose_domain
 from search.admin.sources import clean_location

@@ -10,8 +10,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from docsite.core.tenants.models import Project, Role, origin_of
+from docsite.core.tenants.models import Project, Role
 from docsite.core.tenants.staff import is_staff, organizations_of, projects_of
+from docsite.core.tenants.validators import origin_of
 from docsite.core.workspace import navigation
 from docsite.setup import drafts
 from docsite.setup.drafts import Draft

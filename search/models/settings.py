@@ -2,7 +2,8 @@
 
 from django.db import models
 
-from docsite.core.tenants.models import RETENTION_DAYS, Project
+from docsite.core.tenants.models import Project
+from docsite.core.tenants.validators import RETENTION_DAYS
 
 
 class SearchSettings(models.Model):

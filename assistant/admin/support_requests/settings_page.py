@@ -17,7 +17,8 @@ from docsite.core import ids
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.delivery import mail, webhooks
 from docsite.core.delivery.messages import DeliveryError, WebhookCall
-from docsite.core.tenants.models import Project, origin_of
+from docsite.core.tenants.models import Project
+from docsite.core.tenants.validators import origin_of
 from docsite.core.workspace import navigation
 
 

@@ -26,7 +26,8 @@ from docsite.core.delivery.messages import DeliveryError, WebhookCall, quote_ans
 from docsite.core.delivery.models import Webhook
 from docsite.core.network import connections
 from docsite.core.network.private_hosts import PrivateHosts
-from docsite.core.tenants.models import Project, origin_of
+from docsite.core.tenants.models import Project
+from docsite.core.tenants.validators import origin_of
 
 PREFIX = "whsec_"
 MAX_URL = 500

@@ -19,7 +19,7 @@ def find_roles(groups: frozenset[str]) -> dict[int, Role]:
     return roles
 
 
-def apply(user: AbstractBaseUser, groups: frozenset[str]) -> None:
+def sync_roles(user: AbstractBaseUser, groups: frozenset[str]) -> None:
     """Give the user the roles of these groups, and take those of groups that the user has left.
 
     The last owner of an organization stays its owner.

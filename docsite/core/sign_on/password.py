@@ -9,7 +9,8 @@ import hashlib
 from datetime import timedelta
 from typing import Any
 
-from django.contrib.admin.forms import AdminAuthenticationForm
+from django import forms
+from django.contrib.admin.forms import AdminAuthenticationForm, AdminPasswordChangeForm
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.core.exceptions import ValidationError
 from django.http.response import HttpResponseBase
@@ -23,6 +24,8 @@ from docsite.core.sign_on import two_factor
 
 LOGIN_IP = Limit("login-ip", "limit_login_ip", fail_open=True)
 LOGIN_ACCOUNT = Limit("login-account", "limit_login_account", fail_open=True)
+# Of the user who is logged in: strangers who guess the password must not use it up.
+OWN_PASSWORD = Limit("own-password", "limit_login_account", fail_open=True)
 DEVICE_COOKIE = "device"
 DEVICE_LIFETIME = timedelta(days=180)
 
@@ -56,6 +59,48 @@ class LoginForm(AdminAuthenticationForm):
             self.user_without_code = user
             raise ValidationError("A code is needed, too.", code="second_factor")
         return cleaned
+
+
+class OwnPasswordForm(forms.Form):
+    """The password of the user who is logged in, asked for before a change of how the account is opened."""
+
+    password = forms.CharField(
+        label="Your password",
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password", "autofocus": True}),
+    )
+
+    def __init__(self, user: User, *arguments: Any, **values: Any) -> None:
+        super().__init__(*arguments, **values)
+        self.user = user
+        if not user.has_usable_password():
+            del self.fields["password"]
+
+    def clean_password(self) -> str:
+        """Check the password."""
+        password: str = self.cleaned_data["password"]
+        _spend_attempt(self.user)
+        if not self.user.check_password(password):
+            raise ValidationError("This is not your password.")
+        return password
+
+
+class PasswordChangeForm(AdminPasswordChangeForm):
+    """Django's form, with a limit against guessing the old password."""
+
+    def clean_old_password(self) -> str:
+        """Check the old password."""
+        _spend_attempt(self.user)
+        old: str = super().clean_old_password()
+        return old
+
+
+def _spend_attempt(user: AbstractBaseUser) -> None:
+    """Count an attempt of a user who is logged in. Raises ValidationError after too many."""
+    try:
+        ratelimit.spend((OWN_PASSWORD, str(user.pk)))
+    except TooMany as refusal:
+        raise ValidationError(refusal.sentence, code="throttled") from None
 
 
 def remember_browser(response: HttpResponseBase, user: AbstractBaseUser | AnonymousUser) -> None:

@@ -17,11 +17,11 @@ from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
 from docsite.core.sign_on import accounts, groups, provider
-from docsite.core.sign_on.password import LOGIN_IP
+from docsite.core.sign_on.password import LOGIN_IP, OwnPasswordForm
 from docsite.core.sign_on.provider import Claims, ProviderError
 from docsite.core.sign_on.sessions import find_next, open_session
 from docsite.core.tenants import members
-from docsite.core.tenants.log_in_rules import Method, list_closed
+from docsite.core.tenants.log_in_rules import Method, list_inaccessible
 
 logger = logging.getLogger(__name__)
 
@@ -78,16 +78,21 @@ def finish(request: HttpRequest) -> HttpResponse:
 
 
 def connect(request: HttpRequest) -> HttpResponse:
-    """Ask whether the account of the session may be opened by single sign-on from now on. A POST does it."""
+    """Ask whether the account of the session may be opened by single sign-on from now on.
+
+    A POST with the password of the account does it: an open session alone shall not give somebody a way in for good.
+    """
     pending = request.session.get(_PENDING)
     if not pending or pending["at"] < time.time() - PENDING_SECONDS or not request.user.is_authenticated:
         return HttpResponseRedirect(reverse("admin:index"))
-    if request.method != "POST":
-        return _render(request, "connect.html", {"title": "Connect your account", "name": pending["name"]})
-    del request.session[_PENDING]
-    claims = Claims(pending["issuer"], pending["subject"], pending["name"], frozenset(pending["groups"]))
+    form = OwnPasswordForm(request.user, request.POST if request.method == "POST" else None)
     try:
         _check_may_connect(request)
+        if not form.is_valid():
+            shown = {"title": "Connect your account", "name": pending["name"], "form": form}
+            return _render(request, "connect.html", shown, 400 if form.errors else 200)
+        del request.session[_PENDING]
+        claims = Claims(pending["issuer"], pending["subject"], pending["name"], frozenset(pending["groups"]))
         accounts.connect(request.user, claims.issuer, claims.subject)
         _enter(request, claims, "")
     except ProviderError as failure:
@@ -101,13 +106,13 @@ def _enter(request: HttpRequest, claims: Claims, after: str) -> None:
     accounts.check(user)
     name = user.get_username()
     context.set_actor(lambda: name)
-    groups.apply(user, claims.groups)
+    groups.sync_roles(user, claims.groups)
     open_session(request, user, Method.SINGLE_SIGN_ON)
 
 
 def _check_may_connect(request: HttpRequest) -> None:
-    """Raise ProviderError where who only knows the password of an account could open more with it."""
-    closed = list_closed(request)
+    """Raise ProviderError if somebody who knows only the account's password would get access to more."""
+    closed = list_inaccessible(request)
     if closed:
         raise ProviderError(f"{closed[0]} wants another log-in than this one. Ask its owner to invite you anew.", 403)
     assert request.user.is_authenticated  # both callers have checked it

@@ -6,7 +6,6 @@ once.
 
 import re
 
-import segno
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
@@ -26,7 +25,7 @@ def is_set_up(user: User) -> bool:
     return _find_app(user, is_confirmed=True) is not None
 
 
-def begin(user: User) -> TOTPDevice:
+def create_secret(user: User) -> TOTPDevice:
     """A new secret for an app. It counts after `confirm`."""
     TOTPDevice.objects.filter(user=user, confirmed=False).delete()
     return TOTPDevice.objects.create(user=user, name="app", confirmed=False)
@@ -42,6 +41,8 @@ def describe(device: TOTPDevice) -> tuple[str, str]:
     address = str(device.config_url)
     secret = re.search(r"secret=([A-Z2-7]+)", address)
     assert secret  # config_url always has it
+    import segno  # needed once for each account
+
     picture = segno.make(address).svg_data_uri(scale=5, border=4, dark="#000", light="#fff")
     return picture, " ".join(re.findall(".{1,4}", secret[1]))
 

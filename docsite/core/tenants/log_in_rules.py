@@ -45,7 +45,7 @@ def find_memberships(request: HttpRequest) -> "QuerySet[Membership]":
     return own if method == Method.SECOND_FACTOR else own.filter(organization__requires_second_factor=False)
 
 
-def list_closed(request: HttpRequest) -> list[Organization]:
+def list_inaccessible(request: HttpRequest) -> list[Organization]:
     """The organizations of the user that this session does not open, by name."""
     if request.user.is_superuser:
         return []

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from docsite.core.tenants.models import origin_of
+from docsite.core.tenants.validators import origin_of
 
 MAX_ORIGINS = 100
 

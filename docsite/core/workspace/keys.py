@@ -11,10 +11,11 @@ from django.utils import timezone
 from docsite.core.http import ratelimit
 from docsite.core.http.errors import TooMany, format_duration
 from docsite.core.http.ratelimit import Limit
-from docsite.core.tenants.models import ApiKey, Project, validate_networks
+from docsite.core.tenants.models import ApiKey, Project
 from docsite.core.tenants.staff import project_of
+from docsite.core.tenants.validators import validate_networks
 from docsite.core.workspace import extensions, navigation
-from docsite.core.workspace.posted_rows import find_row
+from docsite.core.workspace.posted_rows import find_posted_row
 
 NEW_KEYS_ORG = Limit("new-keys", "limit_new_keys_org", fail_open=True, by_organization=True)
 
@@ -73,7 +74,7 @@ def keys_page(request: HttpRequest, domain: str) -> HttpResponse:
         kind=ApiKey.Kind.ASSISTANT, project__in=project.organization.projects.exclude(pk=project.pk)
     )
     if request.method == "POST" and "revoke" in request.POST:
-        key = find_row(keys, request.POST["revoke"])
+        key = find_posted_row(keys, request.POST["revoke"])
         if key and not key.revoked_at:
             key.revoke()
             messages.success(request, f"Key {key} is revoked.")

@@ -9,7 +9,7 @@ from docsite.core.access.reader_tokens import MAX_SECONDS, READER_TOKEN_HEADER
 from docsite.core.access.readers import MAX_GROUPS
 from docsite.core.tenants.models import Project, ReaderKey
 from docsite.core.workspace import navigation
-from docsite.core.workspace.posted_rows import find_row
+from docsite.core.workspace.posted_rows import find_posted_row
 
 MAX_KEYS = 20  # of a project that work at once
 MAX_PEM = 2000  # characters
@@ -64,7 +64,7 @@ def show_keys(request: HttpRequest, project: Project) -> HttpResponse:
     """Show the keys of a project; create and revoke keys. A secret is shown once."""
     keys = ReaderKey.objects.filter(project=project)
     if request.method == "POST" and "revoke" in request.POST:
-        key = find_row(keys.filter(revoked_at=None), request.POST["revoke"])
+        key = find_posted_row(keys.filter(revoked_at=None), request.POST["revoke"])
         if key:
             key.revoke()
             messages.success(request, f"Key {key} is revoked.")

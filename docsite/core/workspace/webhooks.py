@@ -56,7 +56,10 @@ class WebhookForm(forms.Form):
         webhook.url, webhook.service_url = values["url"], service_url
         webhook.format = values["format"] or chats.find_format(values["url"])
         webhook.events = " ".join(values["events"])
-        webhook.save()
+        if webhook.pk is None:
+            webhook.save()
+        else:  # without the secret, which somebody may be rotating
+            webhook.save(update_fields=["url", "service_url", "format", "events"])
 
 
 def show_list(request: HttpRequest, project: Project) -> HttpResponse:

@@ -12,7 +12,8 @@ from docsite.core import ids
 from docsite.core.http import body, client_address, ratelimit, schemas
 from docsite.core.http.errors import BadRequest, TooMany, Unavailable
 from docsite.core.paths import normalize
-from docsite.core.tenants.models import Project, origin_of
+from docsite.core.tenants.models import Project
+from docsite.core.tenants.validators import origin_of
 from search.limits import SEARCH_ORG
 from tests import scenarios
 
@@ -66,13 +67,13 @@ def test_path_of_reverses_url_of(docs_url, raw, path):
 
 
 def test_a_long_address_has_a_path_and_is_not_remembered():
-    from docsite.core.tenants import models
+    from docsite.core.tenants.models import projects
 
-    project = models.Project(docs_url="https://docs.example/guide")
-    before = models._path_of.cache_info().currsize
+    project = projects.Project(docs_url="https://docs.example/guide")
+    before = projects._path_of.cache_info().currsize
     assert project.path_of(f"https://docs.example/guide/a?{'b' * 1_000}") == "/a"
     assert len(project.path_of("/a" * 500_000)) == 400
-    assert models._path_of.cache_info().currsize == before
+    assert projects._path_of.cache_info().currsize == before
 
 
 def test_a_token_ends_in_its_checksum():

@@ -5,7 +5,7 @@ import secrets
 import django.core.validators
 import django.db.models.deletion
 import docsite.core.ids
-import docsite.core.tenants.models
+import docsite.core.tenants.validators
 from django.conf import settings
 from django.db import migrations, models
 
@@ -49,8 +49,8 @@ class Migration(migrations.Migration):
                 ('project_id', models.CharField(default=docsite.core.ids.project_id, editable=False, max_length=40, unique=True, verbose_name='project ID')),
                 ('domain', models.CharField(help_text='Names the project in API paths.', max_length=63, unique=True, validators=[django.core.validators.RegexValidator('^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\Z', 'Use lower-case letters, digits and inner hyphens.')])),
                 ('name', models.CharField(max_length=200)),
-                ('docs_url', models.URLField(help_text='Where the documentation is published.', validators=[docsite.core.tenants.models.validate_docs_url], verbose_name='docs URL')),
-                ('allowed_origins', models.JSONField(blank=True, default=list, help_text='Other origins whose pages may use the widget and the browser endpoints.', validators=[docsite.core.tenants.models.validate_origins])),
+                ('docs_url', models.URLField(help_text='Where the documentation is published.', validators=[docsite.core.tenants.validators.validate_docs_url], verbose_name='docs URL')),
+                ('allowed_origins', models.JSONField(blank=True, default=list, help_text='Other origins whose pages may use the widget and the browser endpoints.', validators=[docsite.core.tenants.validators.validate_origins])),
                 ('support_url', models.CharField(blank=True, help_text='Link or mail address offered when the documentation has no answer.', max_length=300)),
                 ('ai_scope', models.CharField(choices=[('all', 'Assistants, agents, AI search and training crawlers, Markdown fetches'), ('readers', 'Assistants, agents and Markdown fetches only')], default='all', max_length=10)),
                 ('visitor_secret', models.CharField(default=visitor_secret, editable=False, max_length=64)),
@@ -83,7 +83,7 @@ class Migration(migrations.Migration):
                 ('hint', models.CharField(editable=False, max_length=20)),
                 ('digest', models.CharField(editable=False, max_length=64, unique=True)),
                 ('scopes', models.JSONField(blank=True, default=list, help_text='Of admin keys: "read", "write"; none means all.')),
-                ('networks', models.JSONField(blank=True, default=list, help_text='CIDR ranges the key may be used from.', validators=[docsite.core.tenants.models.validate_networks])),
+                ('networks', models.JSONField(blank=True, default=list, help_text='CIDR ranges the key may be used from.', validators=[docsite.core.tenants.validators.validate_networks])),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('expires_at', models.DateTimeField(blank=True, null=True)),
                 ('revoked_at', models.DateTimeField(blank=True, editable=False, null=True)),

@@ -23,7 +23,7 @@ from docsite.core.tenants.log_in_rules import Method
 from docsite.core.tenants.members import MembershipError
 from docsite.core.tenants.models import Invitation
 
-_HEADERS = {  # the address is a secret
+HEADERS = {  # the address is a secret
     "Cache-Control": "private, no-store",
     "Referrer-Policy": "same-origin",
     "X-Robots-Tag": "noindex, nofollow",
@@ -74,7 +74,7 @@ def accept(request: HttpRequest, token: str) -> HttpResponse:
         "login": f"{reverse('admin:login')}?{urlencode({'next': request.path})}",
     }
     status = status if invitation else 404
-    return TemplateResponse(request, "admin/people/accept.html", shown, status=status, headers=_HEADERS)
+    return TemplateResponse(request, "admin/people/accept.html", shown, status=status, headers=HEADERS)
 
 
 def _join(request: HttpRequest, token: str, invitation: Invitation, form: forms.Form | AccountForm) -> None:

@@ -13,7 +13,7 @@ from docsite.core.sign_on import provider, single_sign_on, two_factor
 from docsite.core.sign_on.log_in_page import CodeForm
 from docsite.core.sign_on.models import Identity
 from docsite.core.sign_on.sessions import mark
-from docsite.core.tenants.log_in_rules import Method, get_method, list_closed
+from docsite.core.tenants.log_in_rules import Method, get_method, list_inaccessible
 from docsite.core.workspace import navigation
 
 
@@ -29,7 +29,7 @@ def show_own_log_in(request: HttpRequest) -> HttpResponse:
                 logout(request)
                 return HttpResponseRedirect(reverse("admin:login"))
         elif "begin" in request.POST and not two_factor.is_set_up(user):
-            two_factor.begin(user)
+            two_factor.create_secret(user)
         else:
             form = CodeForm(request.POST)
             codes = _change(request, user, form) if form.is_valid() else []
@@ -38,7 +38,7 @@ def show_own_log_in(request: HttpRequest) -> HttpResponse:
     context = {
         **admin.site.each_context(request),
         "title": "Your log-in",
-        "closed": list_closed(request),
+        "closed": list_inaccessible(request),
         "has_password": has_password,
         "is_set_up": two_factor.is_set_up(user),
         "codes": codes,

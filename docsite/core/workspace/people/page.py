@@ -12,7 +12,7 @@ from docsite.core.tenants.members import MembershipError
 from docsite.core.tenants.models import Membership, Project, Role
 from docsite.core.workspace import navigation
 from docsite.core.workspace.people.mail import send_invitation
-from docsite.core.workspace.posted_rows import find_row
+from docsite.core.workspace.posted_rows import find_posted_row
 
 KEY = "people"
 
@@ -84,18 +84,20 @@ def leave(request: HttpRequest, project: Project) -> HttpResponse:
 def _change(request: HttpRequest, project: Project) -> None:
     """Change a role, remove a member or withdraw an invitation, as the form names it."""
     organization = project.organization
-    if invitation := find_row(members.list_open(organization), request.POST.get("withdraw", "")):
+    if invitation := find_posted_row(members.list_open(organization), request.POST.get("withdraw", "")):
         invitation.delete()
         messages.success(request, "The invitation is withdrawn.")
         return
     people = Membership.objects.filter(organization=organization).select_related("user")
-    if member := find_row(people, request.POST.get("remove", "")):
+    if member := find_posted_row(people, request.POST.get("remove", "")):
         members.remove(member)
         messages.success(request, f"{member.user} does not belong to {organization} any more.")
-    elif (member := find_row(people, request.POST.get("member", ""))) and request.POST.get("role") in Role.values:
+        return
+    role, member = request.POST.get("role"), find_posted_row(people, request.POST.get("member", ""))
+    if member and role in Role.values:
         if member.is_from_groups:
             raise MembershipError(f"Groups decide about {member.user}. Change the role of the group.")
-        members.change_role(member, Role(request.POST["role"]))
+        members.change_role(member, Role(role))
         messages.success(request, f"{member.user} is {request.POST['role']} now.")
     else:
         messages.error(request, "This person or invitation is not here any more.")

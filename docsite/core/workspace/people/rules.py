@@ -12,7 +12,7 @@ from docsite.core.sign_on.models import GroupRole, Identity
 from docsite.core.tenants.log_in_rules import Method, get_method
 from docsite.core.tenants.models import Membership, Organization, Project, Role
 from docsite.core.workspace import navigation
-from docsite.core.workspace.posted_rows import find_row
+from docsite.core.workspace.posted_rows import find_posted_row
 
 MAX_GROUPS = 200  # with a role in one organization
 OPERATOR_ONLY = "This service has several organizations, so its operator (a superuser) gives groups their roles."
@@ -123,7 +123,7 @@ def _save(request: HttpRequest, project: Project, rules: RulesForm, group: Group
         row = group.save()
         return f"The group {row.group} is {row.role} from the next log-in on."
     rows = GroupRole.objects.filter(organization=project.organization_id)
-    if row := find_row(rows, request.POST.get("remove", "")):
+    if row := find_posted_row(rows, request.POST.get("remove", "")):
         row.delete()
         return f"The group {row.group} gives no role any more, from the next log-in on."
     return ""

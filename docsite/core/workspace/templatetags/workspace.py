@@ -8,7 +8,7 @@ from django import template
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 
-from docsite.core.tenants.log_in_rules import list_closed
+from docsite.core.tenants.log_in_rules import list_inaccessible
 from docsite.core.tenants.models import Organization, Project
 from docsite.core.tenants.roles import has_role
 from docsite.core.tenants.staff import is_staff, projects_of
@@ -38,7 +38,7 @@ def my_projects(request: HttpRequest) -> list[tuple[Project, str]]:
 @register.simple_tag
 def closed_organizations(request: HttpRequest) -> list[Organization]:
     """The user's organizations that want another log-in than that of this session."""
-    return list_closed(request)
+    return list_inaccessible(request)
 
 
 @register.simple_tag(takes_context=True)

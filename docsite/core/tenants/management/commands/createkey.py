@@ -10,7 +10,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from docsite.core.tenants.management.base import ServiceCommand, find_project
-from docsite.core.tenants.models import ApiKey, validate_networks
+from docsite.core.tenants.models import ApiKey
+from docsite.core.tenants.validators import validate_networks
 
 
 class Command(ServiceCommand):

@@ -8,12 +8,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from docsite.core.tenants.management.base import ServiceCommand
-from docsite.core.tenants.models import (
-    ApiKey,
-    Organization,
-    Project,
-    origin_of,
-)
+from docsite.core.tenants.models import ApiKey, Organization, Project
+from docsite.core.tenants.validators import origin_of
 
 
 def create_project(
