@@ -3,10 +3,10 @@
 import contextlib
 import os
 import secrets
-import stat
 from pathlib import Path
 
 from docsite.env import Env
+from docsite.private_files import restrict
 
 
 def prepare_data_dir(env: Env, base: Path) -> Path:
@@ -19,7 +19,7 @@ def prepare_data_dir(env: Env, base: Path) -> Path:
     try:
         env.data_dir.mkdir(parents=True, exist_ok=True)
         if not base.is_relative_to(env.data_dir.resolve()):
-            _restrict(env.data_dir, 0o700)
+            restrict(env.data_dir, 0o700)
     except OSError as failure:
         raise SystemExit(
             f"DATA_DIR: {env.data_dir} cannot be created ({failure.strerror}). Choose another folder."
@@ -27,25 +27,6 @@ def prepare_data_dir(env: Env, base: Path) -> Path:
     if not os.access(env.data_dir, os.W_OK):
         raise SystemExit(f"DATA_DIR: {env.data_dir} cannot be written. Choose another folder, or change its owner.")
     return env.data_dir
-
-
-def protect_database(file: Path) -> None:
-    """Let only the owner read a SQLite database. It is created here if it is missing, since SQLite would let all read.
-
-    SQLite gives its other files the mode of the database.
-    """
-    with contextlib.suppress(OSError):  # SQLite will say what is wrong
-        file.touch(mode=0o600, exist_ok=True)
-        for existing in (file, file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm")):
-            if existing.exists():
-                _restrict(existing, 0o600)
-
-
-def _restrict(path: Path, mode: int) -> None:
-    """Take away the rights that `mode` does not give. Another user's file stays as it is."""
-    facts = path.stat()
-    if facts.st_uid == os.geteuid() and stat.S_IMODE(facts.st_mode) & ~mode:
-        path.chmod(stat.S_IMODE(facts.st_mode) & mode)
 
 
 def secret_key(env: Env) -> str:

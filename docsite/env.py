@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from docsite.core.redis_servers.address import parse as parse_redis_address
+
 Rate = Annotated[str, Field(pattern=r"^[1-9][0-9]*/([1-9][0-9]*)?[smhd]$")]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 List = Annotated[tuple[str, ...], NoDecode]
@@ -59,6 +61,11 @@ class Env(BaseSettings):
         description="`postgres://user:password@host/name`, or `sqlite:///path`. "
         "Empty: SQLite in `DATA_DIR/db.sqlite3`.",
     )
+    database_replica_url: str = Field(
+        default="",
+        description="`postgres://user:password@host/name` of a streaming replica of the database: searches, exports "
+        "and reports read there what the replica already has. [Growing](/growing#read-replica) says how.",
+    )
     database_seconds: Seconds = Field(
         default=5,
         description="How long PostgreSQL may take to answer a request of a reader. After that the reader gets 503. "
@@ -69,7 +76,8 @@ class Env(BaseSettings):
     )
     redis_url: str = Field(
         default="",
-        description="`redis://host:6379/0`: Redis counts rate limits, and every process can resume every answer. "
+        description="`redis://host:6379/0`, or [a cluster or Sentinel](/growing#redis): Redis counts rate limits, and "
+        "every process can resume every answer. "
         "Empty: the database counts rate limits, and only the process that writes an answer can resume "
         "it.",
     )
@@ -77,6 +85,11 @@ class Env(BaseSettings):
         default=(),
         description="Addresses or networks of reverse proxies, separated by commas. "
         "`X-Forwarded-For` and `X-Forwarded-Proto` are read only from these.",
+    )
+    site: bool = Field(
+        default=True,
+        description="Serve this documentation at `/`. `false`: `/` leads to the admin, and the other pages do not "
+        "exist.",
     )
     site_domain: str = Field(
         default="demo",
@@ -247,8 +260,8 @@ class Env(BaseSettings):
     )
     metrics_token: str = Field(
         default="",
-        description="With `Authorization: Bearer` and this token, Prometheus may read `/metrics`. Empty: that address "
-        "does not exist.",
+        description="With `Authorization: Bearer` and this token of at least 16 characters, Prometheus may read "
+        "`/metrics`. Empty: that address does not exist.",
     )
     embeddings_model: str = Field(
         default="", max_length=90, description="Name of the embedding model, where `EMBEDDINGS` is `server`."
@@ -371,6 +384,13 @@ class Env(BaseSettings):
             raise ValueError("write mailto:security@example.com, or an address that begins with https://")
         return value
 
+    @field_validator("metrics_token")
+    @classmethod
+    def _check_token(cls, value: str) -> str:
+        if value and (len(value) < 16 or not value.isascii() or not value.isprintable()):
+            raise ValueError("write at least 16 printable ASCII characters, such as those of: openssl rand -hex 24")
+        return value
+
     @field_validator("trusted_proxies")
     @classmethod
     def _check_networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -459,12 +479,20 @@ class Env(BaseSettings):
             raise ValueError("write postgres://user:password@host/name or sqlite:///path")
         return value
 
+    @field_validator("database_replica_url")
+    @classmethod
+    def _check_replica_url(cls, value: str, info: ValidationInfo) -> str:
+        if value and not all(
+            url.startswith(("postgres://", "postgresql://")) for url in (value, info.data.get("database_url", ""))
+        ):
+            raise ValueError("only PostgreSQL has replicas: DATABASE_URL and this begin with postgres://")
+        return value
+
     @field_validator("redis_url")
     @classmethod
     def _check_redis_url(cls, value: str) -> str:
-        if value and not value.startswith(("redis://", "rediss://", "unix://")):
-            raise ValueError("write redis://host:6379/0")
-        _check_port(value)
+        if value and parse_redis_address(value) is None:
+            _check_port(value)
         return value
 
     @field_validator("embeddings")

@@ -1,16 +1,15 @@
 """Django's settings, read from the typed environment of `env.py`. One file for every deployment."""
 
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import dj_database_url
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.retry import Retry
 
-from docsite import data_folder
+from docsite import data_folder, database_settings
 from docsite import env as environment
+from docsite.private_files import protect_database
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 IS_CHECKOUT = (BASE_DIR / "manage.py").exists()
@@ -88,26 +87,11 @@ TEMPLATES = [
     }
 ]
 
-DATABASES: dict[str, Any] = {
-    "default": dj_database_url.parse(ENV.database_url)
-    if ENV.database_url
-    else {"ENGINE": "django.db.backends.sqlite3", "NAME": DATA_DIR / "db.sqlite3"}
-}
-DATABASES["default"] |= {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
-if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-    DATABASES["default"]["ENGINE"] = "docsite.core.postgresql"
+DATABASES = {"default": database_settings.describe(ENV.database_url, DATA_DIR / "db.sqlite3")}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    data_folder.protect_database(Path(DATABASES["default"]["NAME"]))
-    # IMMEDIATE: a transaction takes the write lock when it begins, so two writers
-    # wait for each other instead of failing half-way. NORMAL: a commit survives
-    # kill -9; only a power cut may take back the last ones.
-    DATABASES["default"]["OPTIONS"] = {
-        "transaction_mode": "IMMEDIATE",
-        "timeout": 10,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000; "
-        "PRAGMA wal_autocheckpoint=4000; "  # pages: with more, a busy page is written back less often
-        "PRAGMA journal_size_limit=67108864",  # bytes: after a sweep the log gives its space back
-    }
+    protect_database(Path(DATABASES["default"]["NAME"]))
+if ENV.database_replica_url:
+    DATABASES["replica"] = database_settings.describe(ENV.database_replica_url, Path())
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {
@@ -119,7 +103,7 @@ CACHES = {
 }
 if ENV.redis_url:
     CACHES["limits"] = {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "docsite.core.redis_servers.cache.RedisCache",
         "LOCATION": ENV.redis_url,
         "OPTIONS": {  # type: ignore[dict-item]  # nested
             "socket_timeout": 0.25,
@@ -195,5 +179,10 @@ LOGGING = {
         "django.security.TooManyFieldsSent": {"level": "CRITICAL"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},
         "search.vectors.background": {"level": "INFO"},  # its progress, which takes minutes
+        "docsite.core.request_times": {"level": "INFO"},
+        # Each request with the client's address, where uvicorn or Daphne's own command serves.
+        "uvicorn.access": {"level": "CRITICAL"},
+        "django.channels.server": {"level": "CRITICAL"},
+        "daphne.access": {"level": "CRITICAL"},
     },
 }

@@ -50,8 +50,24 @@ PAGES = {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest test first, so that it does not run alone at the end."""
+    """The longest test first, so that it does not run alone at the end. No test empties the database that all share."""
+    for item in items:
+        marker = item.get_closest_marker("django_db")
+        assert not (marker and marker.kwargs.get("transaction")), item.nodeid
     items.sort(key=lambda item: item.get_closest_marker("services") is None)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Tests of a file stay together, since they share services; so do all those that share PostgreSQL and Redis."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file: str = super()._split_scope(nodeid)
+            return "tests/services" if file.startswith("tests/services/") else file
+
+    return Scheduling(config, log)
 
 
 def pytest_collection_finish() -> None:

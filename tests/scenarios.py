@@ -1,10 +1,11 @@
 """Scenarios: functions of the tests that run in a process and a database of their own."""
 
 import os
+import sqlite3
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -47,6 +48,12 @@ def running(*arguments: object, **more: str) -> Iterator[tuple[processes.Process
 def environment(database: dict[str, str]) -> dict[str, str]:
     """The environment of a process that uses another database than the tests do."""
     return {**os.environ, "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "docsite.settings", **database}
+
+
+def query(database: dict[str, str], sql: str) -> list[tuple[Any, ...]]:
+    """The rows of a statement on a SQLite database, without a process: for conditions that are looked at many times."""
+    with closing(sqlite3.connect(Path(database["DATA_DIR"], "db.sqlite3"), timeout=60)) as connection:
+        return connection.execute(sql).fetchall()
 
 
 def migrate(database: dict[str, str]) -> dict[str, str]:

@@ -5,25 +5,24 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from django.conf import settings
-from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from docsite.core import availability
+from docsite.core.redis_servers import clients
 
-REDIS_FAILURES = (RedisError, OSError)
+REDIS_FAILURES = (*clients.ERRORS, OSError)
 
-_clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, Redis]" = WeakKeyDictionary()
+_clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, Any]" = WeakKeyDictionary()
 
 
-def get() -> Any:  # its types list every shape that some option would return
+def get() -> Any:
     """The client of the running event loop."""
     loop = asyncio.get_running_loop()
     if loop not in _clients:
-        _clients[loop] = Redis.from_url(
+        _clients[loop] = clients.connect_loop(
             settings.ENV.redis_url,
             decode_responses=True,
             socket_connect_timeout=1,

@@ -4,9 +4,9 @@ With `REDIS_URL` set, a resumable answer is copied to a Redis stream while it
 runs. A process that does not run the answer reads that stream. Over a channel it
 sends signals (go on, stop) to the process that runs the answer.
 
-    answer:ID:events   stream; an entry is a batch of events with the position of
+    answer:{ID}:events  stream; an entry is a batch of events with the position of
                        the first one: an event may be sent twice
-    answer:ID:info     whose it is; its expiry is renewed by the process that runs it
+    answer:{ID}:info   whose it is; its expiry is renewed by the process that runs it
     answer:chat:HASH   id of the latest answer of a chat
     answers:PROCESS    channel without messages, to which a process is subscribed while it lives
     answers            channel: {"do": "read" | "stop", "id"}, {"do": "discard", "project", "fp", "thread"}
@@ -122,8 +122,8 @@ class RemoteAnswer:
         streams = await redis.xread({_events_key(self.message_id): last_entry}, count=100, block=500)
         if streams:
             return streams[0][1], True, False
-        is_gone = bool(self.process) and not dict(await redis.pubsub_numsub(self.process))[self.process]
-        return [], bool(await redis.exists(_info_key(self.message_id))), is_gone
+        is_alive = bool(await redis.exists(_info_key(self.message_id)))
+        return [], is_alive, bool(self.process) and await _is_gone(self.process)
 
     def stop(self) -> None:
         """Ask the other process to end the answer."""
@@ -181,9 +181,17 @@ async def erase(message_ids: list[str]) -> None:
             report_failure(failure)
 
 
+async def _is_gone(process: str) -> bool:
+    """Whether a process has no connection to any node of Redis."""
+    try:
+        return not dict(await redis_client.get().pubsub_numsub(process, target_nodes="all"))[process]
+    except REDIS_FAILURES:  # of a cluster one node may be down
+        return False
+
+
 async def _announce(answer: RunningAnswer) -> None:
     info = json.dumps({"thread_id": answer.thread_id, "asker": asdict(answer.asker), "process": _OWN_CHANNEL})
-    async with redis_client.get().pipeline(transaction=True) as pipe:
+    async with redis_client.get().pipeline(transaction=False) as pipe:  # a cluster has the chat on another node
         pipe.set(_info_key(answer.message_id), info, ex=DEAD_AFTER_SECONDS)
         pipe.expire(_events_key(answer.message_id), DEAD_AFTER_SECONDS + _grace(answer))
         if answer.asker.chat_id:
@@ -233,7 +241,7 @@ def _read_log(answer: RunningAnswer, position: int) -> list[Event]:
 async def _add(answer: RunningAnswer, position: int, batch: list[Event], ended: bool) -> int:
     """Add an entry. Returns the number of entries now; 0 if Redis has lost the info of the answer."""
     events_key, info_key = _events_key(answer.message_id), _info_key(answer.message_id)
-    async with redis_client.get().pipeline(transaction=True) as pipe:
+    async with redis_client.get().pipeline(transaction=False) as pipe:  # half of it is added once more
         pipe.xadd(events_key, {"at": position, "events": dump_events(batch), "end": int(ended)})
         pipe.xlen(events_key)
         pipe.exists(info_key)
@@ -265,7 +273,9 @@ async def _listen() -> None:
     """Receive the signals of other processes to the answers of this one."""
     while True:
         try:
-            async with redis_client.get().pubsub() as channel:
+            redis = redis_client.get()
+            await redis.initialize()  # a cluster asks for its nodes
+            async with redis.pubsub() as channel:
                 await channel.subscribe(CHANNEL, _OWN_CHANNEL)
                 while True:
                     message = await channel.get_message(ignore_subscribe_messages=True, timeout=1.0)
@@ -329,11 +339,11 @@ async def _get(key: str) -> str | None:
 
 
 def _events_key(message_id: str) -> str:
-    return f"answer:{message_id}:events"
+    return f"answer:{{{message_id}}}:events"
 
 
 def _info_key(message_id: str) -> str:
-    return f"answer:{message_id}:info"
+    return f"answer:{{{message_id}}}:info"
 
 
 def _chat_key(asker: Asker) -> str:

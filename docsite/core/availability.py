@@ -41,4 +41,5 @@ class Dependency:
 
 
 database = Dependency("The database")
+replica = Dependency("The read replica")
 redis = Dependency("Redis")

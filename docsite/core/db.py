@@ -15,7 +15,7 @@ from typing import ParamSpec, TypeVar
 from django.conf import settings
 from django.db import OperationalError, close_old_connections, connection
 
-from docsite.core import availability, context
+from docsite.core import availability, context, replica, request_times
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,6 +29,8 @@ _SQLITE_VALUES = 900  # in one statement; old versions accept 999
 class Pool:
     """Threads for one kind of work, so that other kinds go on when it waits for a table or a slow report.
 
+    `uses_replica` means that its work only reads, and may run on a replica.
+
     `seconds` is the time that PostgreSQL has for an answer, as a multiple of `DATABASE_SECONDS`. A thread keeps one
     connection.
     """
@@ -36,6 +38,7 @@ class Pool:
     name: str
     threads: int | None = None  # None: a share of the connections; the rest is for background work and pages
     patience: int = 1
+    uses_replica: bool = False
 
     @cached_property
     def executor(self) -> ThreadPoolExecutor:
@@ -58,7 +61,7 @@ class Pool:
 
 HEALTH = Pool("health", threads=2)
 REQUESTS = Pool("requests")  # keys, limits, and all that is nothing of the following
-SEARCHES = Pool("searches")
+SEARCHES = Pool("searches", uses_replica=True)
 ANSWERS = Pool("answers")  # conversations and budgets
 REPORTS = Pool("reports", threads=2, patience=12)
 _FILE_THREADS = 4  # of a pool, with SQLite
@@ -81,7 +84,10 @@ def in_db(function: Callable[P, T], pool: Pool = REQUESTS) -> Callable[P, Awaita
         seconds = pool.count_seconds_left()
         if seconds is not None and seconds <= 0:
             raise OperationalError(NO_ANSWER)
-        call = partial(_with_connections, partial(function, *args, **kwargs), seconds)
+        work = partial(function, *args, **kwargs)
+        if pool.uses_replica:
+            work = partial(replica.run_on_replica, work)
+        call = partial(_with_connections, work, seconds, pool, time.perf_counter())
         running = asyncio.get_running_loop().run_in_executor(pool.executor, copy_context().run, call)
         if seconds is None:
             return await running
@@ -93,7 +99,9 @@ def in_db(function: Callable[P, T], pool: Pool = REQUESTS) -> Callable[P, Awaita
     return run
 
 
-def _with_connections(call: Callable[[], T], seconds: float | None) -> T:
+def _with_connections(call: Callable[[], T], seconds: float | None, pool: Pool, submitted_at: float) -> T:
+    began = time.perf_counter()
+    request_times.add("pool", began - submitted_at)
     close_old_connections()  # broken or expired ones
     try:
         with context.measure_cpu_time(), context.limit_database_time(seconds):
@@ -101,11 +109,16 @@ def _with_connections(call: Callable[[], T], seconds: float | None) -> T:
         availability.database.report_success()
         return result
     finally:
+        if pool is SEARCHES:
+            request_times.add("retrieval", time.perf_counter() - began)
         close_old_connections()
 
 
 def has_row(query: str, *values: Value | datetime) -> bool:
-    """Whether a query finds a row. For what each process asks every second: the ORM takes ten times as long."""
+    """Whether a query finds a row.
+
+    For queries that run every second or for every question: the ORM takes ten times as long.
+    """
     adapt = connection.ops.adapt_datetimefield_value
     with connection.cursor() as cursor:
         cursor.execute(query, [adapt(value) if isinstance(value, datetime) else value for value in values])

@@ -17,14 +17,14 @@ from types import TracebackType
 from typing import Any
 
 from django.db.utils import InterfaceError, OperationalError
-from redis.exceptions import RedisError
 
 from docsite.core import availability, context
 from docsite.core.http.errors import ApiError, is_store_failure
 from docsite.core.paths import CONTROL_CHARACTERS
+from docsite.core.redis_servers.clients import ERRORS as REDIS_ERRORS
 
 # Their messages tell what the system, the database server or Redis refused; ours are written for readers.
-_SAFE = (OSError, OperationalError, InterfaceError, RedisError, ApiError, ImportError)
+_SAFE = (OSError, OperationalError, InterfaceError, *REDIS_ERRORS, ApiError, ImportError)
 _MAX_MESSAGE = 4_000
 UNAVAILABLE_SECONDS = 60.0  # between two log lines about a 503
 _SECRETS = (  # each after a part that stays
@@ -61,8 +61,8 @@ class OutageFilter(logging.Filter):
         failures = [record.msg, *values, record.exc_info[1] if record.exc_info else None]
         for failure in failures:
             if isinstance(failure, Exception) and is_store_failure(failure):
-                store = availability.redis if isinstance(failure, RedisError) else availability.database
-                store.report_failure(describe(failure))
+                store = availability.redis if isinstance(failure, REDIS_ERRORS) else availability.database
+                store.report_failure(type(failure).__name__ if store is availability.redis else describe(failure))
                 return False
         return True
 
@@ -73,7 +73,7 @@ class LineFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The lines of a record, each with time, level, logger and request id."""
         prefix = f"{self.formatTime(record)} {record.levelname} {record.name} [{context.request_id.get() or '-'}]"
-        lines = [f"{prefix}: {_clean(_message(record))}"]
+        lines = [f"{prefix}: {clean_message(record)}"]
         if record.exc_info and record.exc_info[1]:
             lines += [f"{prefix}   {_clean(line)}" for line in describe_traceback(record.exc_info[1])]
         return "\n".join(lines)
@@ -89,11 +89,18 @@ class JsonFormatter(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "request": context.request_id.get(),
-            "message": _clean(_message(record)),
+            "message": clean_message(record),
         }
+        if seconds := getattr(record, "seconds", None):  # of `docsite.core.request_times`
+            fields["seconds"] = seconds
         if record.exc_info and record.exc_info[1]:
             fields["traceback"] = [_clean(line) for line in describe_traceback(record.exc_info[1])]
         return json.dumps(fields, ensure_ascii=False)
+
+
+def clean_message(record: logging.LogRecord) -> str:
+    """The message of a record in one line, without keys and what exceptions repeat."""
+    return _clean(_message(record))
 
 
 def _message(record: logging.LogRecord) -> str:

@@ -10,6 +10,10 @@ from typing import Any
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.db import connection, transaction
 
+MAX_REMEMBERED = 10_000
+
+_running: dict[str, float] = {}  # when the windows end of counters that this process has seen; the same in all threads
+
 
 class CounterCache(BaseCache):
     """The part of a Django cache that django-ratelimit uses: `add`, `incr` and `get` of integers."""
@@ -20,30 +24,50 @@ class CounterCache(BaseCache):
 
     def add(self, key: str, value: Any, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
         """Set the counter unless one is running. Returns whether it was set."""
-        now = time.time()
-        if self.get(key, version=version) is not None:
-            return False  # the usual case needs no write
+        now, name = time.time(), self.make_key(key, version)
+        if _running.get(name, 0) >= now:
+            return False  # the usual case needs no query
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT expires_at FROM {self.table} WHERE key = %s AND expires_at >= %s", [name, now])
+            row = cursor.fetchone()
+        if row is not None:
+            _remember(name, row[0])
+            return False
         until = now + (timeout if isinstance(timeout, int | float) else float(self.default_timeout or 300))
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(
                 f"INSERT INTO {self.table} (key, value, expires_at) VALUES (%s, %s, %s) "
                 "ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at "
                 f"WHERE {self.table}.expires_at < %s",
-                [self.make_key(key, version), int(value), until, now],
+                [name, int(value), until, now],
             )
             added = bool(cursor.rowcount == 1)
             if added:  # a new window is rare, so this is the moment to delete old ones
                 cursor.execute(f"DELETE FROM {self.table} WHERE expires_at < %s", [now])
+        if added:
+            _remember(name, until)
         return added
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        """Add to a running counter and return it. Raises ValueError when there is none."""
+        """Add to a running counter and return it. Raises ValueError when there is none.
+
+        A counter that was deleted within its window begins again, as when a backup is restored.
+        """
+        now, name = time.time(), self.make_key(key, version)
         with connection.cursor() as cursor:
             cursor.execute(
                 f"UPDATE {self.table} SET value = value + %s WHERE key = %s AND expires_at >= %s RETURNING value",
-                [delta, self.make_key(key, version), time.time()],
+                [delta, name, now],
             )
             row = cursor.fetchone()
+            until = 0.0 if row else _running.pop(name, 0.0)
+            if until >= now:
+                cursor.execute(
+                    f"INSERT INTO {self.table} (key, value, expires_at) VALUES (%s, %s, %s) "
+                    f"ON CONFLICT (key) DO UPDATE SET value = {self.table}.value + excluded.value RETURNING value",
+                    [name, delta, until],
+                )
+                row = cursor.fetchone()
         if row is None:
             raise ValueError(f"no counter {key}")
         return int(row[0])
@@ -57,3 +81,9 @@ class CounterCache(BaseCache):
             )
             row = cursor.fetchone()
         return default if row is None else int(row[0])
+
+
+def _remember(name: str, until: float) -> None:
+    if len(_running) >= MAX_REMEMBERED:
+        _running.clear()
+    _running[name] = until

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 
 from django.db import InterfaceError, OperationalError
 from django.http import JsonResponse
-from redis.exceptions import RedisError
+
+from docsite.core.redis_servers.clients import ERRORS as REDIS_ERRORS
 
 
 @dataclass
@@ -110,7 +111,7 @@ def is_store_failure(failure: Exception) -> bool:
     """Whether an exception means that the database or Redis cannot be reached, is busy or full."""
     if getattr(failure.__cause__, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
         return False  # a mistake in a statement
-    return isinstance(failure, (OperationalError, InterfaceError, RedisError))
+    return isinstance(failure, (OperationalError, InterfaceError, *REDIS_ERRORS))
 
 
 def is_out_of_descriptors(failure: BaseException | None) -> bool:

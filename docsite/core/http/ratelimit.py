@@ -1,5 +1,6 @@
 """Rate limits: 429 with `Retry-After`. django-ratelimit counts in a shared store. Each app defines its limits."""
 
+import functools
 import logging
 import time
 from collections import Counter
@@ -25,6 +26,12 @@ _ANY_REQUEST = HttpRequest()  # get_usage needs one; our keys and rates do not d
 all_limits: dict[str, "Limit"] = {}  # by name
 
 
+@functools.cache
+def _parse_rate(rate: str) -> tuple[int, int]:
+    count, seconds = _split_rate(rate)
+    return count, seconds
+
+
 @dataclass(frozen=True)
 class Limit:
     """A named limit. `rate` is the name of its setting, such as "100/h".
@@ -46,8 +53,7 @@ class Limit:
 
     def window(self) -> tuple[int, int]:
         """How many requests are allowed, and in how many seconds."""
-        count, seconds = _split_rate(getattr(settings.ENV, self.rate))
-        return count, seconds
+        return _parse_rate(getattr(settings.ENV, self.rate))
 
 
 Charge = tuple[Limit, str]  # a limit, and whose requests it counts, such as an address

@@ -7,6 +7,7 @@ and a pooler in transaction mode would hand the setting on to others.
 import threading
 import time
 import weakref
+from collections import defaultdict
 from collections.abc import Generator
 from contextlib import suppress
 from typing import Any
@@ -16,12 +17,14 @@ from django.conf import settings
 from django.db.backends.postgresql import base
 from django.utils.asyncio import async_unsafe
 from psycopg import IsolationLevel, OperationalError
+from psycopg.errors import QueryCanceled, TooManyConnections
+from psycopg.pq import TransactionStatus
 
-from docsite.core import context
+from docsite.core import context, request_times
 from docsite.core.db import NO_ANSWER
 
-CHECK_SECONDS = 1.5  # for the first statement on a connection that was not used for a while
-MIN_CONNECT_SECONDS = 1.0  # that must be left to try it
+CHECK_SECONDS = 1.5  # at most, for the first statement on a connection that was not used for a while
+MIN_CONNECT_SECONDS = 0.25  # that must be left to try it
 CONNECT_SECONDS = 3  # the least that libpq takes is 2
 WAIT_SECONDS = 4.0  # for a connection, when all are in use here or at the server
 RETRY_SECONDS = 0.1
@@ -36,7 +39,9 @@ OPTIONS = {
     "keepalives_count": 3,
 }
 
-_free = threading.BoundedSemaphore(settings.ENV.database_connections)
+_free: defaultdict[str, threading.BoundedSemaphore] = defaultdict(  # by alias
+    lambda: threading.BoundedSemaphore(settings.ENV.database_connections)
+)
 
 
 class Connection(psycopg.Connection[Any]):
@@ -54,7 +59,7 @@ class Connection(psycopg.Connection[Any]):
                 ready = yield wanted
                 if not ready and time.monotonic() > until:
                     self._end_statement()
-                    raise OperationalError(NO_ANSWER)
+                    raise QueryCanceled(NO_ANSWER)
                 wanted = statement.send(ready)
         except StopIteration as end:
             return end.value
@@ -68,31 +73,34 @@ class Connection(psycopg.Connection[Any]):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Opens at most `DATABASE_CONNECTIONS` in a process. Who needs a further one waits briefly."""
+    """Opens at most `DATABASE_CONNECTIONS` to each server in a process. Who needs a further one waits briefly."""
 
     def get_connection_params(self) -> dict[str, Any]:
         """The parameters of `DATABASE_URL`, which come before ours."""
         return {**OPTIONS, **super().get_connection_params()}
 
     @async_unsafe
+    @request_times.measure("connection")
     def get_new_connection(self, conn_params: dict[str, Any]) -> Connection:
         """A connection. Raises `OperationalError` when none becomes free in time."""
         self.isolation_level = IsolationLevel.READ_COMMITTED
         now = time.monotonic()
         deadline = context.database_deadline.get()
         if deadline is not None and deadline - now < MIN_CONNECT_SECONDS:
-            raise OperationalError(NO_ANSWER)
+            raise QueryCanceled(NO_ANSWER)
         until = now + WAIT_SECONDS if deadline is None else min(now + WAIT_SECONDS, deadline)
-        if not _free.acquire(timeout=until - now):
-            raise OperationalError("all connections of this process to the database are in use")
+        free = _free[self.alias]
+        if not free.acquire(timeout=until - now):
+            raise TooManyConnections("all connections of this process to the database are in use")
         try:
             if deadline is not None and deadline - now < CONNECT_SECONDS:
                 conn_params = {**conn_params, "connect_timeout": 2}
             connection = self._connect(conn_params, until)
         except BaseException:
-            _free.release()
+            free.release()
             raise
-        self._release = weakref.finalize(connection, _free.release)  # threads that end leave theirs to the collector
+        self._is_pooled: bool | None = None
+        self._release = weakref.finalize(connection, free.release)  # threads that end leave theirs to the collector
         self._release.atexit = False
         return connection
 
@@ -111,7 +119,27 @@ class DatabaseWrapper(base.DatabaseWrapper):
         finally:
             self._release()
 
+    @async_unsafe
+    def chunked_cursor(self) -> Any:
+        """A cursor that fetches rows in steps, or all at once where the next step could reach another server process.
+
+        Outside of a transaction a pooler may hand each statement to another one, which does not know the cursor.
+        """
+        self.ensure_connection()
+        if self.connection.info.transaction_status == TransactionStatus.IDLE and self._is_behind_pooler():
+            return self.cursor()
+        return super().chunked_cursor()
+
+    def _is_behind_pooler(self) -> bool:
+        """Whether the process that answers is not the one that accepted the connection."""
+        if self._is_pooled is None:
+            answer = self.connection.execute("SELECT pg_backend_pid()").fetchone()
+            self._is_pooled = answer != (self.connection.info.backend_pid,)
+        return self._is_pooled
+
     def is_usable(self) -> bool:
         """Whether the connection answers. A server that hangs is found here before a statement waits for it."""
-        with context.limit_database_time(CHECK_SECONDS):
+        deadline = context.database_deadline.get()
+        seconds = CHECK_SECONDS if deadline is None else min(CHECK_SECONDS, deadline - time.monotonic())
+        with context.limit_database_time(seconds):
             return super().is_usable()

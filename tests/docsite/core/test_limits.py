@@ -7,8 +7,11 @@ import time
 import httpx
 import pytest
 from django.conf import settings
+from django.core.cache import caches
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from docsite.core.http import ratelimit
+from docsite.core.http import counters, ratelimit
 from docsite.core.http.ratelimit import Limit, Usage
 from tests.conftest import assert_error, question
 
@@ -194,3 +197,53 @@ def test_a_forwarded_address_counts_only_from_a_trusted_proxy(http, start, proje
         for number in range(2)
     ]
     assert statuses[1] == 429
+
+
+def count_queries(use):
+    with CaptureQueriesContext(connection) as asked:
+        result = use()
+    return result, len(asked)
+
+
+def test_a_running_counter_takes_one_statement(django_db_setup):
+    store, key = caches["limits"], f"counter-{time.monotonic_ns()}"
+    assert store.add(key, 1, 60)
+    assert count_queries(lambda: store.add(key, 1, 60)) == (False, 0)
+    assert count_queries(lambda: store.incr(key)) == (2, 1)
+
+
+def test_a_counter_of_another_process_is_found_and_then_known(django_db_setup, monkeypatch):
+    store, key = caches["limits"], f"counter-{time.monotonic_ns()}"
+    assert store.add(key, 5, 60)
+    monkeypatch.setattr(counters, "_running", {})
+    assert count_queries(lambda: store.add(key, 1, 60)) == (False, 1)
+    assert count_queries(lambda: store.add(key, 1, 60)) == (False, 0)
+    assert store.incr(key) == 6
+
+
+def test_a_counter_begins_again_after_its_window(django_db_setup):
+    store, key = caches["limits"], f"counter-{time.monotonic_ns()}"
+    assert store.add(key, 5, -1)
+    with pytest.raises(ValueError, match="no counter"):
+        store.incr(key)
+    assert store.add(key, 1, 60)
+    assert store.incr(key) == 2
+
+
+def test_a_counter_that_a_restore_has_deleted_begins_again(django_db_setup):
+    store, key = caches["limits"], f"counter-{time.monotonic_ns()}"
+    assert store.add(key, 5, 60)
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM projects_counter WHERE key = %s", [store.make_key(key)])
+    assert not store.add(key, 1, 60)
+    assert store.incr(key) == 1
+    assert store.incr(key) == 2
+
+
+def test_the_memory_of_counters_is_bounded(django_db_setup, monkeypatch):
+    store = caches["limits"]
+    monkeypatch.setattr(counters, "MAX_REMEMBERED", 3)
+    monkeypatch.setattr(counters, "_running", {})
+    for number in range(10):
+        store.add(f"bounded-{time.monotonic_ns()}-{number}", 1, 60)
+    assert len(counters._running) <= 3

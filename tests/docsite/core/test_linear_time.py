@@ -32,8 +32,8 @@ from search.text.vocabulary import Vocabulary
 from tests.processes import ROOT
 from tests.pumps import pumps
 
-SHORT, LONG = 2_000, 8_000  # characters
-NOTICEABLE = 0.002  # seconds of CPU time; what takes less for a short text is fast enough
+SHORT, LONG = 1_000, 4_000  # characters
+NOTICEABLE = 0.0005  # seconds of CPU time; what takes less for a short text is fast enough
 TIME_LIMIT = 3.0  # seconds of CPU time, after which a measurement ends
 MAX_GROWTH = 9.0  # times the time, for four times the text: linear is 4, quadratic is 16
 METHODS = {"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"}

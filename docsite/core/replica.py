@@ -1,0 +1,149 @@
+"""Run reads on a replica that has replayed everything the primary had when the read began.
+
+PostgreSQL's positions in its log (LSN) tell. What a replica cannot do, as it is behind or down or may not write, the
+primary does.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import ParamSpec, TypeVar
+
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, InterfaceError, InternalError, OperationalError, connections
+
+from docsite.core import availability, context
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+ALIAS = "replica"
+CHECK_SECONDS = 0.5  # to ask it for its position
+WAIT_SECONDS, STEP_SECONDS = 0.02, 0.004  # for a replica that is a little behind
+MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 5.0, 60.0  # after a failure; they double while it fails again
+# https://www.postgresql.org/docs/current/errcodes-appendix.html
+_MUST_NOT_WRITE, _RECOVERY_CONFLICT = "25006", "40001"
+_OUT_OF_TIME, _NO_FREE_CONNECTION = "57014", "53300"
+
+
+class NotAReplicaError(OperationalError):
+    """The server of `DATABASE_REPLICA_URL` does not follow the primary."""
+
+
+_lock = threading.Lock()
+_probe = threading.Lock()  # of the thread that tries the replica after a pause
+_pause_seconds = _paused_until = 0.0
+
+
+def run_on_replica(call: Callable[[], T]) -> T:
+    """The result of a call that reads. It may run twice: on the replica, where it fails, and on the primary.
+
+    On the replica, Django's default connection of this thread is that of the replica.
+    """
+    if ALIAS not in settings.DATABASES:
+        return call()
+    primary = connections[DEFAULT_DB_ALIAS]
+    if primary.alias == ALIAS or primary.in_atomic_block or not _is_usable():
+        return call()
+    connections[DEFAULT_DB_ALIAS] = connections[ALIAS]
+    try:
+        result = call()
+        _report_success()
+        return result
+    except InternalError as failure:
+        if _get_code(failure) != _MUST_NOT_WRITE:
+            raise
+    except (InterfaceError, OperationalError) as failure:
+        code, deadline = _get_code(failure), context.database_deadline.get()
+        if code in (_OUT_OF_TIME, _NO_FREE_CONNECTION) or (deadline is not None and time.monotonic() > deadline):
+            raise  # a slow statement is no fault of the replica, and the primary would have no time for it
+        if code != _RECOVERY_CONFLICT:
+            _pause(failure)
+    finally:
+        connections[DEFAULT_DB_ALIAS] = primary
+    return call()
+
+
+def use_replica(function: Callable[P, T]) -> Callable[P, T]:
+    """Wrap a function, so that it runs on the replica. It must write nothing."""
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        return run_on_replica(partial(function, *args, **kwargs))
+
+    return run
+
+
+def _is_usable() -> bool:
+    """Whether the replica answers and has everything. After a pause one thread asks it; the others use the primary."""
+    if time.monotonic() < _paused_until:
+        return False
+    if not _pause_seconds:
+        return _has_everything()
+    if not _probe.acquire(blocking=False):
+        return False
+    try:
+        return _has_everything()
+    finally:
+        _probe.release()
+
+
+def _has_everything() -> bool:
+    """Whether the replica has all that is committed now."""
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute("SELECT pg_current_wal_lsn()")
+        position = cursor.fetchone()[0]
+    try:
+        with context.limit_database_time(CHECK_SECONDS), connections[ALIAS].cursor() as cursor:
+            _check_history()
+            until = time.monotonic() + WAIT_SECONDS
+            while True:
+                cursor.execute("SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= %s::pg_lsn", [position])
+                if (has_it := bool(cursor.fetchone()[0])) or time.monotonic() > until:
+                    return has_it
+                time.sleep(STEP_SECONDS)
+    except (InterfaceError, OperationalError) as failure:
+        if _get_code(failure) != _NO_FREE_CONNECTION:
+            _pause(failure)
+        return False
+
+
+def _check_history() -> None:
+    """Raise NotAReplicaError unless both servers have one history. Without that, positions mean nothing.
+
+    After a failover or a restore, a server may have rows that the primary never had. Asked once for each pair of
+    connections. Source: https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-CONTROLDATA
+    """
+    primary, replica = connections[DEFAULT_DB_ALIAS], connections[ALIAS]
+    pair = (primary.connection, replica.connection)
+    if getattr(replica, "compared", None) == pair:
+        return
+    histories = []
+    for server in (primary, replica):
+        with server.cursor() as cursor:
+            cursor.execute("SELECT system_identifier, timeline_id FROM pg_control_system(), pg_control_checkpoint()")
+            histories.append(cursor.fetchone())
+    if histories[0] != histories[1]:
+        raise NotAReplicaError
+    replica.compared = pair  # type: ignore[attr-defined]
+
+
+def _get_code(failure: Exception) -> str | None:
+    return getattr(failure.__cause__, "sqlstate", None)
+
+
+def _pause(failure: Exception) -> None:
+    global _pause_seconds, _paused_until
+    availability.replica.report_failure(type(failure).__name__)
+    with _lock:
+        now = time.monotonic()
+        if now >= _paused_until:  # of several threads that fail together, the first one counts
+            _pause_seconds = min(max(2 * _pause_seconds, MIN_PAUSE_SECONDS), MAX_PAUSE_SECONDS)
+            _paused_until = now + _pause_seconds
+
+
+def _report_success() -> None:
+    global _pause_seconds
+    _pause_seconds = 0.0
+    availability.replica.report_success()
