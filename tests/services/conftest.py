@@ -9,9 +9,12 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 
+from tests import scenarios
 from tests.conftest import PATIENCE, wait_for
 from tests.ports import free_port
 
@@ -24,7 +27,7 @@ def postgres_program(name: str) -> str:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """Address of an empty database. The server refuses to run as root, so it runs as somebody else."""
+    """Address of an empty database of a server. It refuses to run as root, so it runs as somebody else."""
     user = None
     if os.getuid() == 0:
         names = {entry.pw_name for entry in pwd.getpwall()}
@@ -51,10 +54,52 @@ def postgres() -> Iterator[str]:
     shutil.rmtree(folder)
 
 
-def start_redis(port: int) -> subprocess.Popen[bytes]:
+@pytest.fixture(scope="session")
+def new_database(postgres: str) -> Callable[[str], dict[str, str]]:
+    """Make a migrated database, a copy of one that is migrated once. Returns the environment of its users."""
+
+    def make(name: str, template: str = "migrated") -> dict[str, str]:
+        with psycopg.connect(postgres, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return {"DATABASE_URL": f"{postgres.rpartition('/')[0]}/{name}"}
+
+    scenarios.migrate(make("migrated", "template0"))
+    return make
+
+
+@pytest.fixture(scope="session")
+def pooled(postgres: str) -> Iterator[Callable[[str], str]]:
+    """How to reach the databases of the server through PgBouncer in transaction mode, which has few connections."""
+    program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
+    if program is None:
+        pytest.skip("tests/install.sh could not install PgBouncer")
+    server, port = urlsplit(postgres), free_port()
+    folder = Path(tempfile.mkdtemp(prefix="docs-service-pgbouncer-"))
+    settings = folder / "pgbouncer.ini"
+    settings.write_text(
+        f"[databases]\n* = host=127.0.0.1 port={server.port} user=docs\n"
+        f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\n"
+        "pool_mode = transaction\ndefault_pool_size = 8\nmax_client_conn = 500\nserver_reset_query =\n"
+    )
+    user = None
+    if os.getuid() == 0:  # it refuses to run as root
+        user = "postgres" if "postgres" in {entry.pw_name for entry in pwd.getpwall()} else "nobody"
+        shutil.chown(folder, user)
+        settings.chmod(0o644)
+    log = (folder / "log").open("w")
+    pooler = subprocess.Popen([program, "-q", settings], user=user, cwd=folder, stdout=log, stderr=log)
+    wait_for(lambda: _accepts(port) or pooler.poll() is not None, "PgBouncer to start")
+    assert pooler.poll() is None, (folder / "log").read_text()
+    yield lambda url: url.replace(f":{server.port}/", f":{port}/")
+    pooler.kill()
+    pooler.wait(PATIENCE)
+    shutil.rmtree(folder)
+
+
+def start_redis(port: int, *options: str) -> subprocess.Popen[bytes]:
     """An empty Redis."""
     server = subprocess.Popen(
-        ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
+        ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", *options],
         stdout=subprocess.DEVNULL,
     )
     wait_for(lambda: _accepts(port) or server.poll() is not None, "Redis to start")

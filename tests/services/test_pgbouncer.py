@@ -1,0 +1,100 @@
+"""Two processes of the service on PostgreSQL behind PgBouncer, which gives each transaction another connection."""
+
+import threading
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import psycopg
+import pytest
+
+from tests import scenarios
+from tests.conftest import PATIENCE, question, wait_for
+from tests.docsite.server.test_migrate import migrate_twice_at_once
+from tests.services.test_database_faults import set_up
+
+pytestmark = pytest.mark.services
+
+READER = {
+    "Origin": "https://docs.acme.example",
+    "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0",
+}
+
+
+@pytest.fixture(scope="module")
+def database(postgres: str, pooled) -> str:
+    """Address of an empty database behind PgBouncer."""
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        admin.execute("CREATE DATABASE pooled")
+    return pooled(f"{postgres.rpartition('/')[0]}/pooled")
+
+
+def read_in_steps() -> None:
+    """Read rows by a cursor of the server, in and outside of a transaction, while other transactions pass by."""
+    from django.db import connection, transaction
+
+    from docsite.core.tenants.models import Counter
+
+    rows = [Counter(key=f"step-{number}", value=1, expires_at=1e12) for number in range(300)]
+    Counter.objects.bulk_create(rows)
+    steps = Counter.objects.filter(key__startswith="step-").order_by("key")
+    stop = threading.Event()
+
+    def disturb() -> None:
+        while not stop.wait(0.001):
+            Counter.objects.filter(key="step-1").exists()
+        connection.close()
+
+    others = [threading.Thread(target=disturb) for _ in range(12)]
+    for other in others:
+        other.start()
+    try:
+        assert sum(1 for _ in steps.iterator(10)) == len(rows)
+        with transaction.atomic():
+            assert sum(1 for _ in steps.iterator(10)) == len(rows)
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT count(*) FROM pg_cursors")
+    finally:
+        stop.set()
+        for other in others:
+            other.join()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_cursors WHERE is_holdable")
+        assert cursor.fetchone() == (0,)
+    steps.delete()
+
+
+def test_the_service_works_behind_pgbouncer(database: str, start) -> None:
+    migrate_twice_at_once({"DATABASE_URL": database})
+    domain, key = scenarios.run(set_up, {"DATABASE_URL": database}).split()
+    environment = {"DATABASE_URL": database, "SITE_DOMAIN": domain, "SITE_ASSISTANT_KEY": key}
+    services = start.fresh(**environment), start.fresh(**environment)
+    headers = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(timeout=PATIENCE, trust_env=False, verify=False) as http, ThreadPoolExecutor(16) as threads:
+
+        def use(number: int) -> list[int]:
+            url, view = services[number % 2].url, {"id": uuid.uuid4().hex, "path": "/install"}
+            calls = (
+                (f"/v1/search/{domain}", {"query": "install"}, headers),
+                (f"/v1/assistant/{domain}/message", question("How do I install it?"), headers),
+                (f"/discovery/v1/view/{domain}", view, READER),
+            )
+            return [http.post(url + path, json=body, headers=more).status_code for path, body, more in calls]
+
+        statuses = list(threads.map(use, range(40)))
+        assert [seen for seen in statuses if seen != [200, 200, 204]] == []
+        for service in services:
+            assert http.get(f"{service.url}/health/ready").json()["database"] == "ok"
+    log = "".join(service.log.read_text() for service in services)
+    assert "Error" not in log, log
+    with psycopg.connect(database, autocommit=True, prepare_threshold=None) as admin:
+
+        def count_sealed() -> bool:
+            return bool(admin.execute("SELECT count(*) FROM analytics_cells").fetchone()[0])
+
+        wait_for(count_sealed, "the views to be counted")
+
+
+def test_rows_are_read_in_steps_and_no_cursor_stays(database: str) -> None:
+    scenarios.migrate({"DATABASE_URL": database})
+    scenarios.run(read_in_steps, {"DATABASE_URL": database})

@@ -1,0 +1,181 @@
+"""Searches and exports read from a real streaming replica, and get what it lacks from the primary."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import psycopg
+import pytest
+
+from tests import scenarios
+from tests.conftest import PATIENCE, wait_for
+from tests.ports import free_port
+from tests.services.conftest import postgres_program
+from tests.services.slow_network import SlowNetwork
+
+pytestmark = pytest.mark.services
+
+READER = {
+    "Origin": "https://docs.acme.example",
+    "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+}
+
+
+class Replica:
+    """A streaming replica of the server of the tests."""
+
+    def __init__(self, primary: str, folder: Path) -> None:
+        server, self.port = urlsplit(primary), free_port()
+        self._user = "postgres" if os.getuid() == 0 else None
+        self._folder = folder
+        if self._user:
+            shutil.chown(folder, self._user)
+        self.url = primary.replace(f":{server.port}/", f":{self.port}/")
+        connect = ("-h", "127.0.0.1", "-p", str(server.port), "-U", "docs")
+        options = ("-D", str(folder / "data"), "-R", "-X", "stream", "--checkpoint=fast", "--no-sync")
+        subprocess.run([postgres_program("pg_basebackup"), *connect, *options], check=True, user=self._user, cwd=folder)
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        options = ("-D", self._folder / "data", "-p", str(self.port), "-k", self._folder, "-h", "127.0.0.1")
+        self._server = subprocess.Popen(
+            [postgres_program("postgres"), *options, "-c", "max_connections=500", "-c", "fsync=off"],
+            user=self._user, cwd=self._folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        ready = [postgres_program("pg_isready"), "-h", "127.0.0.1", "-p", str(self.port)]
+        wait_for(lambda: subprocess.run(ready, capture_output=True).returncode == 0, "the replica")
+
+    def stop(self) -> None:
+        """Stop it at once."""
+        self._server.kill()
+        self._server.wait(PATIENCE)
+        (self._folder / "data" / "postmaster.pid").unlink(missing_ok=True)
+
+    def run(self, statement: str) -> list[tuple]:
+        """The rows of a statement."""
+        with psycopg.connect(self.url, autocommit=True) as database:
+            cursor = database.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+    def count_connections(self) -> int:
+        """How many connections the service has to it."""
+        own = "pid <> pg_backend_pid() AND application_name = 'searching'"
+        return int(self.run(f"SELECT count(*) FROM pg_stat_activity WHERE {own}")[0][0])
+
+
+@pytest.fixture
+def replica(postgres: str) -> Iterator[Replica]:
+    folder = Path(tempfile.mkdtemp(prefix="docs-service-replica-"))
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        admin.execute("CREATE DATABASE replicated")
+    replica = Replica(f"{postgres.rpartition('/')[0]}/replicated", folder)
+    yield replica
+    replica.stop()
+    shutil.rmtree(folder)
+
+
+def set_up() -> None:
+    """Make a project with a page, and print its names and keys."""
+    from docsite.core.tenants.management.commands.createproject import create_project
+
+    project, key, admin_key = create_project("replicated", "Acme", "https://docs.acme.example", [])
+    print(project.domain, project.project_id, key, admin_key)  # noqa: T201
+
+
+def add_page(word: str) -> None:
+    """Read the documentation again, with a page about a word."""
+    from docsite.core.tenants.models import Project
+    from search.indexing.ingest import ingest
+    from search.sources import Page
+
+    ingest(Project.objects.get(), [Page(f"{word}.md", f"/{word}", f"# {word.title()}\n\nAll about {word}.\n")])
+
+
+def read_too_slowly() -> None:
+    """Run a statement on the replica that takes longer than it may."""
+    from django.db import OperationalError, close_old_connections, connection
+
+    from docsite.core import availability, context
+    from docsite.core.replica import run_on_replica
+
+    names: list[str] = []
+
+    def sleep() -> None:
+        names.append(connection.alias)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(60)")
+
+    with context.limit_database_time(1.5), pytest.raises(OperationalError, match="did not answer in time"):
+        run_on_replica(sleep)
+    close_old_connections()
+    run_on_replica(lambda: names.append(connection.alias))
+    assert names == ["replica", "replica"]
+    assert availability.replica.is_available
+
+
+def test_reads_come_from_the_replica_and_are_never_older_than_the_primary(postgres: str, replica: Replica, start):
+    database = {"DATABASE_URL": f"{postgres.rpartition('/')[0]}/replicated"}
+    scenarios.migrate(database)
+    domain, project_id, key, admin_key = scenarios.run(set_up, database).split()
+    scenarios.run(read_too_slowly, {**database, "DATABASE_REPLICA_URL": replica.url})
+    network = SlowNetwork("127.0.0.1", replica.port)
+    address = replica.url.replace(f":{replica.port}/", f":{network.port}/")
+    service = start.fresh(**database, DATABASE_REPLICA_URL=f"{address}?application_name=searching")
+    with httpx.Client(base_url=service.url, timeout=PATIENCE, trust_env=False, verify=False) as http:
+
+        def search(word: str) -> list[str]:
+            headers = {"Authorization": f"Bearer {key}"}
+            response = http.post(f"/v1/search/{domain}", json={"query": word}, headers=headers)
+            assert response.status_code == 200, response.text
+            return [urlsplit(hit["metadata"]["url"]).path for hit in response.json()]
+
+        def count_views() -> int:
+            response = http.get(f"/v1/analytics/{project_id}/views", headers={"Authorization": f"Bearer {admin_key}"})
+            assert response.status_code == 200, response.text
+            return int(response.json()["totals"]["total"])
+
+        def view() -> None:
+            body = {"id": uuid.uuid4().hex, "path": "/quill"}
+            assert http.post(f"/discovery/v1/view/{domain}", json=body, headers=READER).status_code == 204
+
+        scenarios.run(add_page, database, "quill")
+        wait_for(lambda: search("quill") == ["/quill"] and replica.count_connections() > 0, "a search on the replica")
+        view()
+        assert count_views() == 1
+        assert "does not work" not in service.log.read_text()
+
+        replica.run("SELECT pg_wal_replay_pause()")
+        scenarios.run(add_page, database, "wort")
+        assert search("wort") == ["/wort"]
+        view()
+        assert count_views() == 2
+        assert "does not work" not in service.log.read_text(), "a replica that is behind is no fault"
+        replica.run("SELECT pg_wal_replay_resume()")
+
+        pages = "SELECT count(*) FROM search_document WHERE path = '/wort'"
+        wait_for(lambda: replica.run(pages) == [(1,)], "the replica to catch up")
+        assert search("wort") == ["/wort"]
+        with network.dropped():
+            assert [search("wort") for _ in range(5)] == [["/wort"]] * 5
+            assert service.log.read_text().count("The read replica does not work") == 1
+        wait_for(lambda: search("wort") and "The read replica works again" in service.log.read_text(), "the replica")
+
+        replica.stop()
+        assert [search("wort") for _ in range(5)] == [["/wort"]] * 5
+        assert service.log.read_text().count("The read replica does not work") == 2
+        replica.start()
+        again = "The read replica works again"
+        wait_for(lambda: search("wort") and service.log.read_text().count(again) == 2, "the replica")
+        assert replica.count_connections() > 0
+        assert http.get("/health/ready").status_code == 200
+
+        replica.run("SELECT pg_promote()")
+        scenarios.run(add_page, database, "zinc")
+        assert search("zinc") == ["/zinc"], "a promoted server has rows of its own from now on"
