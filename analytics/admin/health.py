@@ -1,7 +1,7 @@
 """What the page "Limits and health" shows of analytics: views that wait to be counted, and the rules."""
 
 from analytics import agents
-from analytics.counting import sealer
+from analytics.counting import unsealed
 from analytics.models import AgentAddresses
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.health.sections import Fact, add_section
@@ -9,8 +9,8 @@ from docsite.core.workspace.health.sections import Fact, add_section
 
 def list_views(project: Project) -> list[Fact]:
     """How many views wait, and which rules classify them."""
-    waiting = sealer.count_unsealed_views(project.pk)
-    more = " or more" if waiting == sealer.MAX_COUNTED else ""
+    waiting = unsealed.count_unsealed_views(project.pk)
+    more = " or more" if waiting == unsealed.MAX_COUNTED else ""
     addresses = AgentAddresses.objects.order_by("-read_at").values_list("read_at", flat=True).first()
     return [
         Fact("Views to be counted", f"{waiting:,}{more}", "the visitors report counts them when it is opened, too"),

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from ninja import Query, Router
 
 from analytics.api import paging
@@ -96,10 +96,11 @@ async def _read_page(
     summary="Report page views in batches",
     response=responses(CollectOut),
 )
-async def collect_views(request: CallerRequest, projectId: str, payload: CollectIn) -> Any:
+async def collect_views(request: CallerRequest, projectId: str, payload: CollectIn) -> JsonResponse:
     """Store page views, 1 to 1,000, that a server has recorded. The response means that they are stored."""
     receipt = await _wait_for_receipt(await in_db(_submit)(request.auth.project, payload))
-    return {"accepted": receipt.accepted, "duplicates": receipt.duplicates, "ignored": receipt.ignored}
+    counts = {"accepted": receipt.accepted, "duplicates": receipt.duplicates, "ignored": receipt.ignored}
+    return JsonResponse(counts, content_type="application/json; charset=utf-8")
 
 
 def _submit(project: Project, payload: CollectIn) -> "Future[Receipt]":

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from analytics.audience import Dimensions
-from analytics.counting import audiences, background, pages, sealer
+from analytics.counting import audiences, background, pages, unsealed
 from analytics.models import PageView
 from docsite.core.db import Value, insert
 from docsite.core.group_commit import GroupCommit
@@ -88,7 +88,7 @@ def _store(group: list[_Batch]) -> list[Receipt]:
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA synchronous=FULL")  # an acknowledged view also survives a power cut
-    counts = _insert_group(rows)
+    counts = _insert_group({batch.project_id for batch in group}, rows)
     background.report_views(sum(accepted for accepted, _ in counts))
     return [
         Receipt(accepted, len(batch.views) - accepted - ignored, ignored)
@@ -96,7 +96,7 @@ def _store(group: list[_Batch]) -> list[Receipt]:
     ]
 
 
-def _insert_group(group: list[_Rows]) -> list[tuple[int, int]]:
+def _insert_group(project_ids: set[int], group: list[_Rows]) -> list[tuple[int, int]]:
     """Insert the rows of batches. Returns two numbers for each batch: new views that count, new views that do not.
 
     One statement inserts the rows of all batches, as nearly always all are new. Otherwise nobody would know
@@ -105,12 +105,12 @@ def _insert_group(group: list[_Rows]) -> list[tuple[int, int]]:
     every = [row for rows in group for part in rows for row in part]
     if sum(bool(part) for rows in group for part in rows) > 1:
         with contextlib.suppress(_Repeated), transaction.atomic():
-            sealer.announce_insert()
+            unsealed.announce_insert(project_ids)
             if _insert(every) < len(every):
                 raise _Repeated
             return [(len(rows.counted), len(rows.ignored)) for rows in group]
     with transaction.atomic():
-        sealer.announce_insert()
+        unsealed.announce_insert(project_ids)
         return [(_insert(rows.counted), _insert(rows.ignored)) for rows in group]
 
 

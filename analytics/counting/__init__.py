@@ -1,7 +1,7 @@
 """Count visitors by addition: raw views become cells, and a report is a sum of cells.
 
 Others import `cells` (the sums), `pages` (numbers of paths), `agent_views` (sums of clients that
-are not people), `sealer` (views into cells), `background` (its thread), `sweeper` (removes what is
-too old), `erasure` (removes visitors), `recount`, `shards`, `visit_history`,
+are not people), `sealer` (views into cells), `unsealed` (projects whose views wait for it), `background` (its
+thread), `sweeper` (removes what is too old), `erasure` (removes visitors), `recount`, `shards`, `visit_history`,
 `audiences` (numbers of where readers come from) and `stored_cells`.
 """

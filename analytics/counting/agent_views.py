@@ -48,15 +48,16 @@ class AgentSum(NamedTuple):
     last_at: int
 
 
-def sum_shard(after: int, up_to: int, shard: int, shards: int) -> list[AgentSum]:
-    """Sum up by hour the views of a shard with ids above `after` and up to `up_to`."""
+def sum_shard(project_id: int, ids: tuple[int, int], shard: int, shards: int) -> list[AgentSum]:
+    """Sum up by hour the views of a project's shard with ids above the first of `ids` and up to the second."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT project_id, 1, at / 3600000000, client_class, agent, rule, surface, verified, MAX(operator), "
-            "COUNT(*), MAX(at) FROM analytics_pageview WHERE id > %s AND id <= %s AND visitor & %s = %s "
+            "COUNT(*), MAX(at) FROM analytics_pageview "
+            "WHERE project_id = %s AND id > %s AND id <= %s AND visitor & %s = %s "
             "AND NOT (client_class = 'human' AND surface = 'html') "
             "GROUP BY project_id, at / 3600000000, client_class, agent, rule, surface, verified",
-            [after, up_to, shards - 1, shard],
+            [project_id, *ids, shards - 1, shard],
         )
         return [
             AgentSum(*row) for row in cast("list[tuple[int, int, int, str, str, str, str, str, str, int, int]]", cursor)

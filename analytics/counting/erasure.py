@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from django.db import connection, transaction
 
-from analytics.counting.sealer import Lease, LeaseLost, acquire_lease, release_lease
-from analytics.models import AgentViews, AudienceCells, Cells, LogImport, PageView, Seal, Snapshot, Trail
+from analytics.counting.sealer import Lease, LeaseLost, acquire_lease, list_shards, release_lease
+from analytics.models import AgentViews, AudienceCells, Cells, LogImport, PageView, Snapshot, Trail
 from docsite.core.tenants.models import Project
 
 
@@ -23,7 +23,7 @@ class Erased(NamedTuple):
 def erase_visitors(project: Project, visitors: Iterable[int]) -> Erased:
     """Delete the single views and the visit histories with these hashes. Returns the number of each."""
     return _sum(
-        _erase_under_lease(partial(_shard_of, visitor), partial(_delete_visitor, project, visitor))
+        _erase_under_lease(project, partial(_shard_of, visitor), partial(_delete_visitor, project, visitor))
         for visitor in visitors
     )
 
@@ -34,8 +34,8 @@ def erase_project(project: Project) -> dict[str, int]:
     Returns their numbers. Pages stay, since processes hold their numbers in memory.
     """
     erased = _sum(
-        _erase_under_lease(partial(_clamp_shard, shard), partial(_delete_shard, project))
-        for shard in Seal.objects.values_list("shard", flat=True)
+        _erase_under_lease(project, partial(_clamp_shard, shard), partial(_delete_shard, project))
+        for shard in list_shards(project.pk)
     )
     AgentViews.objects.filter(project=project).delete()
     return {
@@ -81,11 +81,13 @@ def _delete(project: Project, condition: str, *values: int) -> Erased:
     return Erased(*numbers)
 
 
-def _erase_under_lease(choose_shard: Callable[[int], int], erase: Callable[[Lease], Erased]) -> Erased:
+def _erase_under_lease(
+    project: Project, choose_shard: Callable[[int], int], erase: Callable[[Lease], Erased]
+) -> Erased:
     """Erase in one transaction while nobody else writes the shard: a sealer would store a deleted history again."""
     while True:
-        shard = choose_shard(Seal.objects.count())
-        if lease := acquire_lease(shard):
+        shard = choose_shard(len(list_shards(project.pk)))
+        if lease := acquire_lease(project.pk, shard):
             with contextlib.suppress(LeaseLost), transaction.atomic():
                 release_lease(lease)  # first: nobody can take it before the end of the transaction
                 if choose_shard(lease.shards) == shard:

@@ -23,12 +23,13 @@ from analytics.counting import (
     sealer,
     stored_cells,
     sweeper,
+    unsealed,
     visit_history,
 )
 from analytics.counting.agent_views import AgentSum
 from analytics.counting.cells import Ints
 from analytics.counting.sealer import HOUR, Lease, LeaseLost, VisitorHistories
-from analytics.models import PageView, Seal, Trail
+from analytics.models import PageView, Trail
 from docsite.core.tenants.models import Project
 
 Progress = Callable[[int, int], None]
@@ -107,11 +108,11 @@ class _Recount:
     def __init__(self, project: Project, decide: Decide, condition: str, progress: Progress | None) -> None:
         self.project, self.decide, self.condition, self.progress = project, decide, condition, progress
         self.step_size = sealer.StepSize(min_size=1, max_size=50_000, seconds=_STEP_SECONDS)  # visitors of a step
-        self.up_to = sealer.newest_view_id()
+        self.up_to = unsealed.newest_view_id(project.pk)
         self.start = (
             project.views.aggregate(first=Min("pk"))["first"] or 1
         ) - 1  # the id before the first view of the project
-        sealer.seal(timeout=float("inf"))
+        sealer.seal_project(project.pk, timeout=float("inf"))
         self.ids: dict[int, list[int]] = {}  # by visitor to recount, the ids of all their views
 
     def run(self) -> Iterator[tuple[StoredView, StoredView | None]]:
@@ -122,7 +123,7 @@ class _Recount:
         self._collect_ids(_select_visitors(self.project.pk, self.start, self.up_to))
         count = len(todo)
         while len(todo):
-            for shard in Seal.objects.values_list("shard", flat=True):
+            for shard in sealer.list_shards(self.project.pk):
                 changes, done = self._step(shard, todo)
                 yield from changes
                 todo = todo[~np.isin(todo, done)]
@@ -136,10 +137,11 @@ class _Recount:
 
     def _step(self, shard: int, todo: Ints) -> tuple[Changes, list[int]]:
         """Count some visitors of a shard again. Returns the changes, and the visitors that are done."""
-        highest = sealer.newest_view_id()  # read before the lease is acquired, to hold it only for a moment
+        # Read before the lease is acquired, to hold it only for a moment.
+        highest = unsealed.newest_view_id(self.project.pk)
         self._collect_ids(_select_visitors(self.project.pk, self.up_to, highest))
         self.up_to = max(self.up_to, highest)
-        lease = sealer.acquire_lease(shard)
+        lease = sealer.acquire_lease(self.project.pk, shard)
         if lease is None:
             time.sleep(0.05)
             return [], []
@@ -159,15 +161,12 @@ class _Recount:
         return [(before, after) for before, after in changes if before != after], mine
 
 
-# In ranges of ids, `+project_id` keeps the database from its index of projects, which would go through all their views.
-
-
 def _mark_as_current(project_id: int, after: int, up_to: int, since: int) -> None:
     """Store that views were classified by the current rules."""
     for first in range(after, up_to, _BATCH):
         with connection.cursor() as cursor:
             cursor.execute(
-                "UPDATE analytics_pageview SET rules_version = %s WHERE id > %s AND id <= %s AND +project_id = %s "
+                "UPDATE analytics_pageview SET rules_version = %s WHERE id > %s AND id <= %s AND project_id = %s "
                 "AND at >= %s AND rules_version < %s AND user_agent <> ''",
                 [agents.VERSION, first, min(first + _BATCH, up_to), project_id, since, agents.VERSION],
             )
@@ -178,7 +177,7 @@ def _select_views(project_id: int, after: int, up_to: int, condition: str) -> It
     while after < up_to:
         with connection.cursor() as cursor:
             cursor.execute(
-                f"SELECT {_COLUMNS} FROM analytics_pageview WHERE id > %s AND id <= %s AND +project_id = %s "
+                f"SELECT {_COLUMNS} FROM analytics_pageview WHERE id > %s AND id <= %s AND project_id = %s "
                 f"AND {condition} ORDER BY id LIMIT {_BATCH}",
                 [after, up_to, project_id],
             )
@@ -194,7 +193,7 @@ def _select_visitors(project_id: int, after: int, up_to: int) -> Iterator[tuple[
     for first in range(after, up_to, _BATCH):
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT id, visitor FROM analytics_pageview WHERE id > %s AND id <= %s AND +project_id = %s",
+                "SELECT id, visitor FROM analytics_pageview WHERE id > %s AND id <= %s AND project_id = %s",
                 [first, min(first + _BATCH, up_to), project_id],
             )
             yield from cursor.fetchall()

@@ -1,33 +1,33 @@
 """Seal raw views: count them into cells.
 
-Visitors are split into shards by their hash. A shard is sealed in steps. A step
-acquires the lease of the shard, reads the views after its watermark, and changes cells,
-visit histories and watermark in one transaction, which checks that the lease is still
-held. After a crash the step is repeated; no view is skipped. If two sealers believe that
-they hold the lease, one of them writes nothing.
+Each project is sealed by itself, and its visitors are split into shards by their hash. A shard is sealed in steps.
+A step acquires the lease of the project's shard, reads the views after its watermark, and changes cells, visit
+histories and watermark in one transaction, which checks that the lease is still held. After a crash the step is
+repeated; no view is skipped. If two sealers believe that they hold the lease, one of them writes nothing.
 
-Each process that serves seals in a background thread (`analytics.counting.background`).
-A report seals the remaining views before it counts, so it includes every view that was
+Each process that serves seals in a background thread (`analytics.counting.background`), a step of each project in
+turn. A report seals the remaining views of its project before it counts, so it includes every view that was
 acknowledged before the request.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
+from itertools import chain, product
 
 import numpy as np
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Max, Min
+from django.utils import timezone
 
 from analytics import agents
-from analytics.counting import agent_views, audiences, stored_cells, visit_history
+from analytics.counting import agent_views, audiences, stored_cells, unsealed, visit_history
 from analytics.counting.cells import CRAWLER, FIRST_KEY, HUMAN, READER, Bucket, Ints, add_up
 from analytics.counting.stored_cells import HourlyChanges
-from analytics.models import PageView, Seal, Trail
+from analytics.models import PageView, Seal, Sharding, Trail
 from docsite.core.db import insert
 
 logger = logging.getLogger(__name__)
@@ -36,9 +36,10 @@ STEP_SECONDS = 0.5  # duration of a step to aim at, well below that of a lease
 LEASE_SECONDS = 3.0
 REPORT_TIMEOUT_SECONDS = 5.0  # that a report waits while views are being sealed
 HOUR = 3_600_000_000  # microseconds
-_LOCK = 0x5EA1  # of PostgreSQL's advisory locks
+WAIT_SECONDS = 0.02  # for another thread or process that seals the same project
 
 NO_KIND = -1  # of a view that does not count
+_CLASSES, _SURFACES = PageView.Class.values, PageView.Surface.values
 _KINDS = {"human": HUMAN, "ai_user": READER, "ai_agent": READER, "ai_search": CRAWLER, "ai_training": CRAWLER}
 
 Progress = Callable[[int], None]
@@ -50,8 +51,9 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True)
 class Lease:
-    """The right to write a shard, and how far it is sealed."""
+    """The right to write a shard of a project, and how far it is sealed."""
 
+    project_id: int
     shard: int
     shards: int
     token: int
@@ -64,105 +66,96 @@ def kind_of(client_class: str, surface: str) -> int | None:
     return READER if agents.is_markdown_fetch(client_class, surface) else _KINDS.get(client_class)
 
 
-def announce_insert() -> None:
-    """Announce that this transaction will insert views. Call it before the insert.
-
-    PostgreSQL may commit ids in another order than it assigned them. A sealer waits
-    for all announced transactions, so no lower id can be committed later.
-    """
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [_LOCK])
-
-
-def newest_view_id() -> int:
-    """The highest id of a view. From now on no lower id can be committed."""
-    if connection.vendor != "postgresql":
-        return _highest_view_id()
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-        return _highest_view_id()
-
-
-def _highest_view_id() -> int:
-    return PageView.objects.aggregate(highest=Max("pk"))["highest"] or 0
-
-
-MAX_COUNTED = 10_000  # of waiting views, for reports
-_sealing = threading.Lock()  # one thread of a process seals; the others wait for it
+_sealing = [threading.Lock() for _ in range(64)]  # one thread of a process seals a project; the others wait for it
 
 
 def seal(timeout: float = REPORT_TIMEOUT_SECONDS, progress: Progress | None = None) -> bool:
-    """Seal all views that are committed now. Returns False when `timeout` (seconds) is over first.
+    """Seal the views of all projects that are committed now: a step of each project, then the next step of each.
 
-    Waits for the steps of other threads and processes. `progress` is called after each step with
-    the number of views that it sealed.
+    Returns False when `timeout` (seconds) is over first. Waits for the steps of other threads and processes.
+    `progress` is called after each step with the number of views that it sealed.
     """
+    return _seal_projects(unsealed.list_marked(), timeout, progress)
+
+
+def seal_project(project_id: int, timeout: float = REPORT_TIMEOUT_SECONDS) -> bool:
+    """Seal the views of one project that are committed now. Returns False when `timeout` (seconds) is over first."""
+    return not unsealed.has_unsealed_views(project_id) or _seal_projects([project_id], timeout)
+
+
+def _seal_projects(project_ids: Iterable[int], timeout: float, progress: Progress | None = None) -> bool:
     until = time.monotonic() + timeout
-    if not _unsealed_shards(_highest_view_id()):
-        return True
-    up_to = newest_view_id()
-    while shards := _unsealed_shards(up_to):
+    turns = deque(map(_seal_in_steps, project_ids))
+    busy = 0  # projects in a row that others were sealing
+    while turns:
         if time.monotonic() > until:
             return False
-        if _sealing.acquire(timeout=0.02):
-            try:
-                moved = any(_step(shard, up_to, progress) for shard in shards)
-            finally:
-                _sealing.release()
-            if not moved:
-                time.sleep(0.01)
+        steps = turns.popleft()
+        for views in steps:
+            turns.append(steps)
+            if views is None:
+                busy += 1
+                if busy >= len(turns):
+                    busy = 0
+                    time.sleep(WAIT_SECONDS)
+            else:
+                busy = 0
+                if progress:
+                    progress(views)
+            break
     return True
 
 
-def has_unsealed_views(project_id: int) -> bool:
-    """Whether a project has views that are not sealed yet."""
-    with connection.cursor() as cursor:
-        cursor.execute(  # the + keeps the database from its index of projects: ids lead to the few new views
-            "SELECT EXISTS (SELECT 1 FROM analytics_pageview "
-            "WHERE id > (SELECT MIN(sealed_to) FROM analytics_seal) AND +project_id = %s)",
-            [project_id],
-        )
-        return bool(cursor.fetchone()[0])
+def _seal_in_steps(project_id: int) -> Iterator[int | None]:
+    """Seal the views of a project that are committed now.
 
-
-def count_unsealed_views(project_id: int) -> int:
-    """How many views of a project are not sealed yet, up to `MAX_COUNTED`."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT COUNT(*) FROM (SELECT 1 FROM analytics_pageview "
-            "WHERE id > (SELECT MIN(sealed_to) FROM analytics_seal) AND +project_id = %s LIMIT %s) AS waiting",
-            [project_id, MAX_COUNTED],
-        )
-        return int(cursor.fetchone()[0])
-
-
-def count_waiting_views() -> int:
-    """How many stored views are not yet counted in every shard."""
-    sealed_to = Seal.objects.aggregate(least=Min("sealed_to"))["least"] or 0
-    return PageView.objects.filter(pk__gt=sealed_to).count()
-
-
-def _unsealed_shards(up_to: int) -> list[int]:
-    return list(Seal.objects.filter(sealed_to__lt=up_to).order_by("sealed_to").values_list("shard", flat=True))
-
-
-def _step(shard: int, up_to: int, progress: Progress | None) -> bool:
-    """Seal the next views of a shard. Returns False when another process holds its lease."""
-    lease = acquire_lease(shard)
-    if lease is None:
-        return False
+    Yields after each step the number of views, or None if another thread or process was sealing.
+    """
     try:
-        views = seal_views(lease, up_to)
+        list_shards(project_id)
+    except IntegrityError:  # the project was deleted meanwhile
+        return
+    up_to = unsealed.newest_view_id(project_id)
+    behind = Seal.objects.filter(project=project_id, sealed_to__lt=up_to).order_by("sealed_to")
+    while shards := list(behind.values_list("shard", flat=True)):
+        for shard in shards:
+            yield _step(project_id, shard, up_to)
+    unsealed.remove_mark(project_id)
+
+
+def list_shards(project_id: int) -> list[int]:
+    """The shards of a project, which it gets with the first call."""
+    own = Seal.objects.filter(project=project_id).order_by("shard").values_list("shard", flat=True)
+    if not own:
+        with transaction.atomic():
+            # One process at a time: two could add different numbers of shards.
+            number = Sharding.objects.select_for_update().get().number
+            if not own.all().exists():  # asked anew: another process may have added them meanwhile
+                now = timezone.now()
+                hour = int(now.timestamp()) // 3600
+                Seal.objects.bulk_create(
+                    Seal(project_id=project_id, shard=shard, closed=hour, swept_at=now) for shard in range(number)
+                )
+        own = own.all()
+    return list(own)
+
+
+def _step(project_id: int, shard: int, up_to: int) -> int | None:
+    """Seal the next views of a shard. Returns their number, or None when another thread or process holds it."""
+    lock = _sealing[project_id % len(_sealing)]
+    if not lock.acquire(timeout=WAIT_SECONDS):
+        return None
+    try:
+        lease = acquire_lease(project_id, shard)
+        return seal_views(lease, up_to) if lease else None
     except LeaseLost:
         step_size.adjust(LEASE_SECONDS)
-        return False
+        return None
     except IntegrityError as failure:  # a project and its views were deleted meanwhile
         logger.warning("A sealing step is repeated: %s", failure)
-        return False
-    if progress:
-        progress(views)
-    return True
+        return None
+    finally:
+        lock.release()
 
 
 class StepSize:
@@ -185,24 +178,25 @@ class StepSize:
 step_size = StepSize()
 
 
-def acquire_lease(shard: int) -> Lease | None:
-    """Acquire the lease of a shard for LEASE_SECONDS. Returns None while another process holds it."""
+def acquire_lease(project_id: int, shard: int) -> Lease | None:
+    """Acquire the lease of a project's shard for LEASE_SECONDS. Returns None while another process holds it."""
     now = time.time()
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE analytics_seal SET token = token + 1, leased_until = %s "
-            "WHERE shard = %s AND (leased_until <= %s OR leased_until > %s) RETURNING token, sealed_to, closed",
+            "UPDATE analytics_projectseal SET token = token + 1, leased_until = %s "
+            "WHERE project_id = %s AND shard = %s AND (leased_until <= %s OR leased_until > %s) "
+            "RETURNING token, sealed_to, closed",
             # The last condition ends a lease that a process with a wrong clock made too long.
-            [now + LEASE_SECONDS, shard, now, now + 10 * LEASE_SECONDS],
+            [now + LEASE_SECONDS, project_id, shard, now, now + 10 * LEASE_SECONDS],
         )
         row = cursor.fetchone()
     # Count the shards after the lease is acquired: a process that changes their number revokes it.
-    return Lease(shard, Seal.objects.count(), *row) if row else None
+    return Lease(project_id, shard, Seal.objects.filter(project=project_id).count(), *row) if row else None
 
 
 def release_lease(lease: Lease, **facts: object) -> None:
     """Release the lease and store the changed facts. Call it in the transaction of the changes. Raises `LeaseLost`."""
-    mine = Seal.objects.filter(shard=lease.shard, token=lease.token)
+    mine = Seal.objects.filter(project=lease.project_id, shard=lease.shard, token=lease.token)
     if not mine.update(leased_until=0, **facts):
         raise LeaseLost
 
@@ -212,59 +206,45 @@ def seal_views(lease: Lease, up_to: int) -> int:
 
     Everything is computed before the transaction: while the lease is held, nobody else changes the shard.
     """
-    began, limit = time.monotonic(), step_size.size
+    began, limit, project_id = time.monotonic(), step_size.size, lease.project_id
     rows = _select_views(lease, up_to, limit)
     # Another process may have sealed beyond `up_to` already; the watermark never goes back.
-    reached = rows[-1][0] if len(rows) == limit else max(up_to, lease.sealed_to)
+    reached = int(rows[-1, 0]) if len(rows) == limit else max(up_to, lease.sealed_to)
     closed = max(lease.closed, int(time.time()) // 3600)
-    changes = []
-    for project_id, seen in _split_by_project(rows):
-        added, histories = _compute_change(project_id, seen)
-        changes.append((project_id, histories, stored_cells.update(project_id, lease.shard, lease.closed, added)))
-    read = agent_views.sum_shard(lease.sealed_to, reached, lease.shard, lease.shards)
+    added, histories = _compute_change(project_id, rows[rows[:, 4] != NO_KIND, 1:])
+    buckets = stored_cells.update(project_id, lease.shard, lease.closed, added)
+    read = agent_views.sum_shard(project_id, (lease.sealed_to, reached), lease.shard, lease.shards)
     with transaction.atomic():
         release_lease(lease, sealed_to=reached, closed=closed)
-        for project_id, histories, buckets in changes:
-            store_histories(project_id, histories)
-            stored_cells.store(project_id, lease.shard, buckets)
+        store_histories(project_id, histories)
+        stored_cells.store(project_id, lease.shard, buckets)
         agent_views.add_sums(read)
-        stored_cells.merge_ended_hours(lease.shard, lease.shards, lease.closed, closed)
+        stored_cells.merge_ended_hours(project_id, (lease.shard, lease.shards), lease.closed, closed)
     if len(rows) == limit:
         step_size.adjust(time.monotonic() - began)
     return len(rows)
 
 
-_RawView = tuple[int, int, int, int, int, str, str, int]
-
-
-def _select_views(lease: Lease, up_to: int, limit: int) -> list[_RawView]:
+def _select_views(lease: Lease, up_to: int, limit: int) -> Ints:
+    """The next views of a shard: id, hour, page, visitor, kind or `NO_KIND`, and audience."""
+    counted = [(*pair, kind) for pair in product(_CLASSES, _SURFACES) if (kind := kind_of(*pair)) is not None]
+    cases = "WHEN client_class = %s AND surface = %s THEN %s " * len(counted)
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT id, project_id, at, page, visitor, client_class, surface, audience FROM analytics_pageview "
-            "WHERE id > %s AND id <= %s AND visitor & %s = %s ORDER BY id LIMIT %s",
-            [lease.sealed_to, up_to, lease.shards - 1, lease.shard, limit],
+            f"SELECT id, at / {HOUR}, page, visitor, CASE {cases}ELSE {NO_KIND} END, audience FROM analytics_pageview "
+            "WHERE project_id = %s AND id > %s AND id <= %s AND visitor & %s = %s ORDER BY id LIMIT %s",
+            [
+                *(value for case in counted for value in case),
+                lease.project_id,
+                lease.sealed_to,
+                up_to,
+                lease.shards - 1,
+                lease.shard,
+                limit,
+            ],
         )
-        return cast("list[_RawView]", cursor.fetchall())
-
-
-def _split_by_project(rows: Sequence[_RawView]) -> list[tuple[int, Ints]]:
-    """The views that count of each project: hour, page, visitor, kind and audience."""
-    if not rows:
-        return []
-    _, project, at, page, visitor, client_class, surface, audience = zip(*rows, strict=True)
-    pairs = list(zip(client_class, surface, strict=True))
-    kinds = {pair: kind_of(*pair) for pair in set(pairs)}
-    kind = np.array([NO_KIND if (found := kinds[pair]) is None else found for pair in pairs])
-    hour = np.array(at, np.int64) // HOUR
-    columns = [np.array(numbers, np.int64) for numbers in (project, page, visitor, audience)]
-    views = np.stack([columns[0], hour, *columns[1:3], kind, columns[3]], axis=1)[kind != NO_KIND]
-    views = views[np.argsort(views[:, 0], kind="stable")]
-    projects, starts = np.unique(views[:, 0], return_index=True)
-    ends = np.searchsorted(views[:, 0], projects, "right").tolist()
-    return [
-        (project_id, views[start:end, 1:])
-        for project_id, start, end in zip(projects.tolist(), starts.tolist(), ends, strict=True)
-    ]
+        rows = cursor.fetchall()
+    return np.fromiter(chain.from_iterable(rows), np.int64, 6 * len(rows)).reshape(-1, 6)
 
 
 @dataclass(frozen=True)
@@ -278,6 +258,8 @@ class VisitorHistories:
 
 def _compute_change(project_id: int, seen: Ints) -> tuple[HourlyChanges, VisitorHistories]:
     """How views (hour, page, visitor, kind, audience) change the hours, and the new visit histories."""
+    if not len(seen):
+        return HourlyChanges([], []), VisitorHistories([], [], [])
     hour, page, visitor, kind, audience = seen.T
     keys = audiences.for_project(project_id).keys_of(audience, page)
     visitors, who = np.unique(visitor, return_inverse=True)

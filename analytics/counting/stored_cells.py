@@ -102,25 +102,28 @@ def _select(table: Table, project_id: int, condition: str, values: Sequence[int]
             yield Bucket.decode(start, bytes(blob))
 
 
-def merge_ended_hours(shard: int, shards: int, before: int, closed: int) -> None:
-    """Merge hours into the longer buckets that ended between the hours `before` and `closed`.
+def merge_ended_hours(project_id: int, mine: tuple[int, int], before: int, closed: int) -> None:
+    """Merge hours of a project into the longer buckets that ended between the hours `before` and `closed`.
 
-    Cells stay with the shard that wrote them. The cells of a removed shard belong to the shard that has its
-    visitors now.
+    `mine` is the shard and the number of shards. Cells stay with the shard that wrote them. The cells of a removed
+    shard belong to the shard that has its visitors now.
     """
     for table in (Cells, AudienceCells):
         for span, shorter in zip(SPANS[-2::-1], SPANS[:0:-1], strict=True):
             first, end = before // span * span, closed // span * span
             if first < end:
-                _merge(table, span, shorter, (first, end), (shard, shards))
+                _merge(table, project_id, (span, shorter), (first, end), mine)
 
 
-def _merge(table: Table, span: int, shorter: int, hours: tuple[int, int], mine: tuple[int, int]) -> None:
-    parts = table.objects.filter(span=shorter, start__gte=hours[0], start__lt=hours[1])
-    for project_id, shard, start in sorted(
+def _merge(
+    table: Table, project_id: int, spans: tuple[int, int], hours: tuple[int, int], mine: tuple[int, int]
+) -> None:
+    span, shorter = spans
+    parts = table.objects.filter(project=project_id, span=shorter, start__gte=hours[0], start__lt=hours[1])
+    for shard, start in sorted(
         {
-            (project_id, shard, start // span * span)
-            for project_id, shard, start in parts.values_list("project_id", "shard", "start")
+            (shard, start // span * span)
+            for shard, start in parts.values_list("shard", "start")
             if shard & (mine[1] - 1) == mine[0]
         }
     ):

@@ -2,9 +2,7 @@
 
 import contextlib
 import time
-from collections import defaultdict
 from datetime import timedelta
-from typing import cast
 
 import numpy as np
 from django.conf import settings
@@ -12,14 +10,17 @@ from django.db import connection, transaction
 from django.db.models import Min
 from django.utils import timezone
 
-from analytics.counting import visit_history
+from analytics.counting import unsealed, visit_history
 from analytics.counting.sealer import (
     HOUR,
+    Lease,
     LeaseLost,
     VisitorHistories,
     acquire_lease,
+    list_shards,
     load_histories,
     release_lease,
+    seal_views,
     store_histories,
 )
 from analytics.identity import key_rotation
@@ -58,40 +59,41 @@ def _own_days() -> dict[int, int]:
 
 
 def sweep(*, force: bool = False) -> int:
-    """Trim the visit histories and remove old raw views that are sealed, at most once a day.
+    """Trim the visit histories and remove old raw views that are sealed, of each project at most once a day.
 
+    The first sweep of a project waits a day: while histories are untrimmed, old logs can be imported in any order.
     Returns the number of removed views.
     """
     now = timezone.now()
-    # The first sweep waits a day: while histories are untrimmed, old logs can be imported in any order.
-    Seal.objects.filter(swept_at=None).update(swept_at=now)
-    due = [row.shard for row in Seal.objects.all() if force or now - (row.swept_at or now) >= EVERY]
-    for shard in due:
-        _trim_shard(shard)
-    removed = _remove_old() if due else 0
+    due = Seal.objects.all() if force else Seal.objects.filter(swept_at__lte=now - EVERY)
+    days, removed = _own_days(), 0
+    for project_id in due.order_by("project_id").values_list("project_id", flat=True).distinct():
+        removed += _sweep_project(project_id, days.get(project_id, settings.ENV.raw_view_days))
+        Seal.objects.filter(project=project_id).update(swept_at=now)
     key_rotation.sweep()
-    Seal.objects.filter(shard__in=due).update(swept_at=now)
     return removed
 
 
-def _remove_old() -> int:
+def _sweep_project(project_id: int, days: int) -> int:
+    for shard in list_shards(project_id):
+        _trim_shard(project_id, shard, days)
+        _merge_ended_hours(project_id, shard)
+    unsealed.mark_if_unsealed(project_id)
+    return _remove_older(project_id, days)
+
+
+def _remove_older(project_id: int, days: int) -> int:
     """Remove old views. Sample views stay, because removing them from the counts needs them."""
-    sealed_to = Seal.objects.aggregate(least=Min("sealed_to"))["least"] or 0
-    removed = _remove_older(settings.ENV.raw_view_days, sealed_to)
-    return removed + sum(_remove_older(days, sealed_to, project_id) for project_id, days in _own_days().items())
-
-
-def _remove_older(days: int, sealed_to: int, project_id: int | None = None) -> int:
+    sealed_to = Seal.objects.filter(project=project_id).aggregate(least=Min("sealed_to"))["least"] or 0
     oldest = _first_hour(days) - 24  # a day later, since a report may be reading them now
-    of_project, project = ("", []) if project_id is None else ("AND project_id = %s ", [project_id])
     removed = 0
     with connection.cursor() as cursor:
         while True:
             began = time.monotonic()
             cursor.execute(
                 "DELETE FROM analytics_pageview WHERE id IN (SELECT id FROM analytics_pageview "
-                f"WHERE at < %s AND received < %s AND id <= %s AND NOT sample {of_project}LIMIT %s)",
-                [oldest * HOUR, oldest, sealed_to, *project, REMOVE_VIEWS],
+                "WHERE project_id = %s AND at < %s AND received < %s AND id <= %s AND NOT sample LIMIT %s)",
+                [project_id, oldest * HOUR, oldest, sealed_to, REMOVE_VIEWS],
             )
             if not cursor.rowcount:
                 return removed
@@ -99,38 +101,46 @@ def _remove_older(days: int, sealed_to: int, project_id: int | None = None) -> i
             time.sleep(REST * (time.monotonic() - began))
 
 
-def _trim_shard(shard: int) -> None:
-    days, own_days, horizon = settings.ENV.raw_view_days, _own_days(), settings.ENV.visitor_horizon_days * 24
-    last = (0, -(1 << 63))
-    while rows := _next_visitors(last):
-        last = rows[-1]
-        while (lease := acquire_lease(shard)) is None:
-            if not Seal.objects.filter(shard=shard).exists():
-                return  # the shard was removed
-            time.sleep(0.05)
-        by_project = defaultdict(list)
-        for project_id, visitor in rows:
-            if visitor & (lease.shards - 1) == shard:
-                by_project[project_id].append(visitor)
-        trimmed = [
-            (project_id, *_trim(project_id, visitors, _first_hour(own_days.get(project_id, days)) - 24, horizon))
-            for project_id, visitors in by_project.items()
-        ]
+def _trim_shard(project_id: int, shard: int, days: int) -> None:
+    before, horizon = _first_hour(days) - 24, settings.ENV.visitor_horizon_days * 24
+    last = -(1 << 63)
+    while visitors := _next_visitors(project_id, last):
+        last = visitors[-1]
+        lease = _wait_for_lease(project_id, shard)
+        if lease is None:
+            return
+        mine = [visitor for visitor in visitors if visitor & (lease.shards - 1) == shard]
+        histories, removed = _trim(project_id, mine, before, horizon)
         with contextlib.suppress(LeaseLost), transaction.atomic():  # if the lease is lost, the next sweep trims
             release_lease(lease)
-            for project_id, histories, removed in trimmed:
-                Trail.objects.filter(project=project_id, visitor__in=removed).delete()
-                store_histories(project_id, histories)
+            Trail.objects.filter(project=project_id, visitor__in=removed).delete()
+            store_histories(project_id, histories)
 
 
-def _next_visitors(last: tuple[int, int]) -> list[tuple[int, int]]:
+def _merge_ended_hours(project_id: int, shard: int) -> None:
+    """Merge the hours of a project without new views; with new ones, sealing does it."""
+    lease = _wait_for_lease(project_id, shard)
+    if lease:
+        with contextlib.suppress(LeaseLost):
+            seal_views(lease, lease.sealed_to)
+
+
+def _wait_for_lease(project_id: int, shard: int) -> Lease | None:
+    """Acquire a lease as soon as nobody holds it. Returns None if the shard was removed."""
+    while (lease := acquire_lease(project_id, shard)) is None:
+        if not Seal.objects.filter(project=project_id, shard=shard).exists():
+            return None
+        time.sleep(0.05)
+    return lease
+
+
+def _next_visitors(project_id: int, last: int) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT project_id, visitor FROM analytics_trail WHERE (project_id, visitor) > (%s, %s) "
-            "ORDER BY project_id, visitor LIMIT %s",
-            [*last, TRIM_VISITORS],
+            "SELECT visitor FROM analytics_trail WHERE project_id = %s AND visitor > %s ORDER BY visitor LIMIT %s",
+            [project_id, last, TRIM_VISITORS],
         )
-        return cast("list[tuple[int, int]]", cursor.fetchall())
+        return [visitor for (visitor,) in cursor.fetchall()]
 
 
 def _trim(project_id: int, visitors: list[int], before: int, horizon: int) -> tuple[VisitorHistories, list[int]]:

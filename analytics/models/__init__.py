@@ -1,7 +1,7 @@
 """The tables of analytics, one module for each subject. Import the models from here."""
 
 from analytics.models.agents import AgentAddresses, AgentViews
-from analytics.models.counts import EPOCH, AudienceCells, Cells, Seal, Trail
+from analytics.models.counts import EPOCH, AudienceCells, Cells, Seal, Sharding, Trail, UnsealedProject
 from analytics.models.feedback import Feedback, FeedbackNote
 from analytics.models.page_views import Audience, LogImport, Page, PageView
 from analytics.models.reports import Annotation, ShareLink, Snapshot
@@ -22,9 +22,11 @@ __all__ = [
     "Page",
     "PageView",
     "Seal",
+    "Sharding",
     "ShareLink",
     "Snapshot",
     "Trail",
+    "UnsealedProject",
     "VisitorSecret",
     "new_visitor_secret",
 ]

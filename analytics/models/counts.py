@@ -11,19 +11,45 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Seal(models.Model):
-    """How far the views of one shard of visitors are counted, and the lease of the process that counts."""
+    """How far the views of a project are counted, and the lease of the process that counts.
 
-    shard = models.PositiveSmallIntegerField(primary_key=True)
+    There is a row for each shard of the project's visitors. `analytics.counting.sealer` adds the rows.
+    """
+
+    pk = models.CompositePrimaryKey("project", "shard")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="+")
+    shard = models.PositiveSmallIntegerField()
     sealed_to = models.BigIntegerField(default=0, help_text="Views up to this id are counted in the cells.")
     closed = models.BigIntegerField(default=0, help_text="Buckets that end by this hour are merged into longer ones.")
-    swept_at = models.DateTimeField(null=True, help_text="When old views were last removed.")
+    swept_at = models.DateTimeField(db_index=True, help_text="When old views were last removed.")
     token = models.BigIntegerField(
         default=0, help_text="Rises with each lease. The holder of an older lease cannot write."
     )
     leased_until = models.FloatField(default=0, help_text="Unix time.")
 
+    class Meta:
+        db_table = "analytics_projectseal"  # older processes know the empty table `analytics_seal`
+
     def __str__(self) -> str:
         return f"shard {self.shard}"
+
+
+class Sharding(models.Model):
+    """The number of shards that every project has or will get. One row."""
+
+    number = models.PositiveSmallIntegerField(default=1)
+
+    def __str__(self) -> str:
+        return f"{self.number} shards"
+
+
+class UnsealedProject(models.Model):
+    """A mark: the project may have views that are not sealed. See `analytics.counting.unsealed`."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+
+    def __str__(self) -> str:
+        return f"project {self.project_id}"
 
 
 class _PackedCells(models.Model):

@@ -128,7 +128,7 @@ def _load_views(project: Project, filters: Mapping[str, str], start: datetime, e
     """The views from the database, or from the last minute's memory while no other views are sealed."""
     first, last = ((instant - EPOCH) // _MICROSECOND for instant in (start, end))
     flags = kinds_of_views(project)
-    sealed = Seal.objects.aggregate(sum=Sum("sealed_to"))["sum"]
+    sealed = Seal.objects.filter(project=project).aggregate(sum=Sum("sealed_to"))["sum"]
     key = (project.pk, first, last, sealed, tuple(sorted(filters.items())), tuple(flags.items()))
     return _recent_views.load(key, lambda: _select_views(project, filters, first, last, flags))
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from analytics.counting import (
 from analytics.counting.cells import Ints
 from analytics.models import EPOCH, AnalyticsSettings, Cells, PageView, Seal
 from docsite.core.db import snapshot
+from docsite.core.replica import run_on_replica
 from docsite.core.tenants.models import Project
 
 logger = logging.getLogger(__name__)
@@ -105,10 +106,10 @@ class Window:
 def refresh(project: Project, timeout: float = sealer.REPORT_TIMEOUT_SECONDS) -> bool:
     """Seal new views of a project, for at most `timeout` seconds.
 
-    Returns whether all are sealed now. Does nothing when only other projects have new views.
+    Returns whether all are sealed now.
     """
     try:
-        if not sealer.has_unsealed_views(project.pk) or sealer.seal(timeout):
+        if sealer.seal_project(project.pk, timeout):
             return True
         logger.warning("A report was computed while views were still being counted.")
     except DatabaseError:  # for example a full disk; sealed views can still be read
@@ -169,7 +170,7 @@ def count_each_step(
     """
     windows = [Window.from_range(project, start, end) for start, end in steps]
     whole = [window.hours for window in windows if not window.edges and window.hours[0] < window.hours[1]]
-    loaded = stored_cells.load(project.pk, cells.cover_steps(whole, merged_until()), table=table)
+    loaded = stored_cells.load(project.pk, cells.cover_steps(whole, merged_until(project.pk)), table=table)
     parts = dict(zip(whole, cells.split(loaded, whole), strict=True))
     crawlers = counts_crawlers(project)
     found = []
@@ -187,6 +188,10 @@ def count_each_step(
 def _count(project: Project, window: Window, count: Callable[..., Ints], *, fresh: bool) -> Counts:
     if fresh:
         refresh(project)
+    return run_on_replica(partial(_read_counts, project, window, count))
+
+
+def _read_counts(project: Project, window: Window, count: Callable[..., Ints]) -> Counts:
     with snapshot():
         buckets = load_buckets(project.pk, window)
         edge = load_edges(project.pk, window.edges)
@@ -205,14 +210,14 @@ def counts_crawlers(project: Project) -> bool:
     return AnalyticsSettings.for_project(project).ai_scope == AnalyticsSettings.AiScope.ALL
 
 
-def merged_until() -> int:
-    """The hour by which buckets that have ended are merged into longer ones."""
-    return Seal.objects.aggregate(least=Min("closed"))["least"] or 0
+def merged_until(project_id: int) -> int:
+    """The hour by which buckets of a project that have ended are merged into longer ones."""
+    return Seal.objects.filter(project=project_id).aggregate(least=Min("closed"))["least"] or 0
 
 
 def load_buckets(project_id: int, window: Window, table: stored_cells.Table = Cells) -> list[cells.Bucket]:
     """The buckets of the whole hours of a window."""
-    return list(stored_cells.load(project_id, cells.cover(*window.hours, merged_until()), table=table))
+    return list(stored_cells.load(project_id, cells.cover(*window.hours, merged_until(project_id)), table=table))
 
 
 def load_edges(project_id: int, edges: Sequence[tuple[int, int]]) -> Ints:

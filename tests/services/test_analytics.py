@@ -5,29 +5,15 @@ import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-import psycopg
 import pytest
 
 from tests import scenarios
-from tests.analytics.counting import crashes
+from tests.analytics.counting import crashes, leases
 from tests.analytics.counting.history import as_reported, brute, history
 from tests.conftest import PATIENCE
 from tests.docsite.core.workspace.older_settings import a_database_of_the_state_before
 
 pytestmark = pytest.mark.services
-
-
-@pytest.fixture(scope="module")
-def new_database(postgres: str) -> Callable[[str], dict[str, str]]:
-    """Make a migrated database, a copy of one that is migrated once. Returns the environment of its users."""
-
-    def make(name: str, template: str = "migrated") -> dict[str, str]:
-        with psycopg.connect(postgres, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-        return {"DATABASE_URL": f"{postgres.rpartition('/')[0]}/{name}"}
-
-    scenarios.migrate(make("migrated", "template0"))
-    return make
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +36,7 @@ def test_a_crash_after_any_statement_of_a_recount_leaves_counts_that_are_true(da
     scenarios.run(crashes.crashes_in_recounts, database)
 
 
-@pytest.mark.parametrize(("shards", "kills"), [(4, 20), (0, 15)])
+@pytest.mark.parametrize(("shards", "kills"), [(4, 20), pytest.param(0, 15, marks=pytest.mark.matrix)])
 def test_writers_and_sealers_at_once_lose_and_double_nothing_although_some_are_killed(database, shards, kills):
     scenarios.run(crashes.kills, database, kills, 6, shards)
 
@@ -96,13 +82,20 @@ def test_cells_are_the_same_however_often_the_number_of_shards_changes(database)
     scenarios.run(crashes.shards_change, database)
 
 
+@pytest.mark.matrix  # on SQLite in test_durability, like the next
 def test_the_views_of_an_older_database_are_kept(new_database):
     scenarios.run(crashes.an_older_database, new_database("older"))
 
 
+@pytest.mark.matrix
 def test_the_agents_of_an_older_database_are_summed_up(new_database):
     scenarios.run(crashes.agents_of_an_older_database, new_database("older_agents"))
 
 
-def test_settings_of_an_older_database_move_into_the_rows_of_the_apps(new_database):
-    scenarios.run(a_database_of_the_state_before, new_database("older_settings"))
+@pytest.mark.parametrize("way", ["there", pytest.param("there and back", marks=pytest.mark.matrix)])
+def test_settings_of_an_older_database_move_into_the_rows_of_the_apps(new_database, way):
+    scenarios.run(a_database_of_the_state_before, new_database(f"older_settings_{len(way)}"), way)
+
+
+def test_projects_go_on_from_the_one_watermark_and_back(new_database):
+    scenarios.run(leases.from_one_watermark_to_many, new_database("older_watermark"))

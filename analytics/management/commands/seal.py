@@ -9,7 +9,6 @@ from django.core.management.base import CommandParser
 from django.db import InterfaceError, OperationalError, close_old_connections
 
 from analytics.counting import sealer, shards, sweeper
-from analytics.models import Seal
 from docsite.core.tenants.management.base import ServiceCommand
 
 WATCH_SECONDS = 2.0
@@ -72,7 +71,7 @@ class Command(ServiceCommand):
 
     def watch(self) -> None:
         """Seal and sweep until told to stop."""
-        number = Seal.objects.count()
+        number = shards.count()
         self.show(f"Sealing {_shards(number)} every {WATCH_SECONDS:g} s until Ctrl-C or SIGTERM.")
         self.shown_at = float("inf")  # no line for each step: the log would grow for years
         while True:

@@ -5,7 +5,7 @@ import smtplib
 from django.core.mail import get_connection
 from django.db import DatabaseError
 
-from analytics.counting.sealer import count_waiting_views
+from analytics.counting.unsealed import count_waiting_views
 from assistant import model_status
 from assistant.upstream import UpstreamError
 from docsite.core.delivery import mail

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from analytics.counting.sealer import count_waiting_views
+from analytics.counting.unsealed import count_waiting_views
 from assistant.sessions.running import running_answers
 from assistant.upstream.breaker import count_failing
 from docsite.core import availability, background
@@ -30,6 +30,8 @@ def collect_process() -> list[Metric]:
     cpu.add(usage.ru_utime + usage.ru_stime)
     working = Metric("docs_store_up", "gauge", "Whether a store answers: 1 or 0.")
     working.add(availability.database.is_available, {"store": "database"})
+    if settings.ENV.database_replica_url:
+        working.add(availability.replica.is_available, {"store": "replica"})
     if settings.ENV.redis_url:
         working.add(availability.redis.is_available, {"store": "redis"})
     queues = Metric("docs_queue_items", "gauge", "Records that wait to be stored.")

@@ -525,7 +525,7 @@ def test_it_says_what_became_of_each_line(make_project, tmp_path):
     assert export.endswith(f"manage.py exportvisitors {domain} --from 2026-03-10 --to 2026-04-20")
     assert admin.endswith(domain)
     assert not Seal.objects.filter(
-        sealed_to__lt=PageView.objects.filter(project__domain=domain).latest("pk").pk
+        project__domain=domain, sealed_to__lt=PageView.objects.filter(project__domain=domain).latest("pk").pk
     ).exists()
 
 

@@ -4,16 +4,20 @@ as those of `tests.analytics.counting.crashes` do: a service of other tests seal
 
 import io
 import random
+import re
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from analytics.counting import sealer, shards, sweeper
-from analytics.models import PageView, Seal, Trail
+from analytics.counting import sealer, shards, sweeper, unsealed
+from analytics.models import PageView, Seal, Trail, UnsealedProject
+from docsite.core.tenants.models import Organization, Project
 from tests.analytics.counting.crashes import new_project, record, stored
 from tests.analytics.counting.history import history, windows
 from tests.analytics.counting.test_counting import check
@@ -27,10 +31,11 @@ def begin() -> None:
     assert sealer.seal(PATIENCE)
 
 
-def lease() -> sealer.Lease:
-    """The lease of the only shard, as if the time of any other were over."""
+def lease(project: Project) -> sealer.Lease:
+    """The lease of a project's only shard, as if the time of any other were over."""
+    sealer.list_shards(project.pk)
     Seal.objects.update(leased_until=0)
-    taken = sealer.acquire_lease(0)
+    taken = sealer.acquire_lease(project.pk, 0)
     assert taken
     return taken
 
@@ -50,10 +55,10 @@ def overtaken() -> None:
     project, now = new_project(), datetime.now(UTC)
     views = history(random.Random(3), 40, 3, now)
     record(project, views)
-    up_to = sealer.newest_view_id()
-    slow = lease()
-    assert sealer.acquire_lease(0) is None, "it is held"
-    quick = lease()
+    up_to = unsealed.newest_view_id(project.pk)
+    slow = lease(project)
+    assert sealer.acquire_lease(project.pk, 0) is None, "it is held"
+    quick = lease(project)
     for is_sealed in (False, True):
         before = stored(project), list(Seal.objects.values())
         assert is_refused(slow, up_to)
@@ -69,10 +74,10 @@ def looked_too_early() -> None:
     project, now = new_project(), datetime.now(UTC)
     views = history(random.Random(4), 40, 3, now)
     record(project, views[:20])
-    earlier = sealer.newest_view_id()
+    earlier = unsealed.newest_view_id(project.pk)
     record(project, views[20:])
     assert sealer.seal(PATIENCE)
-    sealer.seal_views(lease(), earlier)  # by one who looked before the second half came
+    sealer.seal_views(lease(project), earlier)  # by one who looked before the second half came
     check(project, views, windows(random.Random(4), now, 3, 4))
 
 
@@ -98,15 +103,15 @@ def held_before_a_change() -> None:
         begin()
         project, now = new_project(), datetime.now(UTC)
         shards.set_count(2)
-        Seal.objects.update(token=0)
+        sealer.list_shards(project.pk)
         views = history(random.Random(11), 40, 3, now)
         record(project, views)
-        slow = sealer.acquire_lease(shard)
+        slow = sealer.acquire_lease(project.pk, shard)
         assert slow
         Seal.objects.update(leased_until=0)  # its time is over
         shards.set_count(1)
         shards.set_count(2)
-        assert sealer.acquire_lease(shard)
+        assert sealer.acquire_lease(project.pk, shard)
         assert is_refused(slow, slow.sealed_to)
         Seal.objects.update(leased_until=0)
         check(project, views, windows(random.Random(11), now, 3, 2))
@@ -114,7 +119,7 @@ def held_before_a_change() -> None:
 
 def four_just_before_the_lease(proceed: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
     """What another process may do at the worst moment."""
-    if "leased_until = %s" in sql and Seal.objects.count() == 1:
+    if "leased_until = %s" in sql and shards.count() == 1:
         shards.set_count(4)
     return proceed(sql, params, many, context)
 
@@ -122,8 +127,10 @@ def four_just_before_the_lease(proceed: Callable[..., Any], sql: str, params: An
 def changed_while_taken() -> None:
     """A lease knows the number of shards although it changes while it is taken."""
     begin()
+    project = new_project()
+    sealer.list_shards(project.pk)
     with connection.execute_wrapper(four_just_before_the_lease):
-        taken = sealer.acquire_lease(0)
+        taken = sealer.acquire_lease(project.pk, 0)
     assert taken
     assert (taken.shard, taken.shards) == (0, 4)
 
@@ -136,7 +143,7 @@ def changed_while_swept() -> None:
     record(project, views)
     assert sealer.seal(PATIENCE)
     with connection.execute_wrapper(four_just_before_the_lease):
-        sweeper._trim_shard(0)
+        sweeper._trim_shard(project.pk, 0, 30)
     trimmed = Trail.objects.filter(project=project, trimmed__gt=0).values_list("visitor", flat=True)
     assert {visitor & 3 for visitor in trimmed} == {0}
     sweeper.sweep(force=True)
@@ -147,9 +154,10 @@ def changed_while_swept() -> None:
 def swept_although_gone() -> None:
     """A sweep does not wait for a shard that is gone."""
     begin()
-    record(new_project(), history(random.Random(12), 10, 3, datetime.now(UTC)))
+    project = new_project()
+    record(project, history(random.Random(12), 10, 3, datetime.now(UTC)))
     assert sealer.seal(PATIENCE)
-    sweep = threading.Thread(target=sweeper._trim_shard, args=(7,), daemon=True)
+    sweep = threading.Thread(target=sweeper._trim_shard, args=(project.pk, 7, 30), daemon=True)
     sweep.start()
     sweep.join(PATIENCE)
     assert not sweep.is_alive()
@@ -169,3 +177,106 @@ def sealed_by_command() -> None:
     assert told[-1] == "To seal continuously: manage.py seal --watch"
     assert again.getvalue().startswith("Sealed 0 views in ")
     check(project, views, windows(random.Random(13), now, 3, 2))
+
+
+def in_turns() -> None:
+    """A project with few views does not wait for one with many; and a report seals only those of its project."""
+    begin()
+    dice, now = random.Random(18), datetime.now(UTC)
+    large, small = new_project(), new_project()
+    views = {project: history(dice, size, 3, now) for project, size in ((large, 200), (small, 12))}
+    for project, own in views.items():
+        record(project, own)
+    sealer.step_size = sealer.StepSize(10, 10)
+    order: list[int] = []
+    seal_views = sealer.seal_views
+
+    def seal_and_tell(lease: sealer.Lease, up_to: int) -> int:
+        order.append(lease.project_id)
+        return seal_views(lease, up_to)
+
+    sealer.seal_views = seal_and_tell
+    assert sealer.seal(PATIENCE)
+    assert order[:4] == [large.pk, small.pk, large.pk, small.pk]
+    assert {*order[4:]} == {large.pk}
+    order.clear()
+    for project in (large, small):
+        record(project, new := history(dice, 12, 3, now))
+        views[project] += new
+    check(small, views[small], windows(dice, now, 3, 2))
+    assert {*order} == {small.pk}
+    check(large, views[large], windows(dice, now, 3, 2))
+
+
+def only_marked() -> None:
+    """Projects without new views cost nothing: one query finds that there is nothing to do, however many they are."""
+    begin()
+    projects = [new_project() for _ in range(5)]
+    for project in projects:
+        record(project, history(random.Random(19), 3, 1, datetime.now(UTC)))
+    assert sealer.seal(PATIENCE)
+    assert UnsealedProject.objects.count() == 0
+    with CaptureQueriesContext(connection) as queries:
+        assert sealer.seal(PATIENCE)
+    assert len(queries) == 1
+    with CaptureQueriesContext(connection) as queries:
+        assert sweeper.sweep() == 0
+    assert not [query for query in queries if re.search("pageview|trail|cells", query["sql"])]
+
+
+def stored_without_a_mark() -> None:
+    """Views of a process of the release before have no mark. Reports count them, and a sweep finds them."""
+    begin()
+    project, now = new_project(), datetime.now(UTC)
+    views = history(random.Random(20), 60, 3, now)
+    for part in (views[:20], views[20:40], views[40:]):
+        record(project, part)
+        UnsealedProject.objects.all().delete()
+        assert sealer.seal(PATIENCE)
+        assert unsealed.has_unsealed_views(project.pk)
+        assert unsealed.count_unsealed_views(project.pk) == 20
+        if part is views[:20]:
+            check(project, part, windows(random.Random(20), now, 3, 2))
+        else:
+            sealer.list_shards(project.pk)
+            sweeper.sweep(force=True)
+            assert unsealed.count_waiting_views() == 20
+            assert sealer.seal(PATIENCE)
+            assert not unsealed.has_unsealed_views(project.pk)
+    check(project, views, windows(random.Random(20), now, 3, 4))
+
+
+def from_one_watermark_to_many() -> None:
+    """The migration and its way back: nothing is lost or doubled, and who seals with the old table loses the lease."""
+    Organization.objects.all().delete()  # of other scenarios, whose views would have to be sealed
+    dice, now = random.Random(21), datetime.now(UTC)
+    first, second = new_project(), new_project()
+    views = {project: history(dice, 60, 20, now) for project in (first, second)}
+    shards.set_count(2)
+    for project, own in views.items():
+        record(project, own[:30])
+    assert sealer.seal(PATIENCE)
+    record(first, views[first][30:])
+    record(second, views[second][30:])
+    call_command("migrate", "analytics", "0015", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE analytics_seal SET token = token + 1, leased_until = 1e12")  # as an old process does
+        assert cursor.rowcount == 2
+        call_command("migrate", verbosity=0)
+        cursor.execute("UPDATE analytics_seal SET sealed_to = 0")
+        assert cursor.rowcount == 0
+    assert Seal.objects.count() == 4
+    for project, own in views.items():
+        check(project, own, windows(dice, now, 20, 4))
+    late = history(dice, 20, 20, now)
+    record(first, late[:10])
+    record(second, history(dice, 1, 0, now))
+    record(first, late[10:])
+    check(first, views[first] + late, windows(dice, now, 20, 2))  # the second project stays behind
+    with pytest.raises(RuntimeError, match=r"manage.py seal"):  # else the views of the first would count twice
+        call_command("migrate", "analytics", "0015", verbosity=0)
+    assert sealer.seal(PATIENCE)
+    call_command("migrate", "analytics", "0015", verbosity=0)
+    call_command("migrate", verbosity=0)
+    check(first, views[first] + late, windows(dice, now, 20, 4))
+    shards.set_count(1)

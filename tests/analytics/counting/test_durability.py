@@ -45,7 +45,9 @@ def test_a_new_service_takes_old_logs_in_any_order(own_database):
     scenarios.run(crashes.old_logs_into_a_new_service, own_database)
 
 
-@pytest.mark.parametrize(("shards", "kills"), [(1, 20), (4, 15), (0, 15)])
+@pytest.mark.parametrize(
+    ("shards", "kills"), [(1, 20), *(pytest.param(shards, 15, marks=pytest.mark.matrix) for shards in (4, 0))]
+)
 def test_nothing_acknowledged_is_lost_or_doubled_by_kill_9(own_database, shards, kills):
     scenarios.run(crashes.kills, own_database, kills, 4, shards)
 
@@ -68,6 +70,22 @@ def test_the_watermark_never_goes_back(own_database):
 
 def test_a_sweep_removes_no_view_that_is_not_counted_yet(own_database):
     scenarios.run(leases.swept_unsealed, own_database)
+
+
+def test_projects_are_sealed_in_turns_and_a_report_seals_its_own(own_database):
+    scenarios.run(leases.in_turns, own_database)
+
+
+def test_projects_without_new_views_cost_nothing(own_database):
+    scenarios.run(leases.only_marked, own_database)
+
+
+def test_views_that_a_process_of_the_release_before_stores_are_counted(own_database):
+    scenarios.run(leases.stored_without_a_mark, own_database)
+
+
+def test_projects_go_on_from_the_one_watermark_and_back(tmp_path, copy_database):
+    scenarios.run(leases.from_one_watermark_to_many, copy_database(tmp_path))
 
 
 def test_an_old_view_that_is_sent_again_counts_once_for_as_long_as_any(make_project):

@@ -165,13 +165,13 @@ def test_views_may_come_in_meanwhile(make_project, monkeypatch, sealed):
     use_new_rules(monkeypatch)
     acquire_lease, waiting = sealer.acquire_lease, list(late)
 
-    def overtaken(shard):
+    def overtaken(project_id, shard):
         recording.record(project, [seen.observation for seen in waiting])
         if waiting and sealed:
             waiting.clear()
             sealer.seal()
         waiting.clear()
-        return acquire_lease(shard)
+        return acquire_lease(project_id, shard)
 
     sealer.seal()
     monkeypatch.setattr(sealer, "acquire_lease", overtaken)
@@ -194,10 +194,10 @@ def test_two_at_once_do_no_more_than_one(make_project, monkeypatch):
     arrive(dice, project, [*real, *sample])
     acquire_lease, meet = sealer.acquire_lease, threading.Barrier(2, timeout=20)
 
-    def together(shard):
+    def together(project_id, shard):
         with contextlib.suppress(threading.BrokenBarrierError):
             meet.wait(0.5)  # both have chosen what to change
-        return acquire_lease(shard)
+        return acquire_lease(project_id, shard)
 
     def remove(removed):
         removed.append(recount.remove_sample(project))

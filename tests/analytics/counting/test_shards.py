@@ -12,8 +12,8 @@ from typing import TextIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from analytics.counting import shards
-from analytics.models import Seal
+from analytics.counting import sealer, shards
+from analytics.models import Seal, Sharding
 from tests import scenarios
 from tests.analytics.counting import crashes, leases
 from tests.analytics.counting.crashes import record
@@ -73,7 +73,7 @@ def test_seal_changes_the_number_of_shards(make_project, one_again):
     assert "Visitors are in 4 shards now. There were 1 before." in told
     assert "Seal in up to 4 processes at once, each: manage.py seal --watch" in told
     assert "in 4 shards already" in seal("--shards", "4")
-    assert Seal.objects.count() == 4
+    assert Seal.objects.filter(project=project).count() == 4
     assert "Visitors are in one shard now. There were 4 before." in seal("--shards", "1")
     check(project, views, windows(random.Random(14), now, 3, 2))
 
@@ -104,7 +104,9 @@ def test_those_that_watch_seal_what_comes_in_whatever_the_shards_until_they_are_
     def is_sealed() -> bool:
         with sqlite3.connect(Path(own_database["DATA_DIR"]) / "db.sqlite3") as database:
             (newest,) = database.execute("SELECT MAX(id) FROM analytics_pageview").fetchone()
-            (least,) = database.execute("SELECT MIN(sealed_to) FROM analytics_seal").fetchone()
+            (least,) = database.execute(
+                "SELECT MAX(least) FROM (SELECT MIN(sealed_to) AS least FROM analytics_projectseal GROUP BY project_id)"
+            ).fetchone()
         return newest == least > 0
 
     watching = [start_seal("--watch"), start_seal("--watch")]
@@ -119,3 +121,16 @@ def test_those_that_watch_seal_what_comes_in_whatever_the_shards_until_they_are_
         process.send_signal(number)
         assert process.wait(PATIENCE) == 0
         assert printed.read().startswith("Stopped. ")
+
+
+def test_a_project_gets_its_shards_once_from_two_processes_at_the_same_time(make_project, monkeypatch):
+    project_id = make_project().project.pk
+    lock = Sharding.objects.select_for_update
+
+    def wait_for_the_other():
+        monkeypatch.undo()
+        assert sealer.list_shards(project_id)
+        return lock()
+
+    monkeypatch.setattr(Sharding.objects, "select_for_update", wait_for_the_other)
+    assert sealer.list_shards(project_id) == list(range(shards.count()))

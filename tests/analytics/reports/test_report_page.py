@@ -270,10 +270,7 @@ def test_parts_of_a_day_are_named_as_such():
 
 def test_a_page_waits_once_for_views_to_be_counted_and_says_when_they_are_not(busy, monkeypatch):
     asked = []
-    monkeypatch.setattr(
-        sealer, "has_unsealed_views", lambda _: True
-    )  # whatever a service of other tests has counted by now
-    monkeypatch.setattr(sealer, "seal", lambda timeout: asked.append(timeout))
+    monkeypatch.setattr(sealer, "seal_project", lambda _, timeout: asked.append(timeout))
     assert "Views are still being counted" in busy.read(f"{MARCH}&compare=1&tab=agents")
     assert asked == [0.3]
     busy.client.get(f"{address(busy, 'views.csv')}?{MARCH}")

@@ -1,0 +1,136 @@
+"""Know which projects have views that are not sealed yet.
+
+A transaction that inserts views marks their projects. A sealer looks at marked projects only, so the others cost
+nothing, and removes a mark when it finds nothing left. Reports do not rely on marks: they ask for the views.
+"""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from itertools import chain
+
+from django.db import connection, transaction
+
+from docsite.core.tenants.models import Project
+
+MAX_COUNTED = 10_000  # of waiting views, for reports
+_LOCK = 0x5EA1  # of PostgreSQL's advisory locks
+_GROUPS = 64  # of projects, each with a lock of its own: a transaction of many projects must not need more
+_MAX_IDS = 500  # of one query
+_MAX_RANGES = 200  # of one query
+
+_SEALED_TO = "COALESCE((SELECT MIN(sealed_to) FROM analytics_projectseal AS seal WHERE seal.project_id = {}), 0)"
+
+# The highest id, not any higher one: for that PostgreSQL may read all views of a large project in vain.
+_HAS_UNSEALED = "COALESCE((SELECT MAX(id) FROM analytics_pageview WHERE project_id = %s), 0) > " + _SEALED_TO.format(
+    "%s"
+)
+
+
+def announce_insert(project_ids: Collection[int]) -> None:
+    """Announce that this transaction will insert views of projects, and mark these. Call it before the insert.
+
+    PostgreSQL may commit ids in another order than it assigned them. A sealer waits for all announced transactions
+    of a project, so no lower id can be committed later.
+    """
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            groups = sorted({project_id % _GROUPS for project_id in project_ids})
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock_shared(%s, number) FROM unnest(%s::int[]) AS number", [_LOCK, groups]
+            )
+        found = sorted(set(project_ids))
+        for first in range(0, len(found), _MAX_IDS):
+            some = found[first : first + _MAX_IDS]
+            # Without a unique index: two transactions may mark one project, and neither waits for the other.
+            cursor.execute(
+                "INSERT INTO analytics_unsealedproject (project_id) "
+                f"SELECT id FROM {Project._meta.db_table} AS project "
+                f"WHERE id IN ({', '.join(['%s'] * len(some))}) AND NOT EXISTS "
+                "(SELECT 1 FROM analytics_unsealedproject AS mark WHERE mark.project_id = project.id)",
+                some,
+            )
+
+
+def newest_view_id(project_id: int) -> int:
+    """The highest id of a project's views. From now on no lower id of the project can be committed."""
+    with _no_inserts(project_id):
+        return int(_fetch("SELECT COALESCE(MAX(id), 0) FROM analytics_pageview WHERE project_id = %s", project_id))
+
+
+def remove_mark(project_id: int) -> None:
+    """Remove the mark of a project, unless it has views that are not sealed."""
+    with _no_inserts(project_id), connection.cursor() as cursor:
+        cursor.execute(
+            f"DELETE FROM analytics_unsealedproject WHERE project_id = %s AND NOT {_HAS_UNSEALED}", [project_id] * 3
+        )
+
+
+@contextmanager
+def _no_inserts(project_id: int) -> Iterator[None]:
+    """Wait for transactions that insert views of the project, and hold up new ones until the block ends.
+
+    On SQLite there is nothing to wait for, since one transaction writes at once.
+    """
+    if connection.vendor == "sqlite":
+        yield
+        return
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, project_id % _GROUPS])
+        # Processes of the release before announce all inserts with this lock.
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        yield
+
+
+def list_marked() -> list[int]:
+    """The ids of the projects that may have views that are not sealed, those first that were marked first."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT project_id FROM analytics_unsealedproject GROUP BY project_id ORDER BY MIN(id)")
+        return [project_id for (project_id,) in cursor.fetchall()]
+
+
+def mark_if_unsealed(project_id: int) -> None:
+    """Mark a project that has views that are not sealed: a process of the release before has stored them."""
+    if has_unsealed_views(project_id):
+        with transaction.atomic():
+            announce_insert([project_id])
+
+
+def has_unsealed_views(project_id: int) -> bool:
+    """Whether the cells of a project lack some of its views, which a sealer has still to count."""
+    return bool(_fetch(f"SELECT {_HAS_UNSEALED}", project_id, project_id))
+
+
+def count_unsealed_views(project_id: int) -> int:
+    """How many views of a project are not sealed yet, up to `MAX_COUNTED`."""
+    return int(
+        _fetch(
+            "SELECT COUNT(*) FROM (SELECT 1 FROM analytics_pageview WHERE project_id = %s "
+            f"AND id > {_SEALED_TO.format('%s')} ORDER BY id LIMIT %s) AS waiting",
+            project_id,
+            project_id,
+            MAX_COUNTED,
+        )
+    )
+
+
+def count_waiting_views() -> int:
+    """How many stored views of marked projects are not yet counted in every shard."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT mark.project_id, COALESCE(MIN(sealed_to), 0) FROM analytics_unsealedproject AS mark "
+            "LEFT JOIN analytics_projectseal AS seal ON seal.project_id = mark.project_id GROUP BY mark.project_id"
+        )
+        marked = cursor.fetchall()
+    waiting = 0
+    for first in range(0, len(marked), _MAX_RANGES):
+        some = marked[first : first + _MAX_RANGES]
+        ranges = " OR ".join(["(project_id = %s AND id > %s)"] * len(some))
+        waiting += _fetch(f"SELECT COUNT(*) FROM analytics_pageview WHERE {ranges}", *chain.from_iterable(some))
+    return waiting
+
+
+def _fetch(query: str, *values: int) -> int:
+    """The number that a query finds."""
+    with connection.cursor() as cursor:
+        cursor.execute(query, values)
+        return int(cursor.fetchone()[0])
