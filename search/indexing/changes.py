@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from django.db.models import QuerySet
 
 from docsite.core.paths import MAX_LENGTH
 from docsite.core.tenants.models import Project
-from search.indexing import entries, storable
+from search.indexing import entries, storable, time_limit
 from search.indexing.outcome import Summary
+from search.indexing.splitter import Sections, Splitter, explain
 from search.indexing.time_limit import PageTimeout, limit_cpu_time
 from search.models import Document
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage
@@ -16,7 +18,6 @@ from search.text import sections
 
 # `normalize` cuts paths at MAX_LENGTH and drops a slash at the end, so a path of these lengths may have been cut.
 MAX_PATH = MAX_LENGTH - 2
-MAX_PAGE_SECONDS = 20.0  # of CPU time, to read a page, and the same again to cut it into sections
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,13 @@ class NewPage:
     page: Page
     digest: str
     parts: list[sections.Part]
+
+
+class _Candidate(NamedTuple):
+    """A page that is new or changed, if it can be cut into sections."""
+
+    page: Page
+    digest: str
 
 
 class SourceChanges:
@@ -73,15 +81,34 @@ class SourceChanges:
 
     def pages(self, items: Iterable[Item]) -> Iterator[NewPage]:
         """The pages that are new or changed."""
-        for item in items:
-            if page := self._compare(item):
-                yield page
+        with Splitter[_Candidate]() as splitter:
+            waiting: set[str] = set()  # paths of pages that are not cut yet
+            for item in items:
+                if isinstance(item, Page | Draft) and item.path in waiting:  # which page has the path?
+                    yield from self._finish(splitter.take(all=True), waiting)
+                if candidate := self._compare(item):
+                    waiting.add(candidate.page.path)
+                    splitter.add(candidate, candidate.page.markdown, candidate.page.title)
+                yield from self._finish(splitter.take(), waiting)
+            yield from self._finish(splitter.take(all=True), waiting)
         removed = self.digests.keys() - self._origins.keys() - self._skipped
         self.summary.removed = len(removed)
         self.summary.paths["removed"] = sorted(removed)
         self.replaced |= removed
 
-    def _compare(self, item: Item) -> NewPage | None:
+    def _finish(self, cut: Iterable[tuple[_Candidate, Sections]], waiting: set[str]) -> Iterator[NewPage]:
+        """The pages that could be cut."""
+        for (page, digest), parts in cut:
+            waiting.discard(page.path)
+            if isinstance(parts, str):
+                self._skip(UnreadablePage(page.origin, parts, page.path))
+                continue
+            self._origins[page.path] = page.origin
+            if page.path in self.digests:
+                self.replaced.add(page.path)
+            yield NewPage(page, digest, parts)
+
+    def _compare(self, item: Item) -> _Candidate | None:
         """The item as a page, if it is new or changed."""
         if isinstance(item, PageRedirect):
             if max(len(item.path), len(item.target)) <= MAX_PATH and storable.is_storable(item):
@@ -108,16 +135,7 @@ class SourceChanges:
         digest = page.digest or entries.compute_digest(page)
         if self._is_unchanged(page.path, digest, page.origin):
             return None
-        try:
-            with limit_cpu_time(MAX_PAGE_SECONDS):
-                parts = sections.split(page.markdown, page.title)
-        except (RecursionError, PageTimeout) as error:
-            self._skip(UnreadablePage(page.origin, _explain(error), page.path))
-            return None
-        self._origins[page.path] = page.origin
-        if page.path in self.digests:
-            self.replaced.add(page.path)
-        return NewPage(page, digest, parts)
+        return _Candidate(page, digest)
 
     def _skip(self, bad: UnreadablePage) -> None:
         """Leave the index's page as it is."""
@@ -146,12 +164,8 @@ class SourceChanges:
 def _convert(draft: Draft) -> Page | UnreadablePage | ExcludedPage:
     """The draft's page, with the path and digest of the draft, by which the next ingest compares it."""
     try:
-        with limit_cpu_time(MAX_PAGE_SECONDS):
+        with limit_cpu_time(time_limit.MAX_PAGE_SECONDS):
             page = draft.build()
     except (RecursionError, PageTimeout) as error:
-        return UnreadablePage(draft.origin, _explain(error), draft.path)
+        return UnreadablePage(draft.origin, explain(error), draft.path)
     return replace(page, path=draft.path, digest=draft.digest) if isinstance(page, Page) else page
-
-
-def _explain(error: RecursionError | PageTimeout) -> str:
-    return "takes too long to read" if isinstance(error, PageTimeout) else "is nested too deeply"

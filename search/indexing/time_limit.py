@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+MAX_PAGE_SECONDS = 20.0  # of CPU time, to read a page, and the same again to cut it into sections
+
 
 class PageTimeout(Exception):
     """Reading a page took more CPU time than it may."""

@@ -196,10 +196,15 @@ class SearchIndex:
     def _read_texts(self, places: Array) -> Iterator[Sequence[str]]:
         """Path, language, version and names of the sections at some places."""
         numbers = np.searchsorted(self._bases, places, "right") - 1  # of their segments
-        for number, place in zip(numbers.tolist(), places.tolist(), strict=True):
-            segment, place = self.segments[number], place - self._bases[number]
-            start, end = segment.text_starts[place : place + 2]
-            yield segment.texts[start:end].tobytes().decode().split("\0")
+        starts, ends = np.empty(len(places), np.int64), np.empty(len(places), np.int64)
+        for number in set(numbers.tolist()):
+            here = numbers == number
+            rows = places[here] - self._bases[number]
+            starts[here] = self.segments[number].text_starts[rows]
+            ends[here] = self.segments[number].text_starts[rows + 1]
+        texts = [memoryview(segment.texts) for segment in self.segments]  # type: ignore[arg-type]  # arrays are buffers
+        for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):
+            yield str(texts[number][start:end], "utf-8").split("\0")
 
 
 _NONE = (np.empty(0, np.uint32), np.empty(0, np.uint16), np.empty(0, np.uint16))

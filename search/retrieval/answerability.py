@@ -98,11 +98,12 @@ def _compare(wanted: dict[str, set[int]], count: int, passage: Hit) -> tuple[int
     alike = 0.0
     for sentence in _SENTENCE.split(text):
         terms = [term for term in analysis.terms(sentence, passage.language or "en") if term not in stop_terms]
+        if wanted.keys().isdisjoint(terms):
+            continue
         found = [wanted.get(term) for term in terms]
         shared = set().union(*(numbers for numbers in found if numbers))
         there |= shared
-        if shared:
-            alike = max(alike, 2 * len(shared) / (count + len(set(terms))))
+        alike = max(alike, 2 * len(shared) / (count + len(set(terms))))
         for before, after in pairwise(found):
             if before and after:
                 together |= {number for number in before if number + 1 in after}

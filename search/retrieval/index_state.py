@@ -2,9 +2,7 @@
 
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -14,6 +12,7 @@ from django.db import connection
 from django.db.models import Count, QuerySet
 
 from docsite.core.access.readers import PUBLIC, Groups, decode_groups, reader_groups
+from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
 from search.models import Document, Index
 from search.postings.search_index import SearchIndex
@@ -21,8 +20,10 @@ from search.postings.storage import SegmentList, decode_current, load_index
 from search.staged_index import StagedIndex, staged_index
 from search.text.vocabulary import Vocabulary
 
-MAX_PROJECTS = 64
 MAX_BYTES = 256 * 1024 * 1024  # of all indexes in memory or mapped, or one index that is larger
+MAX_STATE_BYTES = 256 * 1024 * 1024  # of all states, which are mostly words, or one state that is larger
+MAX_READER_BYTES = 16 * 1024 * 1024  # of the states of readers, which share their words with the former
+_STATE_BYTES = 4_000  # without the words
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,11 @@ class IndexState:
     groups: Groups = PUBLIC  # every group that a page names
 
 
-_states: OrderedDict[int, IndexState] = OrderedDict()
-_reader_states: OrderedDict[tuple[int, Groups], IndexState] = OrderedDict()  # of projects with protected pages
+_states: SizedCache[int, IndexState] = SizedCache()
+_reader_states: SizedCache[tuple[int, Groups], IndexState] = SizedCache()  # of projects with protected pages
 _staged_states: WeakKeyDictionary[StagedIndex, IndexState] = WeakKeyDictionary()
-_indexes: OrderedDict[int, tuple[SegmentList, SearchIndex]] = OrderedDict()
+_indexes: SizedCache[int, tuple[SegmentList, SearchIndex]] = SizedCache()
 _staged_indexes: WeakKeyDictionary[StagedIndex, SearchIndex] = WeakKeyDictionary()
-_lock = threading.Lock()
 _load_lock = threading.Lock()
 
 
@@ -65,11 +65,8 @@ def get_state(project: Project) -> IndexState:
     known = _reader_states.get(key)
     if not known or known.generation != state.generation or staged_index():
         known = replace(state, **_describe_pages(Document.objects.filter(project=project)))
-    with _lock:
         if not staged_index():
-            _reader_states[key] = known
-        while len(_reader_states) > MAX_PROJECTS:
-            _reader_states.popitem(last=False)
+            _reader_states.put(key, known, _STATE_BYTES, MAX_READER_BYTES)
     return known
 
 
@@ -99,11 +96,7 @@ def _get_whole_state(project: Project) -> IndexState:
             state = _states.get(project.pk)
             if not state or state.generation != generation:
                 state = _load_visible_state(project)
-    with _lock:
-        _states[project.pk] = state
-        _states.move_to_end(project.pk)
-        while len(_states) > MAX_PROJECTS:
-            _states.popitem(last=False)
+                _states.put(project.pk, state, _STATE_BYTES + state.vocabulary.nbytes, MAX_STATE_BYTES)
     return state
 
 
@@ -115,18 +108,12 @@ def get_index(project: Project, state: IndexState) -> SearchIndex:
             _staged_indexes[staged] = load_index(project, state.segments, known[1].by_name if known else {})
         return _staged_indexes[staged]
     if known and known[0] == state.segments:
-        with _lock, suppress(KeyError):  # another thread may have dropped it
-            _indexes.move_to_end(project.pk)
         return known[1]
     with _load_lock:  # one thread loads it, the others wait
         known = _indexes.get(project.pk)
         if not known or known[0] != state.segments:
             known = state.segments, load_index(project, state.segments, known[1].by_name if known else {})
-    with _lock:
-        _indexes[project.pk] = known
-        _indexes.move_to_end(project.pk)
-        while len(_indexes) > 1 and sum(index.nbytes for _, index in _indexes.values()) > MAX_BYTES:
-            _indexes.popitem(last=False)
+            _indexes.put(project.pk, known, known[1].nbytes, MAX_BYTES)
     return known[1]
 
 

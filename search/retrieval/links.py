@@ -8,17 +8,26 @@ from functools import lru_cache
 from itertools import islice
 from urllib.parse import unquote
 
+from docsite.core.access.readers import Groups, reader_groups
 from docsite.core.paths import normalize
+from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
 from search.hits import Hit
 from search.models import Document, Redirect
+from search.retrieval import index_state
+from search.staged_index import staged_index
 from search.text.markdown.links import Link, links
 
 MAX_PATHS = 500  # paths looked up in the index; real passages have a handful
+MAX_KNOWN_BYTES = 16 * 1024 * 1024  # of pages that links lead to, of all projects
+_PAGE_BYTES = 400  # of one, without its texts
+MAX_TARGET = 2_000  # characters of a link that may lead to a page
 # Paths of the index, each with the path, version, language and address of its page.
 IndexedPages = Mapping[str, tuple[str, ...]]
 
 _ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
+# By project, generation and groups of the reader, since those decide which pages there are, and by path.
+_known: SizedCache[tuple[int, int, Groups, str], tuple[str, ...]] = SizedCache()
 # A text without these has only links to the web, which stay as they are.
 _MAY_CHANGE = re.compile(
     r"!\[|\]\(\s*+<?+(?!https?://|mailto:)|<(?!https?://|mailto:)[a-z][a-z0-9+.-]{1,31}:", re.IGNORECASE
@@ -37,7 +46,7 @@ def make_absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
         for path in _paths(project, hit.path, link.target)
     )
     wanted = set(islice(paths, MAX_PATHS))
-    known = _indexed_pages(project, wanted) if wanted else {}
+    known = _find_pages(project, wanted) if wanted else {}
     return [
         replace(hit, body=_rewrite(project, hit, of_hit, known)) if of_hit else hit
         for hit, of_hit in zip(hits, found, strict=True)
@@ -65,7 +74,22 @@ def page_of(project: Project, path: str) -> str:
     return Redirect.objects.filter(project=project, path=path).values_list("target", flat=True).first() or path
 
 
-def _indexed_pages(project: Project, wanted: set[str]) -> IndexedPages:
+def _find_pages(project: Project, wanted: set[str]) -> IndexedPages:
+    """The same as `_load_pages`. Pages link to the same few again and again: those are kept until the index changes."""
+    if staged_index():
+        return _load_pages(project, wanted)
+    state, groups = index_state.get_state(project), reader_groups()
+    place = (project.pk, state.generation, state.groups if groups is None else groups & state.groups)
+    found = {path: page for path in wanted if (page := _known.get((*place, path))) is not None}
+    if missing := wanted - found.keys():
+        loaded = _load_pages(project, missing)
+        for path in missing:
+            found[path] = page = loaded.get(path, ())
+            _known.put((*place, path), page, _PAGE_BYTES + len(path) + sum(map(len, page)), MAX_KNOWN_BYTES)
+    return {path: page for path, page in found.items() if page}
+
+
+def _load_pages(project: Project, wanted: set[str]) -> IndexedPages:
     """The wanted paths that the index has. A redirected path has the page that it redirects to."""
     columns = ("path", "version", "language", "address")
     pages = Document.objects.filter(project=project, path__in=wanted)
@@ -105,18 +129,23 @@ def _url(project: Project, hit: Hit, target: str, known: IndexedPages) -> str:
     return project.url_of(path, unquote(target.partition("#")[2]), address)
 
 
-def _paths(project: Project, page: str, target: str) -> list[str]:
+def _paths(project: Project, page: str, target: str) -> Sequence[str]:
     """The paths that a relative link may lead to, the likeliest first.
 
     Links are relative to the file. `/guide` is of `guide.md` or of
     `guide/index.md`. Its path no longer shows which, so both are tried.
     """
-    if not target or _ELSEWHERE.match(target):
+    if not target or len(target) > MAX_TARGET or _ELSEWHERE.match(target):
         return []
     place = re.split(r"[?#]", target, maxsplit=1)[0]
     if not place:
         return [page]
     if place.startswith("/"):
         return [project.path_of(place)]
+    return _relative_paths(page, place)
+
+
+@lru_cache(maxsize=10_000)
+def _relative_paths(page: str, place: str) -> Sequence[str]:
     folders = (posixpath.dirname(page), page)
-    return list(dict.fromkeys(normalize(posixpath.normpath(posixpath.join(folder, place))) for folder in folders))
+    return tuple(dict.fromkeys(normalize(posixpath.normpath(posixpath.join(folder, place))) for folder in folders))

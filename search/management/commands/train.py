@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from django.core.management import call_command
+from django.apps import apps
 from django.core.management.base import CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.sqlite3.base import DatabaseWrapper
@@ -33,7 +33,9 @@ def fresh_database(folder: Path) -> Iterator[None]:
     }
     connections[DEFAULT_DB_ALIAS] = DatabaseWrapper(settings, DEFAULT_DB_ALIAS)
     try:
-        call_command("migrate", verbosity=0)
+        with connections[DEFAULT_DB_ALIAS].schema_editor() as editor:  # migrations take ten times as long
+            for model in apps.get_models():
+                editor.create_model(model)
         yield
     finally:
         connections[DEFAULT_DB_ALIAS].close()

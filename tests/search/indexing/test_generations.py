@@ -408,6 +408,7 @@ def test_migrate_indexes_anew_what_another_release_indexed(make_project):
     assert len(page_search.find(project, "ferret")) == 5
 
 
+@pytest.mark.matrix
 def test_going_back_to_older_tables_is_no_trouble(tmp_path, copy_database):
     database = copy_database(tmp_path)
     scenarios.manage(("createproject", "x", "--organization", "X", "--docs-url", "https://x.example"), database)

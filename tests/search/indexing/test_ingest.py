@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from docsite.core.paths import normalize
-from search.indexing import changes
+from search.indexing import changes, time_limit
 from search.indexing.ingest import ingest
 from search.models import Document, Source
 from search.retrieval import page_search
@@ -321,7 +321,7 @@ def test_a_page_that_takes_too_long_costs_itself_only(make_project, monkeypatch,
 
     raised: list[str] = []
     real_split = changes.sections.split
-    monkeypatch.setattr(changes, "MAX_PAGE_SECONDS", 0.2)
+    monkeypatch.setattr(time_limit, "MAX_PAGE_SECONDS", 0.2)
     if step == "sections":
         monkeypatch.setattr(changes.sections, "split", split)
     slow = Draft("slow.md", "/slow", "1", read_for_ever) if step == "draft" else Page("slow.md", "/slow", "endless")

@@ -1,11 +1,10 @@
 """Segments in the database and in files: small changes write little, files are shared, older releases cause no harm."""
 
-from collections import OrderedDict
-
 import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from docsite.core.sized_cache import SizedCache
 from search.indexing.ingest import ingest
 from search.models import Generation, SegmentPart
 from search.postings import storage
@@ -111,9 +110,9 @@ def test_indexes_leave_memory_when_there_are_too_many(make_project, monkeypatch)
     projects = [make_project().project for _ in range(4)]
     for project in projects:
         ingest(project, [page(1)])
-    monkeypatch.setattr(index_state, "_indexes", OrderedDict())
+    monkeypatch.setattr(index_state, "_indexes", SizedCache())
     assert find(projects[0], "herd") == ["/p1"]
-    monkeypatch.setattr(index_state, "MAX_BYTES", int(2.5 * index_state._indexes[projects[0].pk][1].nbytes))
+    monkeypatch.setattr(index_state, "MAX_BYTES", int(2.5 * index_state._indexes.nbytes))
     for project in [*projects[:2], projects[0], *projects[2:]]:
         assert find(project, "herd") == ["/p1"]
     assert [*index_state._indexes] == [projects[2].pk, projects[3].pk]
@@ -139,3 +138,10 @@ def test_migrate_drops_the_tables_of_older_releases():
             cursor.execute(f"CREATE TABLE {table} (id integer)")
     call_command("migrate", verbosity=0)
     assert not [name for name in connection.introspection.table_names() if name.startswith(("search_terms_", "search_entries"))]  # fmt: skip  # noqa: E501
+
+
+def test_many_projects_are_looked_up_without_reading_them_again(make_project, monkeypatch):
+    projects = [make_project().project for _ in range(70)]
+    states = [index_state.get_state(project) for project in projects]
+    monkeypatch.setattr(index_state, "_load_visible_state", lambda _: pytest.fail("read again"))
+    assert [index_state.get_state(project) for project in projects] == states

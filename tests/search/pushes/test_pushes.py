@@ -1,12 +1,15 @@
 """Pushes over HTTP, against a real service."""
 
 import json
+import re
+from tempfile import TemporaryFile
 
 import pytest
 
 from assistant.models import GoldenQuestion
 from docsite.privacy.models import AuditEntry
 from search.models import Generation, PushedFile, Source
+from search.pushes.run import Push, run
 from search.retrieval import page_search
 from tests.conftest import assert_error
 from tests.search.pushes.archives import PAGES, delta, manifest, paths, push, put, tar, zipped
@@ -19,9 +22,16 @@ def tenant(make_project):
     return make_project()
 
 
-@pytest.mark.parametrize("packed", [tar(PAGES), tar(PAGES, ""), tar(PAGES, "xz"), zipped(PAGES)])
-def test_a_folder_is_pushed_as_any_archive(service, tenant, packed):
-    response = put(service, tenant, packed)
+def read(tenant, body: bytes, **options: bool) -> None:
+    """Read a push that is refused, in this process, as the process of a push does."""
+    with TemporaryFile() as file:
+        file.write(body)
+        file.seek(0)
+        run(Push(tenant.project.pk, "docs", **options), file, pytest.fail)
+
+
+def test_a_folder_is_pushed_as_another_archive_than_a_tar(service, tenant):
+    response = put(service, tenant, zipped(PAGES))
     assert response.headers["content-type"] == "application/x-ndjson"
     *progress, end = [json.loads(line) for line in response.text.splitlines()]
     assert progress[0] == {"event": "progress", "message": "received 2 files"}
@@ -125,9 +135,14 @@ def test_a_delta_that_does_not_fit_is_refused(service, tenant, changes, says):
     body = {**delta(files, ["a.md"]), **changes}
     if says.startswith("1 files"):
         del body["a.md"]
-    response = put(service, tenant, tar(body), delta="1")
-    assert says in assert_error(response, 400, "body: ")["error"]
+    with pytest.raises(ValueError, match=re.escape(says)):
+        read(tenant, tar(body), is_delta=True)
     assert not Source.objects.filter(project=tenant.project).exists()
+
+
+def test_a_refusal_of_the_process_is_a_400(service, tenant):
+    response = put(service, tenant, tar({".push-manifest.json": b"{"}), delta="1")
+    assert "is no JSON object" in assert_error(response, 400, "body: ")["error"]
 
 
 def test_a_cut_archive_changes_nothing(service, tenant):
@@ -135,8 +150,10 @@ def test_a_cut_archive_changes_nothing(service, tenant):
     before = paths(tenant)
     plain = tar({f"docs/{number}.md": b"# Page\n" for number in range(50)}, "")
     packed = tar({"docs/a.md": b"# A\n" * 100_000})
-    for body in (packed[:-10], packed[: len(packed) // 2], plain[: 1024 * 21], zipped(PAGES)[:-30], b"", b"no archive"):
-        assert_error(put(service, tenant, body), 400, "body: The archive cannot be unpacked")
+    assert_error(put(service, tenant, packed[: len(packed) // 2]), 400, "body: The archive cannot be unpacked")
+    for body in (packed[:-10], plain[: 1024 * 21], zipped(PAGES)[:-30], b"", b"no archive"):
+        with pytest.raises(ValueError, match="the archive cannot be unpacked"):
+            read(tenant, body)
     assert paths(tenant) == before
     assert Source.objects.get(project=tenant.project).state == "done"
 
