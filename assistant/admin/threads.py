@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 
 from assistant.models import Message, Thread
@@ -36,11 +36,13 @@ class ThreadAdmin(ScopedAdmin):
     inlines = (MessageInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Add the number of messages to each thread."""
-        threads: QuerySet[Any] = super().get_queryset(request).annotate(turn_count=Count("messages", distinct=True))
+        """Add the number of messages to each thread that is shown. A join would count those of all threads."""
+        messages = Message.objects.filter(thread=OuterRef("pk")).order_by().values("thread")
+        count = Subquery(messages.annotate(number=Count("pk")).values("number"))
+        threads: QuerySet[Any] = super().get_queryset(request).annotate(turn_count=count)
         return threads
 
     @admin.display(description="Messages", ordering="turn_count")
     def turns(self, thread: Thread) -> int:
         """The number of questions and answers."""
-        return int(getattr(thread, "turn_count", 0))
+        return int(getattr(thread, "turn_count", 0) or 0)

@@ -10,7 +10,7 @@ model:
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from assistant.question import AnswerSettings, Question, Turn
@@ -90,6 +90,32 @@ def build(
         *({"role": turn.role, "content": turn.text} for turn in turns),
         {"role": "user", "content": "\n\n".join(quoted)},
     ]
+
+
+class Messages:
+    """The messages of a model's requests: those of the first one, then what later requests add.
+
+    The first ones are most of an answer's memory, and most answers need them once. So they are built anew each time,
+    except for the request that follows an estimate.
+    """
+
+    def __init__(self, build: Callable[[], list[dict[str, Any]]]) -> None:
+        self._build = build
+        self._built: list[dict[str, Any]] = []
+        self._added: list[dict[str, Any]] = []
+
+    def append(self, message: dict[str, Any]) -> None:
+        """Add a message at the end."""
+        self._added.append(message)
+
+    def estimate_tokens(self) -> int:
+        """Estimate the tokens of a request, without its tools."""
+        self._built = self._build()
+        return estimate_request_tokens([*self._built, *self._added])
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        built, self._built = self._built or self._build(), []
+        return iter([*built, *self._added])
 
 
 def quote_passages(passages: Sequence[Hit], tokens: int) -> list[str]:

@@ -5,7 +5,6 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
 
 from assistant.answering import prompts
 from assistant.answering.record import Outcome
@@ -24,7 +23,7 @@ QUESTION_LIMIT_REACHED = "the question's token limit is reached"
 
 async def answer(
     model: Model,
-    messages: list[dict[str, Any]],
+    messages: prompts.Messages,
     bounds: Bounds,
     toolbox: Toolbox,
     citations: CitationChecker,
@@ -41,7 +40,7 @@ async def answer(
     ends_at = time.monotonic() + bounds.whole_answer
     is_last = False
     while True:
-        prompt_tokens = prompts.estimate_request_tokens(messages)
+        prompt_tokens = messages.estimate_tokens()
         request_tokens = prompt_tokens + TOOLS_TOKENS + bounds.max_tokens
         tokens_left = bounds.question_tokens - outcome.charge.tokens - request_tokens
         sent = outcome.charge + compute_charge(model.price, prompt_tokens + TOOLS_TOKENS, 0)

@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from assistant import events
@@ -97,10 +98,11 @@ class Toolbox:
         self._first_tokens: int | None = None  # for the passages of a first request; None after the model's first calls
         self._quoted: set[int] = set()  # numbers of the passages that the model has, counted at its first calls
 
-    def build_messages(self, history: Sequence[Turn], tokens: int) -> list[dict[str, Any]]:
+    def build_messages(self, history: Sequence[Turn], tokens: int) -> prompts.Messages:
         """The messages of a model's first request. It gets what earlier models found, too."""
         self._first_tokens = tokens
-        return prompts.build(self._question, self._citations.passages, history, tokens)
+        passages = [*self._citations.passages]  # without those that its calls will find
+        return prompts.Messages(partial(prompts.build, self._question, passages, history, tokens))
 
     @property
     def may_search(self) -> bool:
@@ -108,7 +110,7 @@ class Toolbox:
         return self._rounds > 0 and self._tokens >= MIN_TOKENS and time.monotonic() < self._ends_at
 
     async def run(
-        self, calls: ToolCalls, messages: list[dict[str, Any]]
+        self, calls: ToolCalls, messages: prompts.Messages | list[dict[str, Any]]
     ) -> AsyncGenerator[events.ToolCall | events.ToolResult, None]:
         """Run the calls of one round. Yields what a reader sees, and adds the calls and their results to `messages`."""
         messages.append(calls.message)
@@ -213,8 +215,9 @@ class Toolbox:
         return "\n\n".join(new)
 
 
-def _key(hit: Hit) -> tuple[str, str, str]:
-    return hit.path, hit.anchor, hit.body
+def _key(hit: Hit) -> int:
+    """A hash, since the body itself would be in memory as long as the answer."""
+    return hash((hit.path, hit.anchor, hit.body))
 
 
 def _texts(arguments: dict[str, Any] | None, **limits: int) -> dict[str, str]:

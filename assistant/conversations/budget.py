@@ -15,6 +15,7 @@ from docsite.core.tenants.models import Project
 logger = logging.getLogger(__name__)
 
 NOTICE_PERCENT = 80  # of a limit; then the owner gets a notice, and another when it is reached
+NOTICE_PERCENTS = (NOTICE_PERCENT, 100)
 PROJECT_REASON = "the project's {name} is reached"
 
 

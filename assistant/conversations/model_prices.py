@@ -7,6 +7,7 @@ from django.conf import settings
 
 from assistant.models import ModelPrice
 from assistant.prices import MILLION, Price
+from docsite.core.db import has_row
 
 
 def find_prices(project_id: int | None, names: Iterable[str]) -> dict[str, Price]:
@@ -14,7 +15,11 @@ def find_prices(project_id: int | None, names: Iterable[str]) -> dict[str, Price
     names = set(names)
     if price := find_operator_price():
         return dict.fromkeys(names, price)
-    rows = ModelPrice.objects.filter(project=project_id, model__in=names) if project_id and names else ()
+    if not project_id or not has_row(
+        f"SELECT 1 FROM {ModelPrice._meta.db_table} WHERE project_id = %s LIMIT 1", project_id
+    ):
+        return {}
+    rows = ModelPrice.objects.filter(project=project_id, model__in=names)
     return {row.model: row.to_price() for row in rows}
 
 

@@ -18,7 +18,7 @@ from django.utils.crypto import salted_hmac
 
 from assistant.conversations import budget_rows as rows
 from assistant.conversations.budget import (
-    NOTICE_PERCENT,
+    NOTICE_PERCENTS,
     PROJECT_REASON,
     list_limits,
     store_notice,
@@ -142,7 +142,7 @@ def _add(project: Project, added: Amounts, day: date) -> None:
         rows.add_to_day(project.pk, day, added)
         for limit in before:
             used = replace(limit, used=limit.used + getattr(added, limit.field))
-            crossed = [percent for percent in (NOTICE_PERCENT, 100) if limit.percent < percent <= used.percent]
+            crossed = [percent for percent in NOTICE_PERCENTS if limit.percent < percent <= used.percent]
             if crossed:
                 store_notice(project, used, crossed[-1])
 

@@ -3,6 +3,7 @@
 from assistant.models import PinnedAnswer
 from assistant.question import Pinned
 from assistant.question_groups import group_index, wording
+from docsite.core.db import has_row
 from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit
 from search.retrieval import pages
@@ -10,9 +11,9 @@ from search.retrieval import pages
 
 def find_pin(project: Project, question: str, filters: Filters) -> Pinned | None:
     """The pinned answer of the group that a question belongs to. None where there is none, or its page is gone."""
+    if not has_row(f"SELECT 1 FROM {PinnedAnswer._meta.db_table} WHERE project_id = %s LIMIT 1", project.pk):
+        return None  # as for most projects
     pins = PinnedAnswer.objects.filter(project=project)
-    if not pins.exists():
-        return None
     group = group_index.find_group(project.pk, wording.terms_of(question))
     pin = pins.filter(group=group).first() if group else None
     passage = find_passage(project, pin.path, pin.anchor, filters) if pin else None

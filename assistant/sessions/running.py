@@ -19,7 +19,7 @@ from assistant.answering.record import CutBy, Outcome
 from assistant.events import Abort, Event, Failure
 from assistant.sessions.event_log import EventLog
 from assistant.sessions.waiting import Push, Waiters
-from docsite.core import context
+from docsite.core import context, request_times
 
 logger = logging.getLogger(__name__)
 
@@ -112,7 +112,7 @@ class RunningAnswer:
         self._delivered = 0  # events that at least one subscriber has got
         self._waiters = Waiters()
         self._progress = asyncio.Event()
-        self._started = self._ending = False
+        self._started = self._ending = self._reported = False
         self._last_event: Event | None = None  # replaces the remaining events
         self._abandonment: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
@@ -249,11 +249,21 @@ class RunningAnswer:
             self.ended = True
             self._cancel_abandonment()
             self._waiters.close()
+            if not self._reported:
+                self._report_time(time.monotonic())
 
     def _log(self, event: Event) -> None:
         self.log.append(event)
         if self._waiters.take(event):
             self._delivered = len(self.log)
+        if self.outcome.first_text_at and not self._reported:
+            self._report_time(self.outcome.first_text_at)
+
+    def _report_time(self, end: float) -> None:
+        """Report the time to the first text, or to the end of an answer without text, and where it went."""
+        self._reported = True
+        seconds = end - self.outcome.started_at
+        request_times.report("first words", self.message_id, seconds, request_times.SLOW_ANSWER_SECONDS)
 
     async def _wait_for_first_delivery(self) -> None:
         """Give the first event a moment to go out, before the search takes the processor."""

@@ -29,6 +29,7 @@ from assistant.sessions.running import (
 )
 from assistant.support_requests import store as support_requests
 from assistant.upstream import formats
+from docsite.core import request_times
 from docsite.core.access.authentication import Caller
 from docsite.core.access.readers import narrow, read_as, reader_groups
 from docsite.core.db import ANSWERS, in_db
@@ -84,6 +85,7 @@ def identify_asker(caller: Caller, fp: str, origin: str, chat_id: str) -> Asker:
 async def _start(
     project: Project, asker: Asker, body: Ask, transport: Transport, slots: Slots, outcome: Outcome
 ) -> RunningAnswer:
+    request_times.begin_if_new()
     try:
         question = body.question(project)
         new_question = NewQuestion(

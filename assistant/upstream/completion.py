@@ -44,10 +44,12 @@ class Completion:
         if error := event.get("error") or (event if event.get("object") == "error" else None):
             raise errors.build_error(errors.REPORTED, errors.error_status(error), errors.error_words(error))
         choices = event.get("choices") or []
-        if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+        if not isinstance(choices, list):
             raise UpstreamError(NOT_AN_EVENT)
         items: list[FormatItem] = []
         for choice in choices:
+            if not isinstance(choice, dict):
+                raise UpstreamError(NOT_AN_EVENT)
             self._parse_choice(choice, items)
         usage = event.get("usage") or _object(event.get("x_groq")).get("usage")
         if isinstance(usage, dict):
@@ -69,7 +71,7 @@ class Completion:
             items += self._visible(self._tag_filter.feed(text))
         if self._tag_filter.is_reasoning if text else _has_reasoning(delta):
             items.append(Progress())
-        if self._tool_calls.add(delta):
+        if (not text or len(delta) > 1) and self._tool_calls.add(delta):  # most deltas are text alone
             items.append(Progress())
         if reason := choice.get("finish_reason"):
             if reason == "error":

@@ -2,7 +2,7 @@
 
 import codecs
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from assistant.upstream import UpstreamError
@@ -10,6 +10,7 @@ from assistant.upstream import UpstreamError
 MAX_EVENT_SIZE = 1024 * 1024
 MAX_EVENT_LINES = 100
 _decode = json.JSONDecoder().decode  # `json.loads` would look for the encoding of each event
+_START = b"data: {"
 NOT_AN_EVENT = "the model server sent something that is no event"
 NOT_JSON = "the model server sent something that is not JSON"
 
@@ -30,8 +31,16 @@ class EventParser:
         self._is_one_object = False
         self._after_cr = False  # the last chunk ended with a carriage return, so a line feed belongs to its line
 
-    def feed(self, chunk: bytes) -> Iterator[dict[str, Any] | None]:
+    def feed(self, chunk: bytes) -> Iterable[dict[str, Any] | None]:
         """The events that a chunk completes."""
+        if not (self._rest or self._data or self._at_start or self._is_one_object) and _is_whole_event(chunk):
+            event = _parse_event([chunk[len(_START) - 1 :]])
+            if event is not ...:
+                self._after_cr = False
+                return (event,)
+        return self._feed(chunk)
+
+    def _feed(self, chunk: bytes) -> Iterator[dict[str, Any] | None]:
         if not chunk:
             return
         if self._after_cr:
@@ -71,6 +80,11 @@ class EventParser:
         line = line.removeprefix(codecs.BOM_UTF8)
         self._is_one_object = line.startswith(b"{")
         return line
+
+
+def _is_whole_event(chunk: bytes) -> bool:
+    """Whether a chunk is one whole event: a single `data:` line and the empty line that ends it. Most chunks are."""
+    return chunk.startswith(_START) and chunk.endswith(b"\n\n") and chunk.find(b"\n") == len(chunk) - 2
 
 
 def _parse_event(data: list[bytes]) -> Any:

@@ -1,6 +1,6 @@
 """The wire formats of model servers, by the name that `Model.format` has."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any, Protocol
 
 from assistant.upstream import FormatItem, Model, openai
@@ -12,7 +12,7 @@ class Format(Protocol):
     def stream(
         self,
         model: Model,
-        messages: Sequence[dict[str, Any]],
+        messages: Iterable[dict[str, Any]],
         *,
         max_tokens: int,
         connect_seconds: float,

@@ -8,14 +8,14 @@ import email.utils
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 from weakref import WeakKeyDictionary
 
 import aiohttp
 import httpx
-from httpx_aiohttp import HttpxAiohttpClient
+from httpx_aiohttp.transport import AiohttpResponseStream, AiohttpTransport
 
 from assistant.upstream import FormatItem, Model, UpstreamError, errors
 from assistant.upstream.completion import Completion
@@ -33,6 +33,17 @@ _refused: dict[tuple[str, str], frozenset[str]] = {}  # parameters that a model 
 _unclear_refusals: Counter[tuple[str, str]] = Counter()  # in a row, of requests with tools
 
 
+class _Transport(AiohttpTransport):
+    """httpx's transport by aiohttp, whose responses have aiohttp's reader of their body."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request."""
+        response = await super().handle_async_request(request)
+        assert isinstance(response.stream, AiohttpResponseStream)
+        response.extensions["read"] = response.stream._aiohttp_response.content.readany
+        return response
+
+
 def _client(connect_seconds: float) -> httpx.AsyncClient:
     """The client of this event loop, created on first use because Daphne announces no start.
 
@@ -40,9 +51,10 @@ def _client(connect_seconds: float) -> httpx.AsyncClient:
     """
     loop = asyncio.get_running_loop()
     if loop not in _clients:
-        _clients[loop] = HttpxAiohttpClient(
+        limits = httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=20)
+        _clients[loop] = httpx.AsyncClient(
+            transport=_Transport(trust_env=False, limits=limits),
             timeout=httpx.Timeout(None, connect=connect_seconds),  # the relay limits silence
-            limits=httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=20),
             trust_env=False,
         )
     return _clients[loop]
@@ -61,7 +73,7 @@ def refused_parameters(model: Model) -> frozenset[str]:
 
 async def stream(
     model: Model,
-    messages: Sequence[dict[str, Any]],
+    messages: Iterable[dict[str, Any]],
     *,
     max_tokens: int,
     connect_seconds: float,
@@ -80,17 +92,23 @@ async def stream(
         refused |= {"tools"}
     try:
         while True:
-            request = _build_request(model, messages, max_tokens, tools, tool_choice, refused)
-            async with _client(connect_seconds).stream(
-                "POST", completions_url(model), json=request, headers=_key_headers(model)
-            ) as response:
+            parameters = _build_parameters(model, max_tokens, tools, tool_choice, refused)
+            client = _client(connect_seconds)
+            body = {"model": model.name, "messages": list(messages), "stream": True, **parameters}
+            request = client.build_request("POST", completions_url(model), json=body, headers=_key_headers(model))
+            del body
+            response = await client.send(request, stream=True)
+            # The texts of the request are most of an open stream, so nothing holds them from here on.
+            response.request = httpx.Request("POST", request.url)
+            del request
+            try:
                 if response.status_code == 200:
                     del _unclear_refusals[key]
                     _remember_refused(model, refused)
                     completion = Completion()
                     events = EventParser()
-                    is_encoded = "Content-Encoding" in response.headers
-                    async for chunk in response.aiter_bytes() if is_encoded else response.aiter_raw():
+                    read = _reader(response)
+                    while chunk := await read():
                         for item in completion.feed(events.feed(chunk)):
                             yield item
                         if completion.is_done:
@@ -101,31 +119,41 @@ async def stream(
                         completion.end()
                     return
                 status, words = response.status_code, await _read_error(response)
-            if "tools" in request and errors.FAILED_CALL in words:
+            finally:
+                await response.aclose()
+            if "tools" in parameters and errors.FAILED_CALL in words:
                 tools = ()  # for this request only: the next call may be right
                 continue
-            newly_refused = errors.find_refused_parameters(status, words, request)
-            if not newly_refused and "tools" in request and errors.is_unclear_refusal(status, words):
+            newly_refused = errors.find_refused_parameters(status, words, parameters)
+            if not newly_refused and "tools" in parameters and errors.is_unclear_refusal(status, words):
                 _unclear_refusals[key] += 1
             if not newly_refused:
                 raise _status_error(model, response, words)
             refused |= newly_refused
     except (httpx.HTTPError, aiohttp.ClientError) as failure:
-        raise _connection_error(model, failure.__cause__ or failure) from None
+        is_exact = isinstance(failure, aiohttp.ClientError)
+        raise _connection_error(model, failure if is_exact else failure.__cause__ or failure) from None
     except httpx.InvalidURL:
         raise UpstreamError("the model server's address is not valid", advice="Check OPENAI_BASE_URL.") from None
 
 
-def _build_request(
-    model: Model,
-    messages: Sequence[dict[str, Any]],
-    max_tokens: int,
-    tools: Sequence[dict[str, Any]],
-    tool_choice: str,
-    refused: frozenset[str],
+def _reader(response: httpx.Response) -> Callable[[], Awaitable[bytes]]:
+    """The function that reads the next piece of a body; an empty one is the end.
+
+    It is aiohttp's own where nothing must be decoded: httpx passes each piece through four generators.
+    """
+    if "Content-Encoding" not in response.headers:
+        read: Callable[[], Awaitable[bytes]] = response.extensions["read"]
+        return read
+    pieces = response.aiter_bytes()
+    return lambda: anext(pieces, b"")
+
+
+def _build_parameters(
+    model: Model, max_tokens: int, tools: Sequence[dict[str, Any]], tool_choice: str, refused: frozenset[str]
 ) -> dict[str, Any]:
-    """The body of a request. Each parameter has the first of its names that the model does not refuse."""
-    parameters: list[tuple[tuple[str, ...], Any]] = [
+    """The optional part of a request. Each parameter has the first of its names that the model does not refuse."""
+    values: list[tuple[tuple[str, ...], Any]] = [
         (("max_tokens", "max_completion_tokens"), max_tokens),
         (("temperature",), model.temperature),
         (("reasoning_effort",), model.reasoning_effort or None),
@@ -133,14 +161,14 @@ def _build_request(
         (("tools",), list(tools) or None),
         (("tool_choice",), tool_choice or None),
     ]
-    request: dict[str, Any] = {"model": model.name, "messages": list(messages), "stream": True}
-    for names, value in parameters:
+    parameters: dict[str, Any] = {}
+    for names, value in values:
         name = next((name for name in names if name not in refused), None)
         if name and value is not None:
-            request[name] = value
-    if "tools" not in request:
-        request.pop("tool_choice", None)  # servers refuse it without tools
-    return request
+            parameters[name] = value
+    if "tools" not in parameters:
+        parameters.pop("tool_choice", None)  # servers refuse it without tools
+    return parameters
 
 
 def completions_url(model: Model) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from assistant.upstream import Delta, EndOfText, FormatItem, Item, Model, Progress, ToolCalls, UpstreamError, errors
 from assistant.upstream.breaker import breaker_of
 from assistant.upstream.formats import FORMATS
+from docsite.core import request_times
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +50,7 @@ class StreamFailure:
 
 async def stream(
     model: Model,
-    messages: Sequence[dict[str, Any]],
+    messages: Iterable[dict[str, Any]],
     bounds: Bounds,
     tools: Sequence[dict[str, Any]] = (),
     tool_choice: str = "",
@@ -70,6 +71,7 @@ async def stream(
     while True:
         size, complete, has_progress, has_calls = 0, False, False, False
         clock = _Clock(min(time.monotonic() + bounds.first_token, deadline))
+        asked_at, is_first = time.monotonic(), True
         try:
             source = FORMATS[model.format].stream(
                 model,
@@ -81,6 +83,9 @@ async def stream(
             )
             async with aclosing(source) as items:
                 while (item := await clock.wait_for(items)) is not None:
+                    if is_first:
+                        is_first = False
+                        request_times.add("model", time.monotonic() - asked_at)
                     if isinstance(item, Delta):
                         size += len(item.text) if item.text.isascii() else len(item.text.encode())
                         if size > bounds.size:
@@ -107,6 +112,8 @@ async def stream(
                 logger.warning("The model %s at %s sent an empty answer. %s", model.name, model.address, advice)
             return
         except UpstreamError as failure:
+            if is_first:
+                request_times.add("model", time.monotonic() - asked_at)
             if complete:  # the answer is complete, so the failure does not matter
                 await breaker.record_success()
                 return

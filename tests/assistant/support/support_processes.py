@@ -47,12 +47,6 @@ def end_lease() -> None:
     Delivery.objects.filter(state="waiting").update(due_at="2020-01-01T00:00:00Z")
 
 
-def print_states() -> None:
-    """Print the state of each delivery with its number of attempts."""
-    for delivery in Delivery.objects.all():
-        print(delivery.state, delivery.attempt_count, delivery.attempts.count())  # noqa: T201
-
-
 def print_mail_settings() -> None:
     """Print what the environment makes of the mail server."""
     names = ("HOST", "PORT", "HOST_USER", "HOST_PASSWORD", "USE_TLS", "USE_SSL")

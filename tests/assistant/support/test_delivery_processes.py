@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from docsite.core.delivery.models import Delivery, DeliveryAttempt
 from docsite.env import Env
 from tests import processes, scenarios
 from tests.assistant.support import support_processes
@@ -29,6 +30,13 @@ def mail_settings(url: str) -> dict[str, str]:
     return {"EMAIL_URL": url, "EMAIL_FROM": "docs@service.example"}
 
 
+def list_states(database: dict[str, str]) -> str:
+    """The state of each delivery with its number of attempts."""
+    attempts = f"SELECT count(*) FROM {DeliveryAttempt._meta.db_table} WHERE delivery_id = delivery.id"
+    sql = f"SELECT state, attempt_count, ({attempts}) FROM {Delivery._meta.db_table} delivery"
+    return "\n".join(" ".join(map(str, row)) for row in scenarios.query(database, sql))
+
+
 def numbers(mail: Any) -> Counter[str]:
     return Counter(re.search(r"Number \d+", letter["Subject"])[0] for letter in mail.mail)  # type: ignore[index]
 
@@ -41,7 +49,7 @@ def test_what_a_killed_process_has_stored_is_sent_by_the_next(start: Any, databa
         arguments = (support_processes.__name__, support_processes.die_while_sending.__name__)
         killed = processes.Process(processes.call, arguments, environment, tmp_path / "out", tmp_path / "err")
         assert killed.wait(60) == -9, (tmp_path / "err").read_text()
-        assert "waiting 1 0" in scenarios.run(support_processes.print_states, database)
+        assert "waiting 1 0" in list_states(database)
         service = start.fresh(**database, **mail_settings(mail.url))
         wait_for(lambda: len(mail.mail) == 2, "the deliveries that were not claimed")
         scenarios.run(support_processes.end_lease, database)
@@ -56,7 +64,7 @@ def test_two_processes_send_each_delivery_once(start: Any, database: Any) -> Non
         for _ in range(2):
             start.fresh(**database, **mail_settings(mail.url))
         scenarios.run(support_processes.store_requests, database, 0, 40)
-        wait_for(lambda: "waiting" not in scenarios.run(support_processes.print_states, database), "the deliveries")
+        wait_for(lambda: "waiting" not in list_states(database), "the deliveries")
         assert numbers(mail) == Counter({f"Number {n}": 1 for n in range(40)})
         assert len({letter["Message-ID"] for letter in mail.mail}) == 40
 
@@ -67,7 +75,7 @@ def test_a_mail_server_that_comes_back_gets_what_waited(start: Any, database: An
     start.fresh(**database, **mail_settings(f"smtp://127.0.0.1:{port}"))
 
     def shows(states: str) -> bool:
-        return re.search(states, scenarios.run(support_processes.print_states, database)) is not None
+        return re.search(states, list_states(database)) is not None
 
     wait_for(lambda: shows(r"waiting ([1-9]) \1"), "a failed attempt")  # a busy machine sees a later one
     with serve_mail(port) as mail:

@@ -1,9 +1,11 @@
 """Formats of model servers: the relay asks the one that the model names."""
 
 import asyncio
+import time
 
 from assistant.upstream import Delta, EndOfText, Model, Progress, UpstreamError, formats, relay
 from assistant.upstream.relay import Bounds, StreamFailure
+from docsite.core import request_times
 from tests.conftest import PATIENCE
 
 MESSAGES = [{"role": "user", "content": "How?"}]
@@ -132,3 +134,25 @@ async def test_a_server_that_does_not_close_a_complete_answer_is_not_waited_for(
             Delta("one"),
             EndOfText("stop"),
         ]
+
+
+class Sleepy(Parrot):
+    """A format whose server takes a moment before its first token, and longer for the rest."""
+
+    async def stream(self, model, messages, *, max_tokens, connect_seconds, **more):
+        await asyncio.sleep(0.05)
+        yield Delta("first")
+        await asyncio.sleep(0.2)
+        yield EndOfText("stop")
+
+
+async def test_the_wait_for_the_first_token_is_measured(monkeypatch, caplog):
+    caplog.set_level("INFO")
+    monkeypatch.setitem(formats.FORMATS, "sleepy", Sleepy())
+    request_times.begin()
+    began = time.monotonic()
+    await items(Model("https://sleepy.example", "x", format="sleepy"))
+    total = time.monotonic() - began
+    request_times.report("first words", "msg_1", 6.0, request_times.SLOW_ANSWER_SECONDS)
+    (seconds,) = [record.seconds for record in caplog.records if record.name == request_times.__name__]
+    assert 0.05 <= seconds["model"] <= total - 0.2 + 0.001

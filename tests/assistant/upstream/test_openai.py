@@ -1,5 +1,10 @@
 """The OpenAI format: server-sent events and completions, from servers that break the rules."""
 
+import gc
+import weakref
+from contextlib import aclosing
+
+import httpx
 import pytest
 
 from assistant.answering.tools import TOOLS
@@ -98,6 +103,16 @@ def test_server_sent_events_however_they_are_written_and_cut(body, size):
     assert parse(*chunks) == [{"n": 1}, {"n": 2}, None]
 
 
+def test_chunks_that_are_whole_events_are_read_like_others():
+    events = [b'data: {"n": 1}\n\n', b'data: {"n": 2}\n\n', b'data: {"n": "\\n"}\n\n', b"data: [DONE]\n\n"]
+    assert parse(*events) == parse(b"".join(events)) == [{"n": 1}, {"n": 2}, {"n": "\n"}, None]
+    assert parse(events[0], b'data: {"n":\ndata: 2}\n\n', events[0]) == [{"n": 1}, {"n": 2}, {"n": 1}]
+    assert parse(events[0], b'data: {"n": ', b"2}\n\n", events[0]) == [{"n": 1}, {"n": 2}, {"n": 1}]
+    for broken in (b"data: {2}\n\n", b'data: {"n": 1}{\n\n'):
+        with pytest.raises(UpstreamError):
+            parse(events[0], broken)
+
+
 def test_an_event_of_many_lines_may_be_cut_anywhere():
     body = b'data: {"n":\r\ndata: 1}\r\n\r\ndata: {"n":\r\ndata: 2}\r\n\r\ndata: [DONE]\r\n\r\n'
     for at in range(len(body)):
@@ -139,3 +154,25 @@ async def test_after_two_refusals_that_name_nothing_the_tools_are_left_out(upstr
     assert answered == [False, False, True, True]
     assert ["tools" in sent for sent in upstream.log[-4:]] == [True, True, False, False]
     assert openai.refused_parameters(model) == {"tools"}
+
+
+class Text(str):
+    """A text of a request that tells when it is gone."""
+
+
+async def test_the_texts_of_a_request_are_gone_when_its_answer_begins(upstream):
+    built = []
+
+    def build():
+        text = Text("How? " * 1_000)
+        built.append(weakref.ref(text))
+        yield {"role": "user", "content": text}
+
+    model = Model(f"{upstream.url}/v1", "fake:stall")
+    async with aclosing(relay.stream(model, build(), Bounds())) as items:
+        assert isinstance(await anext(items), Delta)
+        gc.collect()
+        assert [text() for text in built] == [None]
+        bodies = [one for one in gc.get_objects() if isinstance(one, httpx.Request) and b"How? How?" in one.content]
+        assert not bodies
+    await formats.close()
