@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from analytics.reports import visitor_counts
 from docsite.core.notifications import digest
-from docsite.core.notifications.letters import Item, Section
+from docsite.core.notifications.email_content import Item, Section
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.reports.tables import Change
 

@@ -22,7 +22,6 @@ from docsite.core.notifications.topics import Topic
 from docsite.core.tenants.models import Project, Role
 
 BUDGET_REACHED = "budget.reached"
-PERCENTS = (80, 100)
 MODEL_RUNGS = ("model", "second_model")
 MODEL_FAILURES = 3  # answers in a row without the model
 MODEL_WINDOW = timedelta(hours=1)
@@ -46,7 +45,7 @@ def find_used_budgets(project: Project, open_causes: Collection[str]) -> Iterato
         if not limit.size:  # the owner wants no model
             continue
         is_used_up = limit.percent >= 100 or _has_refused(project, limit)
-        for percent in PERCENTS:
+        for percent in budget.NOTICE_PERCENTS:
             cause = f"{limit.name}:{percent}"
             is_reached = is_used_up if percent == 100 else limit.percent >= percent
             if not is_reached or (is_used_up and percent < 100 and cause not in open_causes):  # one alert is enough
@@ -65,7 +64,7 @@ def find_used_budgets(project: Project, open_causes: Collection[str]) -> Iterato
 
 def _has_refused(project: Project, limit: BudgetLimit) -> bool:
     """Whether a question did not fit into the rest of a limit in its present period."""
-    if limit.percent < PERCENTS[0]:
+    if limit.percent < budget.NOTICE_PERCENT:
         return False
     now = timezone.now()
     begin = now.replace(hour=0, minute=0, second=0, microsecond=0)

@@ -7,7 +7,7 @@ from assistant.gaps.questions import ANSWERED, GREETING
 from assistant.gaps.report import Cause, Gap
 from assistant.models import QuestionGroup
 from docsite.core.notifications import digest
-from docsite.core.notifications.letters import Item, Section
+from docsite.core.notifications.email_content import Item, Section
 from docsite.core.redaction import redact
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.reports.tables import Change

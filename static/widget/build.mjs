@@ -56,8 +56,15 @@ async function bundle(name, entry, format, budget, { banner = "", define = {} } 
     define,
     plugins: [styles, markedLexer(here("node_modules/marked/lib/marked.esm.js.map"))],
   });
-  // A second minifier takes off another hundredth.
-  const compress = { passes: 2, inline: 1, lhs_constants: false };
+  // A second minifier takes off another hundredth. What it may not do makes repetitions that gzip finds.
+  const compress = {
+    passes: 3,
+    inline: 1,
+    lhs_constants: false,
+    if_return: false,
+    sequences: false,
+    pure_getters: true,
+  };
   const { code } = await minify(outputFiles[0].text, { module: format === "esm", ecma: 2020, compress });
   const content = Buffer.from(banner + code);
   await writeFile(here(`dist/${name}`), content);

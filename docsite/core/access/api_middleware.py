@@ -60,7 +60,7 @@ class ApiMiddleware:
             response = self._preflight(request) or await self.get_response(request)
         except DisallowedHost:
             response = BadRequest("Host: not a host name this service answers to").response()
-        except Exception as failure:  # raised here: Django has already handled those of views
+        except Exception as failure:  # Django has handled those of its views already
             response = as_api_error(failure).response()
         response = _as_json_error(response)
         for name, value in {**cors_headers, **ratelimit.headers(getattr(request, "usages", ()))}.items():

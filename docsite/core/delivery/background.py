@@ -33,7 +33,8 @@ def send_next() -> bool:
     try:
         result = send(delivery)
     except DeliveryUnwantedError as reason:
-        outbox.finish(delivery, succeeded=False, result=str(reason), is_last=True)
+        logger.info("Delivery %s is dropped: %s", delivery.delivery_id, reason)
+        outbox.drop(delivery)
     except DeliveryError as failure:
         outbox.finish(delivery, succeeded=False, result=str(failure))
     except Exception as failure:  # a fault of ours must not hold up the other deliveries

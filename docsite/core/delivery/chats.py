@@ -36,7 +36,13 @@ def build_body(chat: str, sentence: str, url: str) -> dict[str, Any]:
         sentence = f"{sentence[: MAX_SENTENCE - 1]}…"
     if chat == Format.SLACK:
         escaped = sentence.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        return {"text": f"{escaped} <{url}|{OPEN}>", "unfurl_links": False, "unfurl_media": False}
+        blocks = [
+            {"type": "section", "text": {"type": "plain_text", "text": sentence, "emoji": False}},
+            {"type": "section", "text": {"type": "mrkdwn", "text": f"<{url}|{OPEN}>"}},
+        ]
+        # The text is for notifications, and for chats that speak Slack's format without its blocks.
+        text = f"{escaped} <{url}|{OPEN}>"
+        return {"text": text, "blocks": blocks, "unfurl_links": False, "unfurl_media": False}
     if chat == Format.DISCORD:
         return {
             "content": f"{_escape_markdown(sentence)}\n<{url}>",

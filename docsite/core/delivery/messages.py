@@ -13,7 +13,7 @@ class DeliveryError(Exception):
 
 
 class DeliveryUnwantedError(DeliveryError):
-    """The receiver does not want the message any more. It is not tried again."""
+    """The receiver does not want the message any more. The delivery is deleted, and not tried again."""
 
 
 @dataclass(frozen=True)

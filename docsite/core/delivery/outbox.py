@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from docsite.core.db import has_row
@@ -61,7 +62,7 @@ def add(project: Project, event: str, subject: str, channels: Iterable[Delivery.
 
 
 def is_due() -> bool:
-    """Whether a delivery waits that `claim` may give."""
+    """Whether a delivery is due, so that it is worth to call `claim`. Cheap enough to ask every second."""
     waiting = f"state = '{Delivery.State.WAITING.value}'"  # as in the condition of the index
     return has_row(f"SELECT 1 FROM {Delivery._meta.db_table} WHERE {waiting} AND due_at <= %s LIMIT 1", timezone.now())
 
@@ -91,25 +92,34 @@ def claim() -> Delivery | None:
             return delivery
 
 
-def finish(delivery: Delivery, *, succeeded: bool, result: str, is_last: bool = False) -> None:
-    """Store the result of an attempt. After a failure, the delivery waits for its next attempt, unless it `is_last`.
+def finish(delivery: Delivery, *, succeeded: bool, result: str) -> None:
+    """Store the result of an attempt. After a failure, the delivery waits for its next attempt, if there is one left.
 
     Nothing changes if the lease has ended meanwhile, and another process or a repetition has the delivery.
     """
     changes: dict[str, Any]
     if succeeded:
         changes = {"state": Delivery.State.DELIVERED}
-    elif is_last or delivery.attempt_count > len(RETRY_SECONDS):
+    elif delivery.attempt_count > len(RETRY_SECONDS):
         changes = {"state": Delivery.State.FAILED}
     else:
         seconds = RETRY_SECONDS[delivery.attempt_count - 1] * random.uniform(1 - _JITTER, 1 + _JITTER)
         changes = {"due_at": timezone.now() + timedelta(seconds=seconds)}
     with transaction.atomic():
-        held = Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.WAITING, due_at=delivery.due_at)
-        if held.update(**changes):
+        if _held(delivery).update(**changes):
             DeliveryAttempt.objects.create(delivery=delivery, succeeded=succeeded, result=result[:_MAX_RESULT])
             if not succeeded and delivery.webhook_id:
                 _postpone_others(delivery)
+
+
+def drop(delivery: Delivery) -> None:
+    """Delete a claimed delivery that nobody wants any more, unless its lease has ended."""
+    _held(delivery).delete()
+
+
+def _held(delivery: Delivery) -> "QuerySet[Delivery]":
+    """The row of a claimed delivery. None after the end of its lease."""
+    return Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.WAITING, due_at=delivery.due_at)
 
 
 def _postpone_others(delivery: Delivery) -> None:

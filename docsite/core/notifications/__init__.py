@@ -1,6 +1,7 @@
 """E-mail to the people of a project: a weekly digest, and alerts. Each person chooses, and can unsubscribe by a link.
 
-Others import `topics` (what people choose), `alerts` (register a check), `digest` (register a section), `letters` (the
-form of such an e-mail), `subscriptions` (who gets what, and the link that ends it), `background` (the thread that
-looks for alerts and writes digests) and `models`.
+Others import `topics` (what people choose), `alerts` (register a check), `digest` (register a section),
+`email_content` (the form of such an e-mail), `subscriptions` (who gets what, and the link that ends it),
+`confirmation` (the link that confirms an address), `background` (the thread that looks for alerts and writes digests)
+and `models`.
 """

@@ -21,8 +21,8 @@ from docsite.core.delivery import events, outbox
 from docsite.core.delivery.messages import Email
 from docsite.core.delivery.models import Delivery, Webhook
 from docsite.core.delivery.outbox import EventKind
-from docsite.core.notifications import letters, subscriptions, topics
-from docsite.core.notifications.letters import Letter
+from docsite.core.notifications import email_content, subscriptions, topics
+from docsite.core.notifications.email_content import EmailContent
 from docsite.core.notifications.models import Alert, Subscription
 from docsite.core.notifications.topics import Topic
 from docsite.core.tenants.models import Project
@@ -152,9 +152,9 @@ def render(delivery: Delivery) -> Email | None:
     recipient = subscriptions.find_recipient(delivery, alert.topic)
     name = recipient.subscription.project.name if alert.project_id else "Documentation service"
     if delivery.event == OPENED:
-        letter = Letter(f"[{name}] {alert.title}", alert.title, alert.text, "Open the page", alert.path)
+        content = EmailContent(f"[{name}] {alert.title}", alert.title, alert.text, "Open the page", alert.path)
     else:
         title = f"Over: {alert.title}"
         text = f"What we wrote about on {alert.opened_at:%Y-%m-%d at %H:%M} UTC is no longer found."
-        letter = Letter(f"[{name}] {title}", title, text, "Open the page", alert.path)
-    return letters.build_email(letter, recipient)
+        content = EmailContent(f"[{name}] {title}", title, text, "Open the page", alert.path)
+    return email_content.build_email(content, recipient)

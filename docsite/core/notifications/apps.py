@@ -11,9 +11,10 @@ class NotificationsConfig(AppConfig):
     verbose_name = "Notifications"
 
     def ready(self) -> None:
-        """Register the alerts of the core, and let the outbox deliver alerts and digests."""
-        from docsite.core.notifications import alerts, core_alerts, digest
+        """Register the alerts of the core, and let the outbox deliver e-mail of this app."""
+        from docsite.core.notifications import alerts, confirmation, core_alerts, digest
 
         core_alerts.register()
         alerts.register()
+        confirmation.register()
         digest.register()

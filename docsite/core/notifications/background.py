@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from docsite.core.background import BackgroundThread
 from docsite.core.delivery import outbox
-from docsite.core.notifications import alerts, digest
+from docsite.core.notifications import alerts, confirmation, digest
 from docsite.core.notifications.models import Alert, Digest, Routine
 
 NAME = "alerts and digests"
@@ -38,7 +38,7 @@ def claim() -> bool:
 def sweep() -> None:
     """Delete old alerts and digests, and e-mail about them, also what still waits for a mail server."""
     old = timezone.now() - timedelta(days=DAYS)
-    outbox.delete_old((alerts.OPENED, alerts.CLEARED, digest.ISSUED), old)
+    outbox.delete_old((alerts.OPENED, alerts.CLEARED, digest.ISSUED, confirmation.REQUESTED), old)
     Alert.objects.filter(cleared_at__lt=old).delete()
     Digest.objects.filter(week__lt=old.date()).delete()
 

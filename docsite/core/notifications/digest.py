@@ -10,8 +10,8 @@ from docsite.core.delivery import outbox
 from docsite.core.delivery.messages import Email
 from docsite.core.delivery.models import Delivery
 from docsite.core.delivery.outbox import EventKind
-from docsite.core.notifications import letters, subscriptions, topics
-from docsite.core.notifications.letters import Letter, Section
+from docsite.core.notifications import email_content, subscriptions, topics
+from docsite.core.notifications.email_content import EmailContent, Section
 from docsite.core.notifications.models import Digest
 from docsite.core.notifications.subscriptions import Recipient
 from docsite.core.tenants.models import Project
@@ -45,7 +45,7 @@ def issue_due(now: datetime) -> None:
     with transaction.atomic():
         _, is_new = Digest.objects.get_or_create(week=monday)
         if is_new:
-            subscriptions.add_deliveries(subscriptions.list_receivers(topics.DIGEST), ISSUED, monday)
+            subscriptions.add_deliveries(subscriptions.list_receivers(topics.DIGEST.key), ISSUED, monday)
 
 
 def find_monday(now: datetime) -> date:
@@ -57,7 +57,7 @@ def find_monday(now: datetime) -> date:
 def render(delivery: Delivery) -> Email:
     """The e-mail of a digest. Its numbers are those at the time of sending."""
     monday = date.fromisoformat(delivery.subject.partition(":")[0])
-    return build_email(subscriptions.find_recipient(delivery, topics.DIGEST), monday)
+    return build_email(subscriptions.find_recipient(delivery, topics.DIGEST.key), monday)
 
 
 def build_email(recipient: Recipient, monday: date) -> Email:
@@ -69,7 +69,7 @@ def build_email(recipient: Recipient, monday: date) -> Email:
         section for _, load in sorted(_sections, key=lambda one: one[0]) if (section := load(project, start, end))
     ]
     days = f"{start:%Y-%m-%d} to {end - timedelta(days=1):%Y-%m-%d}"
-    letter = Letter(
+    content = EmailContent(
         f"[{project.name}] Your documentation, {days}",
         f"{project.name}: your week",
         f"{days}, in UTC." if sections else f"Nothing happened in this week, {days}.",
@@ -77,4 +77,4 @@ def build_email(recipient: Recipient, monday: date) -> Email:
         f"/admin/project/{project.domain}?from={start:%Y-%m-%d}&to={end:%Y-%m-%d}",
         sections,
     )
-    return letters.build_email(letter, recipient)
+    return email_content.build_email(content, recipient)

@@ -15,6 +15,9 @@ class Subscription(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     email = models.EmailField("e-mail address")
+    confirmed_email = models.EmailField(
+        blank=True, default="", db_default="", editable=False, help_text="The address whose owner has opened our link."
+    )
     topics = models.TextField(blank=True, help_text="The keys of topics, with spaces.")
     service_url = models.CharField(max_length=200, help_text="Origin of the links in e-mail.")
 
@@ -23,6 +26,11 @@ class Subscription(models.Model):
 
     def __str__(self) -> str:
         return f"subscription {self.pk}"  # without the e-mail address
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the owner of the address has said that it is theirs."""
+        return self.email == self.confirmed_email
 
 
 class Alert(models.Model):

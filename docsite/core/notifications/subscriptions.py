@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.core import signing
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -14,11 +15,16 @@ from docsite.core.delivery.messages import DeliveryUnwantedError
 from docsite.core.delivery.models import Delivery
 from docsite.core.notifications import topics
 from docsite.core.notifications.models import Subscription
+from docsite.core.notifications.topics import Topic
 from docsite.core.tenants.models import Project
 
 _SALT = "docsite.core.notifications"
 UNWANTED = "The person does not want this e-mail any more, or may not have it."
-_HEADERS = {"Cache-Control": "private, no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow"}
+LINK_HEADERS = {
+    "Cache-Control": "private, no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Robots-Tag": "noindex, nofollow",
+}
 
 
 @dataclass(frozen=True)
@@ -26,18 +32,22 @@ class Recipient:
     """A subscription and the topic that an e-mail is about."""
 
     subscription: Subscription
-    topic: str
+    topic: Topic
 
     @property
     def unsubscribe_url(self) -> str:
         """The link that ends this topic. It works as long as the subscription exists."""
-        token = signing.dumps({"subscription": self.subscription.pk, "topic": self.topic}, salt=_SALT)
+        token = signing.dumps({"subscription": self.subscription.pk, "topic": self.topic.key}, salt=_SALT)
         return f"{self.subscription.service_url}{reverse('unsubscribe', args=[token])}"
 
 
 def list_receivers(topic: str, project: Project | None = None) -> list[Subscription]:
-    """The subscriptions with a topic, of one project or of all."""
-    found = Subscription.objects.filter(topics__contains=topic).select_related("project").order_by("pk")
+    """The subscriptions with a topic and a confirmed address, of one project or of all."""
+    found = (
+        Subscription.objects.filter(topics__contains=topic, confirmed_email=F("email"))
+        .select_related("project")
+        .order_by("pk")
+    )
     found = found.filter(project=project) if project else found
     return [one for one in found if topic in one.topics.split()]
 
@@ -52,11 +62,12 @@ def find_recipient(delivery: Delivery, topic: str) -> Recipient:
     """Who gets an e-mail that is being sent. Raises `DeliveryUnwantedError` if that person may or will not have it."""
     number = delivery.subject.rpartition(":")[2]
     found = Subscription.objects.select_related("user", "project").filter(pk=number).first()
-    if found is None or topic not in found.topics.split():
+    if found is None or not found.is_confirmed or topic not in found.topics.split():
         raise DeliveryUnwantedError(UNWANTED)
-    if topics.find_topic(topic) not in topics.list_topics(found.user, found.project):
+    wanted = topics.find_topic(topic)
+    if wanted is None or wanted not in topics.list_topics(found.user, found.project):
         raise DeliveryUnwantedError(UNWANTED)
-    return Recipient(found, topic)
+    return Recipient(found, wanted)
 
 
 @csrf_exempt  # mail programs send the POST request (RFC 8058); the token is a secret of its receiver
@@ -68,6 +79,7 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
         named = {}
     found = Subscription.objects.filter(pk=named.get("subscription")).select_related("project").first()
     topic = str(named.get("topic", ""))
+    named_topic = topics.find_topic(topic)
     if found and request.method == "POST":
         found.topics = " ".join(key for key in found.topics.split() if key != topic)
         found.save(update_fields=["topics"])
@@ -75,11 +87,11 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
         "title": "Unsubscribe",
         "project": None,
         "name": found.project.name if found else "",
-        "label": topics.find_topic(topic).label if found else "",
+        "label": named_topic.label if named_topic else topic,
         "is_found": found is not None,
         "is_ended": found is not None and topic not in found.topics.split(),
         "site_header": "Documentation service",
         "site_title": "Documentation service",
     }
     status = 200 if found else 404
-    return TemplateResponse(request, "notifications/unsubscribe.html", context, status=status, headers=_HEADERS)
+    return TemplateResponse(request, "notifications/unsubscribe.html", context, status=status, headers=LINK_HEADERS)

@@ -7,8 +7,6 @@ from django.contrib.auth.models import AbstractBaseUser
 from docsite.core.tenants.models import Membership, Project, Role
 from docsite.core.tenants.roles import list_roles_from
 
-DIGEST = "digest"
-
 
 @dataclass(frozen=True)
 class Topic:
@@ -19,7 +17,8 @@ class Topic:
     role: Role | None = Role.VIEWER
 
 
-_topics: dict[str, Topic] = {DIGEST: Topic(DIGEST, "The weekly digest")}
+DIGEST = Topic("digest", "The weekly digest")
+_topics: dict[str, Topic] = {DIGEST.key: DIGEST}
 
 
 def add_topic(topic: Topic) -> None:
@@ -27,9 +26,9 @@ def add_topic(topic: Topic) -> None:
     _topics[topic.key] = topic
 
 
-def find_topic(key: str) -> Topic:
-    """The topic with this key."""
-    return _topics[key]
+def find_topic(key: str) -> Topic | None:
+    """The topic with this key. None if no release has it any more, or none has it yet."""
+    return _topics.get(key)
 
 
 def list_topics(user: AbstractBaseUser, project: Project) -> list[Topic]:

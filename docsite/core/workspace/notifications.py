@@ -12,7 +12,7 @@ from docsite.core import ids
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.delivery import mail
 from docsite.core.delivery.messages import DeliveryError
-from docsite.core.notifications import digest, topics
+from docsite.core.notifications import confirmation, digest, topics
 from docsite.core.notifications.models import Alert, Subscription
 from docsite.core.notifications.subscriptions import Recipient
 from docsite.core.notifications.topics import Topic
@@ -37,7 +37,10 @@ class NotificationsForm(forms.Form):
 
 
 def show_notifications(request: HttpRequest, project: Project) -> HttpResponse:
-    """Show what the user gets, and save it. A digest can be sent at once, to see that e-mail arrives."""
+    """Show what the user gets, and save it. A new address gets a link that confirms it.
+
+    A digest can be sent at once, to see that e-mail arrives.
+    """
     assert request.user.is_authenticated
     user = request.user
     offered = topics.list_topics(user, project)
@@ -51,11 +54,17 @@ def show_notifications(request: HttpRequest, project: Project) -> HttpResponse:
             "topics": " ".join(form.cleaned_data["topics"]),
             "service_url": own_origin(request),
         }
-        Subscription.objects.update_or_create(project=project, user=user, defaults=values)
+        saved, _ = Subscription.objects.update_or_create(project=project, user=user, defaults=values)
+        is_new = not saved.is_confirmed and (stored is None or stored.email != saved.email)
+        if is_new and not confirmation.request_confirmation(saved):
+            messages.warning(request, confirmation.TOO_MANY)
         messages.success(request, "Saved.")
         return HttpResponseRedirect(request.path)
     result = None
-    if "test" in request.POST and stored and mail.is_configured():
+    if "confirm" in request.POST and stored and not stored.is_confirmed:
+        is_sent = confirmation.request_confirmation(stored)
+        result = (is_sent, "The link is on its way." if is_sent else confirmation.TOO_MANY)
+    if "test" in request.POST and stored and stored.is_confirmed and mail.is_configured():
         may_send = caches["default"].add(f"digest-test-{user.pk}", True, TEST_PAUSE_SECONDS)
         result = _send_digest(stored) if may_send else (False, "You have just sent one. Wait a minute.")
     keys = [one.key for one in offered]

@@ -4,10 +4,12 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.admin import AdminSite
+from django.contrib.auth.views import PasswordChangeView
 from django.http import HttpRequest
-from django.urls import URLPattern, URLResolver
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, URLResolver, reverse
 
-from docsite.core.sign_on.password import LoginForm
+from docsite.core.sign_on.password import LoginForm, PasswordChangeForm
 from docsite.core.signals import downloaded
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
@@ -42,6 +44,17 @@ class WorkspaceSite(AdminSite):
             "may_act": getattr(request, "may_act", False),
             "may_add_project": self.get_model_admin(Project).has_add_permission(request),
         }
+
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        """Django's page with our form."""
+        request.current_app = self.name
+        view: Any = PasswordChangeView.as_view(
+            form_class=PasswordChangeForm,
+            success_url=reverse("admin:password_change_done", current_app=self.name),
+            extra_context={**self.each_context(request), **(extra_context or {})},
+        )
+        response: TemplateResponse = view(request)
+        return response
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         """Add the pages of projects, which the apps have registered by now."""

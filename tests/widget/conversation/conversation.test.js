@@ -289,6 +289,36 @@ describe("a limit", () => {
   });
 });
 
+describe("an answer that is lost with the process that made it", () => {
+  const lost = { type: "error", errorText: "The answer broke off.", status: 0 };
+
+  it("is asked for again in its place, once", () => {
+    talk.ask("How?");
+    client.say(START, delta("Ye"), { type: "reconnecting" }, delta("s"), lost);
+    const [, again] = client.asked();
+    assert.deepEqual([again.trigger, again.messageId, answer().phase], ["regenerate-message", "msg_1", "sending"]);
+    assert.ok(!hooks.some(([name]) => name === "error"));
+    client.say({ ...START, messageId: "msg_2" }, { type: "reconnecting" }, lost);
+    assert.deepEqual([client.asked().length, answer().phase], [2, "failed"]);
+  });
+
+  it("is not asked for again when a page is loaded, perhaps a day later", async () => {
+    talk.ask("How?");
+    client.say(START, delta("Ye"));
+    await reload();
+    client.say(lost);
+    assert.deepEqual([client.asked(), answer().phase], [[], "failed"]);
+  });
+
+  it("differs from one that fails on a connection that holds", () => {
+    talk.ask("How?");
+    client.say(START, { type: "reconnecting" }, delta("Yes."), FINISH);
+    talk.ask("And?");
+    client.say({ ...START, messageId: "msg_2" }, lost);
+    assert.deepEqual([client.asked().length, answer().phase], [2, "failed"]);
+  });
+});
+
 describe("a reload", () => {
   it("goes on with the answer where it was", async () => {
     talk.ask("How?");

@@ -54,6 +54,10 @@ export class Conversation extends EventTarget {
   /** Cancels waiting for the network or for the end of a limit. */
   #cancelWait = () => {};
   #askedAt = 0;
+  /** Whether the connection of the running answer was lost on this page. */
+  #wasLost = false;
+  /** The question that was asked again by itself, since its answer was lost with the process that made it. */
+  #repeated = "";
   /** The feedback that the service has stored, by answer. @type {Map<string, Feedback | null>} */
   #storedFeedback = new Map();
   #ratings = Promise.resolve(true);
@@ -253,6 +257,7 @@ export class Conversation extends EventTarget {
     }
     const filters = Object.fromEntries(Object.entries(this.options.filter ?? {}).filter(([, value]) => value));
     this.#askedAt = Date.now();
+    this.#wasLost = false;
     this.#client.ask(
       {
         ...this.#caller(),
@@ -308,7 +313,10 @@ export class Conversation extends EventTarget {
     if (was?.id !== id) return;
     this.#setThread(applyEvent(this.#thread, event, Date.now()));
     const is = /** @type {Answer} */ (lastAnswer(this.#thread));
-    if (is.reconnecting && !was.reconnecting) this.#emitHook("reconnect");
+    if (is.reconnecting && !was.reconnecting) {
+      this.#wasLost = true;
+      this.#emitHook("reconnect");
+    }
     if (is.phase === was.phase) return;
     const { notice, sources, refused, failure } = is;
     const status = failure?.status ?? 0;
@@ -316,6 +324,11 @@ export class Conversation extends EventTarget {
       const ms = this.#askedAt ? Date.now() - this.#askedAt : null;
       this.#emitHook("answer", { rung: notice?.rung ?? "model", sources: sources.length, refused, ms });
     } else if (is.phase === "failed") {
+      const { id } = /** @type {import("./thread.js").Turn} */ (this.#thread.turns.at(-2));
+      if (this.#wasLost && this.#repeated !== id) {
+        this.#repeated = id;
+        return this.retry();
+      }
       this.#emitHook("error", { status, kind: status ? "service" : "connection" });
     } else if (is.phase === "waiting") {
       this.#emitHook("limit", { seconds: Math.ceil(((failure?.readyAt ?? 0) - Date.now()) / 1000) });

@@ -251,6 +251,9 @@ def test_a_chat_gets_a_message_in_which_nothing_is_markup(make_project, listen, 
     if chat == "slack":
         assert f"<{url}|Open it>" in message["text"]
         assert "&lt;!channel&gt;" in message["text"]
+        sentence, link = (block["text"] for block in message["blocks"])
+        assert (sentence["type"], link["text"]) == ("plain_text", f"<{url}|Open it>")
+        assert "<!channel> *herd* [ferrets]" in sentence["text"]
     elif chat == "discord":
         assert message["allowed_mentions"] == {"parse": []}
         assert message["content"].endswith(f"<{url}>")

@@ -15,8 +15,14 @@ def subscribe() -> None:
     """Create a project with a failed source, and a superuser who wants to hear of it."""
     project, *_ = create_project("alerted", "Alerted", "https://docs.acme.example", [])
     user = get_user_model().objects.create_superuser("root")
+    address = "root@acme.example"
     Subscription.objects.create(
-        project=project, user=user, email="root@acme.example", topics="source", service_url="http://testserver"
+        project=project,
+        user=user,
+        email=address,
+        confirmed_email=address,
+        topics="source",
+        service_url="http://testserver",
     )
     Source.objects.create(
         project=project, name="docs", location="https://docs.acme.example", state="failed", error="Gone."

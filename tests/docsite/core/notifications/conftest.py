@@ -22,7 +22,7 @@ def subscribe():
             project.organization.memberships.update_or_create(user=user, defaults={"role": role})
         email = f"{name}-{project.domain}@acme.example"
         return Subscription.objects.create(
-            project=project, user=user, email=email, topics=" ".join(topics), service_url=SERVICE
+            project=project, user=user, email=email, confirmed_email=email, topics=" ".join(topics), service_url=SERVICE
         )
 
     return subscribe

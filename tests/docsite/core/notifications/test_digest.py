@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from assistant.models import GroupedQuestion, QuestionGroup
 from docsite.core.delivery.models import Delivery
-from docsite.core.notifications import digest
-from docsite.core.notifications.models import Digest
+from docsite.core.notifications import digest, topics
+from docsite.core.notifications.models import Digest, Subscription
 from docsite.core.notifications.subscriptions import Recipient
 from tests.assistant.gaps.conftest import store_answer
 from tests.docsite.core.notifications.conftest import SERVICE
@@ -120,7 +120,7 @@ def test_a_week_ends_on_monday(now, monday):
 
 def test_a_quiet_project_gets_a_short_letter(make_project, subscribe):
     person = subscribe(make_project().project, "digest")
-    email = digest.build_email(Recipient(person, "digest"), MONDAY.date())
+    email = digest.build_email(Recipient(person, topics.DIGEST), MONDAY.date())
     assert "None" not in email.text
     assert "Nothing happened in this week" in email.text
 
@@ -128,7 +128,7 @@ def test_a_quiet_project_gets_a_short_letter(make_project, subscribe):
 def test_texts_of_readers_are_escaped_and_redacted(make_project, subscribe):
     project = make_project().project
     ask(group_of(project, "<b>ada@reader.example</b> & co"), "refused", IN_WEEK)
-    email = digest.build_email(Recipient(subscribe(project, "digest"), "digest"), MONDAY.date())
+    email = digest.build_email(Recipient(subscribe(project, "digest"), topics.DIGEST), MONDAY.date())
     assert "&lt;b&gt;[e-mail]&lt;/b&gt; &amp; co" in email.html
     assert "<b>[e-mail]</b> & co" in email.text
     assert "One page to write this week" in email.text
@@ -147,6 +147,7 @@ def test_the_page_stores_the_choice_and_sends_a_digest(people, project, settings
     assert html.count(" checked") == 2
     assert "me@acme.example" not in people.teammate.get(page).content.decode()
     assert people.stranger.get(page).status_code == 404
+    Subscription.objects.filter(project=project.project).update(confirmed_email="me@acme.example")
     assert "The mail server accepted it." in people.owner.post(page, {"test": "1"}).content.decode()
     assert "Wait a minute" in people.owner.post(page, {"test": "1"}).content.decode()
     assert [letter["To"] for letter in mailbox.mail] == ["me@acme.example"]

@@ -19,6 +19,12 @@ from tests.ports import free_port
 _numbers = itertools.count(1)
 
 
+@pytest.fixture(autouse=True)
+def _fast_passwords(settings: Any) -> None:
+    """Each check of a password takes half a second of CPU time otherwise."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 @dataclass
 class Provider:
     """The running provider."""

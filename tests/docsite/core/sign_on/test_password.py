@@ -97,3 +97,30 @@ def test_an_unknown_name_counts_like_a_known_one(attempt: Any, user: User) -> No
         for number in range(4)
     ]
     assert statuses == [200, 200, 200, 429], "so that the limit tells nobody which names there are"
+
+
+def test_the_old_password_of_an_open_session_cannot_be_guessed_without_end(attempt: Any, user: User) -> None:
+    browser = Client()
+    browser.force_login(user)
+    new = {"new_password1": "another-horse-battery", "new_password2": "another-horse-battery"}
+
+    def change(old: str) -> Any:
+        return browser.post("/admin/password_change/", {"old_password": old, **new})
+
+    for _ in range(3):
+        assert "Your old password was entered incorrectly" in change("guess").content.decode()
+    refused = change(PASSWORD).content.decode()
+    assert "Too many" in refused
+    user.refresh_from_db()
+    assert user.check_password(PASSWORD)
+
+
+def test_the_password_is_changed_by_who_knows_the_old_one(user: User) -> None:
+    browser = Client()
+    browser.force_login(user)
+    assert "Documentation service" in browser.get("/admin/password_change/").content.decode()
+    new = {"new_password1": "another-horse-battery", "new_password2": "another-horse-battery"}
+    done = browser.post("/admin/password_change/", {"old_password": PASSWORD, **new})
+    assert done["Location"] == "/admin/password_change/done/"
+    user.refresh_from_db()
+    assert user.check_password(new["new_password1"])

@@ -13,6 +13,8 @@ from tests.conftest import logged_in
 from tests.docsite.core.sign_on.conftest import new_browser
 from tests.oidc_provider import FAULTS, SECRET
 
+PASSWORD = "correct-horse-battery"
+
 
 @pytest.fixture
 def ada(provider, project):
@@ -207,16 +209,25 @@ def test_superusers_and_switched_off_accounts_stay_out(provider, ada, project):
 
 def test_an_account_with_a_password_is_connected_by_its_owner_only(provider, people, project):
     subject = f"teammate-{project.domain}"
+    user = get_user_model().objects.get(username=f"teammate of {project.domain}")
+    user.set_password(PASSWORD)
+    user.save()
+    people.teammate.force_login(user)
     _, response = provider.log_in(subject, people.teammate)
     assert response["Location"] == "/admin/login/single-sign-on/connect"
     assert f"teammate of {project.domain}" in people.teammate.get(response["Location"]).content.decode()
     assert not Identity.objects.filter(subject=subject).exists()
-    assert people.teammate.post(response["Location"])["Location"] == "/admin/"
+    assert people.teammate.post(response["Location"]).status_code == 400
+    wrong = people.teammate.post(response["Location"], {"password": "guess"})
+    assert (wrong.status_code, "This is not your password" in wrong.content.decode()) == (400, True)
+    assert not Identity.objects.filter(subject=subject).exists(), "an open session alone gives nobody a way in for good"
+    assert people.teammate.post(response["Location"], {"password": PASSWORD})["Location"] == "/admin/"
     assert membership(subject, project).user.username == f"teammate of {project.domain}"
     browser, response = provider.log_in(subject)
     assert browser.get(f"/admin/project/{project.domain}/people").status_code == 200
     _, response = provider.log_in(f"{subject}-2", people.teammate)
-    assert people.teammate.post(response["Location"]).status_code == 409, "an account has one person"
+    again = people.teammate.post(response["Location"], {"password": PASSWORD})
+    assert again.status_code == 409, "an account has one person"
     end = people.teammate.session.get_expiry_date()
     people.teammate.post("/admin/login/", {"username": "teammate", "password": "wrong"})
     assert people.teammate.session["log_in_method"] == "single sign-on"

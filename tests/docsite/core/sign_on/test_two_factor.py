@@ -30,7 +30,7 @@ def user(project):
 @pytest.fixture
 def codes(user):
     """The recovery codes of this user, who has set up two-factor log-in."""
-    device = two_factor.begin(user)
+    device = two_factor.create_secret(user)
     return two_factor.confirm(user, next_code(user, device))
 
 

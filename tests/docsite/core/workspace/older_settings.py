@@ -36,8 +36,11 @@ PROJECTS = {
 }
 
 
-def a_database_of_the_state_before() -> None:
-    """Every value moves into the app's row, back again, and stays the same; for SQLite and PostgreSQL."""
+def a_database_of_the_state_before(way: str = "there and back") -> None:
+    """Every value moves into the app's row, back again, and stays the same; for SQLite and PostgreSQL.
+
+    With "there" it is not moved back.
+    """
     from analytics.models import AnalyticsSettings
     from assistant.models import AssistantSettings
     from docsite.core.tenants.models import Project
@@ -76,6 +79,8 @@ def a_database_of_the_state_before() -> None:
         assert (generation and generation.indexed_at.isoformat()) == values["indexed_at"]
     assert AssistantSettings.objects.get(project__domain="told").instructions == "Be brief."
     assert not AssistantSettings.objects.filter(project__domain="empty").exists()
+    if way == "there":
+        return
     bare = Project.objects.create(
         organization_id=organization.pk, domain="bare", name="bare", docs_url="https://docs.acme.example"
     )

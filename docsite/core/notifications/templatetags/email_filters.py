@@ -1,4 +1,4 @@
-"""Filters for the text of letters."""
+"""Filters for the text of e-mail."""
 
 from django import template
 

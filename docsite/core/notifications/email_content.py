@@ -7,7 +7,6 @@ from django.template.loader import render_to_string
 
 from docsite.core.delivery.messages import Email
 from docsite.core.notifications.subscriptions import Recipient
-from docsite.core.notifications.topics import find_topic
 
 
 @dataclass(frozen=True)
@@ -22,15 +21,15 @@ class Item:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a letter, below a heading."""
+    """A part of an e-mail, below a heading."""
 
     heading: str
     items: Sequence[Item]
 
 
 @dataclass(frozen=True)
-class Letter:
-    """What a letter says. `path` is that of the page in the admin to which its button leads."""
+class EmailContent:
+    """What an e-mail says. `path` is that of the page in the admin to which its button leads."""
 
     subject: str
     heading: str
@@ -40,21 +39,21 @@ class Letter:
     sections: Sequence[Section] = field(default_factory=tuple)
 
 
-def build_email(letter: Letter, recipient: Recipient) -> Email:
-    """The letter to a person, with the link that ends its topic."""
+def build_email(content: EmailContent, recipient: Recipient) -> Email:
+    """The e-mail to a person, with the link that ends its topic."""
     subscription = recipient.subscription
     context = {
-        "letter": letter,
+        "content": content,
         "project": subscription.project,
         "origin": subscription.service_url,
-        "label": find_topic(recipient.topic).label,
+        "label": recipient.topic.label,
         "unsubscribe": recipient.unsubscribe_url,
         "settings": f"{subscription.service_url}/admin/project/{subscription.project.domain}/notifications",
     }
     return Email(
         [subscription.email],
-        letter.subject,
-        render_to_string("notifications/letter.txt", context),
-        html=render_to_string("notifications/letter.html", context),
+        content.subject,
+        render_to_string("notifications/email.txt", context),
+        html=render_to_string("notifications/email.html", context),
         unsubscribe_url=recipient.unsubscribe_url,
     )

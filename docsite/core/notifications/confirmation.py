@@ -1,0 +1,86 @@
+"""The confirmation of an e-mail address: its owner opens a link that the service sends there.
+
+Until then the address gets nothing else, so that nobody can send the service's e-mail to others.
+"""
+
+from datetime import timedelta
+
+from django.core import signing
+from django.db import transaction
+from django.db.models import F
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+
+from docsite.core.delivery import outbox
+from docsite.core.delivery.messages import DeliveryUnwantedError, Email
+from docsite.core.delivery.models import Delivery
+from docsite.core.delivery.outbox import EventKind
+from docsite.core.notifications.models import Subscription
+from docsite.core.notifications.subscriptions import LINK_HEADERS, UNWANTED
+
+REQUESTED = "address.confirmation_requested"  # the kind of its deliveries
+LIFETIME = timedelta(days=3)  # of a link
+MAX_LINKS_PER_HOUR = 5  # of a person, for a project
+TOO_MANY = "You have asked for many links. In an hour, you can send the link again."
+_SALT = "docsite.core.notifications.confirmation"
+
+
+def register() -> None:
+    """Let the outbox deliver the links."""
+    outbox.add_event_kind(EventKind(REQUESTED, render))
+
+
+def request_confirmation(subscription: Subscription) -> bool:
+    """Send a link to the address of a person, for one project. Returns whether the limit of links an hour allows it."""
+    subject = f"confirmation:{subscription.pk}"
+    own = Delivery.objects.filter(project=subscription.project_id, subject=subject)
+    with transaction.atomic():
+        Subscription.objects.select_for_update().get(pk=subscription.pk)  # of several requests at once
+        if own.filter(created_at__gt=timezone.now() - timedelta(hours=1)).count() >= MAX_LINKS_PER_HOUR:
+            return False
+        outbox.add(subscription.project, REQUESTED, subject, [Delivery.Channel.EMAIL])
+    return True
+
+
+def render(delivery: Delivery) -> Email:
+    """The e-mail with the link. Raises `DeliveryUnwantedError` if the address is confirmed or gone."""
+    number = delivery.subject.rpartition(":")[2]
+    waiting = Subscription.objects.exclude(confirmed_email=F("email")).select_related("project", "user")
+    subscription = waiting.filter(pk=number).first()
+    if subscription is None:
+        raise DeliveryUnwantedError(UNWANTED)
+    context = {"subscription": subscription, "url": build_url(subscription), "days": LIFETIME.days}
+    text = render_to_string("notifications/confirm.txt", context)
+    return Email([subscription.email], f"[{subscription.project.name}] Confirm your e-mail address", text)
+
+
+def build_url(subscription: Subscription) -> str:
+    """The link that confirms the present address of a subscription."""
+    token = signing.dumps({"subscription": subscription.pk, "email": subscription.email}, salt=_SALT)
+    return f"{subscription.service_url}{reverse('confirm_address', args=[token])}"
+
+
+@csrf_exempt  # the token is a secret of its receiver, who needs no session
+def confirm(request: HttpRequest, token: str) -> HttpResponse:
+    """Ask whether to confirm an address. A POST does it. A GET changes nothing, since scanners open links of e-mail."""
+    try:
+        named = signing.loads(token, salt=_SALT, max_age=LIFETIME)
+    except signing.BadSignature:
+        named = {}
+    own = Subscription.objects.filter(pk=named.get("subscription"), email=named.get("email", ""))
+    if request.method == "POST":
+        own.update(confirmed_email=F("email"))
+    found = own.select_related("project").first()
+    context = {
+        "title": "Confirm your e-mail address",
+        "project": None,
+        "subscription": found,
+        "site_header": "Documentation service",
+        "site_title": "Documentation service",
+    }
+    status = 200 if found else 404
+    return TemplateResponse(request, "notifications/confirm.html", context, status=status, headers=LINK_HEADERS)
