@@ -5,8 +5,10 @@ import os
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "docsite.settings")
 
 import django
+from django.apps import apps
 
-django.setup()
+if not apps.ready:  # commands are set up already; a second time would configure the log anew
+    django.setup()
 
 from channels.routing import ProtocolTypeRouter
 

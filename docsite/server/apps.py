@@ -1,6 +1,12 @@
 """The configuration of the app."""
 
+from typing import Any
+
 from django.apps import AppConfig
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
+
+from docsite.core import request_times
 
 
 class ServerConfig(AppConfig):
@@ -10,5 +16,12 @@ class ServerConfig(AppConfig):
     label = "server"
 
     def ready(self) -> None:
-        """Register the checks."""
+        """Register the checks, and measure the statements of each connection."""
         from docsite.server import checks  # noqa: F401  # registers itself
+
+        connection_created.connect(_measure_statements)
+
+
+def _measure_statements(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
+    if request_times.measure_statement not in connection.execute_wrappers:
+        connection.execute_wrappers.append(request_times.measure_statement)

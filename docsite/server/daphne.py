@@ -140,6 +140,16 @@ class EagerTransport(tcp.Server):
 
     registered = sending = False
 
+    def write(self, data: bytes) -> None:
+        """Send the bytes past Twisted's buffers if these are empty. They take what the kernel does not accept."""
+        is_closing = self._writeDisconnected or self._writeDisconnecting or self.disconnecting
+        sent = 0
+        if self.connected and not (is_closing or self.registered or count_unsent(self)):
+            with suppress(OSError):  # Twisted meets it again, and handles it
+                sent = self.socket.send(data)
+        if sent < len(data):
+            super().write(data[sent:])  # type: ignore[no-untyped-call]
+
     def startWriting(self) -> None:
         """Write now. Wait for the selector only if the kernel does not accept everything."""
         if self._tempDataLen and not self.registered and not self.sending:

@@ -1,11 +1,16 @@
-"""The page of an internal error."""
+"""The pages of errors."""
 
 import sys
 
-from django.http import HttpRequest, HttpResponse, HttpResponseServerError
+from django.http import HttpRequest, HttpResponse, HttpResponseNotFound, HttpResponseServerError
 
 from docsite.core import context
 from docsite.core.http.errors import is_store_failure
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """The page of a path that does not exist, where the documentation is not served."""
+    return HttpResponseNotFound("<!doctype html><html lang=en><title>Not found</title><h1>Not found</h1>")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

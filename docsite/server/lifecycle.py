@@ -27,7 +27,7 @@ from docsite.core.delivery import events
 from docsite.core.http import limit_use
 from docsite.core.notifications import background as notifications
 from docsite.core.sweeper import Sweeper
-from docsite.server import memory
+from docsite.server import memory, telemetry
 from docsite.server.health import readiness
 from docsite.server.sessions import sweep as sweep_sessions
 from search.query_log import recording
@@ -52,8 +52,9 @@ Send = Callable[[Any], Awaitable[None]]
 def start(with_background: bool = True) -> None:
     """Start what runs beside the requests. Blocks: it writes to the database."""
     threads.mark_orphans()
-    model_rests.share()
     memory.start()
+    telemetry.start()
+    model_rests.share()
     if with_background:
         start_background()
     connection.close()  # this thread runs the event loop from now on, and needs none
@@ -99,6 +100,7 @@ async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> Non
     await _attempt("store the last views", in_db(writer.flush, REPORTS)())
     await _attempt("store the last uses of keys", in_db(last_uses.flush, REPORTS)())
     await _attempt("store the last uses of limits", in_db(limit_use.flush, REPORTS)())
+    await _attempt("send the last errors", asyncio.to_thread(telemetry.stop))
 
 
 async def _attempt(purpose: str, step: Awaitable[object]) -> None:

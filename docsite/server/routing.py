@@ -10,12 +10,13 @@ from django.conf import settings
 from django.urls import re_path
 from django.utils.module_loading import import_string
 
-from docsite.core import context
+from docsite.core import context, request_times
 from docsite.core.access.api_middleware import as_api_error
 from docsite.core.http import client_address
 from docsite.core.http.body import is_body_too_large
 from docsite.core.http.errors import ApiError, TooLarge
 from docsite.core.workspace.health.socket import HealthSocket
+from docsite.server.fast_path.handler import FastPath
 from docsite.server.handlers import ApiHandler, PageHandler
 from docsite.server.health import probes
 from docsite.server.lifecycle import Receive, Scope, Send
@@ -32,7 +33,7 @@ class Http:
     """Passes each request to its handler. `/discovery` may be missing, since some clients let users set only a host."""
 
     def __init__(self) -> None:
-        self.api = ApiHandler(settings.API_MIDDLEWARE)
+        self.api = FastPath(ApiHandler(settings.API_MIDDLEWARE))
         self.pages = PageCache(PageHandler(settings.MIDDLEWARE))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -40,12 +41,15 @@ class Http:
         identifier = context.new_request_id().encode()
         has_started = False
         began = time.perf_counter()
+        request_times.begin()
 
         async def send_with_id(message: Mapping[str, Any]) -> None:
             nonlocal has_started
             if message["type"] == "http.response.start":
                 has_started = True
-                requests.count(scope["path"], message["status"], time.perf_counter() - began)
+                seconds = time.perf_counter() - began
+                kind = requests.count(scope["path"], message["status"], seconds)
+                request_times.report(kind, str(message["status"]), seconds, request_times.SLOW_REQUEST_SECONDS)
                 message = {**message, "headers": [*message.get("headers", ()), (b"X-Request-Id", identifier)]}
             await send(message)
 

@@ -1,12 +1,16 @@
 """URLs of pages and of the admin. API paths are in `api_urls.py`; `asgi.py` chooses between the two."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import include, path
+from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
+from docsite.core.notifications.confirmation import confirm
 from docsite.core.notifications.subscriptions import unsubscribe
 from docsite.core.workspace.people.accept import accept
+from docsite.core.workspace.people.first_account import create_first_account
+from docsite.server.errors import not_found
 
 
 def no_shortcut(request: HttpRequest, rest: str) -> HttpResponse:
@@ -14,16 +18,25 @@ def no_shortcut(request: HttpRequest, rest: str) -> HttpResponse:
     raise Http404
 
 
+# With SITE=false. What stays is for readers of projects, and for programs that ask for rules.
+WITHOUT_SITE = [
+    path("", RedirectView.as_view(url="/admin/")),
+    re_path(r"^(?!support/|robots\.txt$|\.well-known/security\.txt$)", not_found),
+]
+
 urlpatterns = [
     path("favicon.ico", RedirectView.as_view(url="/static/site/img/icon.svg", permanent=True)),
     path("admin/login/", include("docsite.core.sign_on.urls")),
     path("admin/r/<path:rest>", no_shortcut),  # Django would redirect to the address of any tenant's project
     path("admin/", admin.site.urls),
     path("invitations/<str:token>", accept, name="invitation"),
+    path("first-account", create_first_account),
     path("unsubscribe/<str:token>", unsubscribe, name="unsubscribe"),
+    path("confirm-address/<str:token>", confirm, name="confirm_address"),
     path("shared/", include("analytics.shared_urls")),
-    path("", include("docsite.site.urls")),
+    *([] if settings.ENV.site else WITHOUT_SITE),
+    path("", include("docsite.site.urls")),  # without the site too, since links are built from their names
 ]
 
-handler404 = "docsite.site.views.not_found"
+handler404 = "docsite.site.views.not_found" if settings.ENV.site else "docsite.server.errors.not_found"
 handler500 = "docsite.server.errors.server_error"

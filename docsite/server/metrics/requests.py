@@ -23,12 +23,13 @@ _buckets: "defaultdict[str, list[int]]" = defaultdict(lambda: [0] * (len(BUCKETS
 _seconds: Counter[str] = Counter()
 
 
-def count(path: str, status: int, seconds: float) -> None:
-    """Count a request whose response begins."""
+def count(path: str, status: int, seconds: float) -> str:
+    """Count a request whose response begins. Returns its kind."""
     kind = next((kind for kind, pattern in _KINDS if pattern.match(path)), "page")
     _counts[kind, status // 100] += 1
     _buckets[kind][bisect_left(BUCKETS, seconds)] += 1
     _seconds[kind] += seconds  # type: ignore[assignment]  # a Counter adds floats, too
+    return kind
 
 
 def collect() -> list[Metric]:

@@ -8,13 +8,13 @@ from docsite.server.metrics import requests
 from docsite.server.metrics.exposition import Metric, render
 from tests.conftest import ROOT
 
-TOKEN = {"Authorization": "Bearer metrics-of-acme"}
+TOKEN = {"Authorization": "Bearer metrics-of-acme-1"}
 LINE = re.compile(r'(?P<name>[a-z_]+)(\{(?P<labels>[a-z]+="[^"]*"(,[a-z]+="[^"]*")*)\})? (?P<value>[0-9.e+-]+|inf)')
 
 
 @pytest.fixture(scope="module")
 def measured(start):
-    return start(METRICS_TOKEN="metrics-of-acme")
+    return start(METRICS_TOKEN="metrics-of-acme-1")
 
 
 def read(http, service) -> dict[str, float]:
@@ -56,6 +56,15 @@ def test_the_page_names_every_metric(http, measured):
     page = (ROOT / "docsite/site/content/deployment.md").read_text()
     names = {re.sub(r"_(bucket|sum|count)\Z", "", name.partition("{")[0]) for name in read(http, measured)}
     assert sorted(name for name in names if name.startswith("docs_") and f"`{name}`" not in page) == []
+
+
+@pytest.mark.parametrize("file", ["alerts.yml", "grafana.json"])
+def test_alerts_and_the_dashboard_use_metrics_that_exist(http, measured, file):
+    text = (ROOT / "docsite/deploy" / file).read_text()
+    expressions = re.findall(r'expr"?: (?:\|\n((?: {10,}.*\n)+)|(.*))', text)
+    named = set(re.findall(r"\b(?:docs|process)_[a-z_]+", "\n".join(map("".join, expressions))))
+    assert len(named) > 10
+    assert named - {name.partition("{")[0] for name in read(http, measured)} == set()
 
 
 @pytest.mark.parametrize(
