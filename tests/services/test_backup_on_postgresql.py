@@ -2,6 +2,7 @@
 
 import json
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
@@ -12,15 +13,11 @@ from tests import scenarios
 pytestmark = pytest.mark.services
 
 
-def test_a_backup_beside_a_writer_is_restored_row_for_row(postgres: str, tmp_path: Path) -> None:
-    server = postgres.rpartition("/")[0]
-    with psycopg.connect(postgres, autocommit=True) as admin:
-        for name in ("saved", "restored"):
-            admin.execute(f"CREATE DATABASE {name}")
-    old, new = (
-        {"DATABASE_URL": f"{server}/{name}", "DATA_DIR": str(tmp_path / name)} for name in ("saved", "restored")
-    )
-    scenarios.migrate(old)
+def test_a_backup_beside_a_writer_is_restored_row_for_row(
+    new_database: Callable[..., dict[str, str]], tmp_path: Path
+) -> None:
+    old = {**new_database("saved"), "DATA_DIR": str(tmp_path / "saved")}
+    new = {**new_database("restored", "template0"), "DATA_DIR": str(tmp_path / "restored")}
     stop = threading.Event()
 
     def write() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from docsite.server.doctor import host, services, stores
 from docsite.server.doctor.finding import Finding
+from docsite.server.doctor.proxy import check_proxy
 
 CHECKS: tuple[Callable[[], Finding | None], ...] = (
     *(host.check_settings, host.check_clock, host.check_disk, host.check_descriptors),
@@ -13,8 +14,10 @@ CHECKS: tuple[Callable[[], Finding | None], ...] = (
 )
 
 
-def examine() -> Iterator[Finding]:
-    """Run the checks that apply to this set-up, one after the other."""
+def examine(url: str = "") -> Iterator[Finding]:
+    """Run the checks that apply to this set-up, one after the other; with a URL of this service also its proxy's."""
     for check in CHECKS:
         if finding := check():
             yield finding
+    if url:
+        yield check_proxy(url)

@@ -6,11 +6,10 @@ from typing import Any
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
-from redis import Redis
-from redis.exceptions import RedisError
 
 from docsite.core.context import limit_database_time
 from docsite.core.logs import describe
+from docsite.core.redis_servers import clients
 from docsite.server.doctor.finding import Finding
 
 SECONDS = 5.0
@@ -61,9 +60,9 @@ def check_redis() -> Finding:
     if not settings.ENV.redis_url:
         return Finding("Redis", "not set; the database counts the limits, which is right for one process")
     try:
-        with Redis.from_url(settings.ENV.redis_url, socket_connect_timeout=SECONDS, socket_timeout=SECONDS) as redis:
+        with clients.connect(settings.ENV.redis_url, socket_connect_timeout=SECONDS, socket_timeout=SECONDS) as redis:
             redis.ping()
-    except (RedisError, OSError, ValueError) as failure:
+    except (*clients.ERRORS, OSError, ValueError) as failure:
         return Finding("Redis", describe(failure), "Look at REDIS_URL and the server: without it questions get 503.")
     return Finding("Redis", "it answers")
 

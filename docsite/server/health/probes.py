@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 
 from docsite.core.http.open_sockets import header
-from docsite.server.health import readiness
+from docsite.server.health import readiness, reflection
 from docsite.server.metrics import endpoint
 
 PATHS = ("/health/live", "/health/ready", "/metrics")
@@ -20,10 +20,12 @@ def answers(path: str) -> bool:
 
 async def respond(scope: dict[str, Any], send: Callable[[Any], Awaitable[None]]) -> None:
     """Respond to a request for one of `PATHS`. `/health/ready` is 503 with a reason for each thing that fails."""
-    status, body, extra = 200, json.dumps({"status": "ok"}), [(b"Content-Type", b"application/json")]
+    status, body, extra = 200, "", [(b"Content-Type", b"application/json")]
     if scope["method"] not in ("GET", "HEAD"):
         status, body = 405, json.dumps({"error": "This path takes GET, HEAD."})
         extra.append((b"Allow", b"GET, HEAD"))
+    elif scope["path"] == "/health/live":
+        body = json.dumps({"status": "ok", **reflection.describe(scope)})
     elif scope["path"] == "/health/ready":
         checks = await readiness.check()
         is_ready = set(checks.values()) == {"ok"}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 
 from docsite.server.doctor.examination import examine
 
@@ -13,10 +13,14 @@ class Command(BaseCommand):
     help = "Check settings, clock, disk, database, Redis, model, mail and background work, and say what to do."
     requires_system_checks: list[str] = []  # noqa: RUF012  # as Django declares it
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the address of the service for readers."""
+        parser.add_argument("--url", default="", help="Also ask this service through its proxy, at this address.")
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Print a line for each finding. The exit status is 1 if something is to be done."""
         has_advice = False
-        for finding in examine():
+        for finding in examine(options["url"]):
             mark = "✗" if finding.advice else "✓"
             self.stdout.write(f"{mark} {finding.subject}: {finding.fact}.")
             if finding.advice:

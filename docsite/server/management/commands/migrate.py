@@ -1,6 +1,7 @@
 """`manage.py migrate`: Django's command, of which only one runs at a time. Others wait, and then find nothing to do."""
 
 import fcntl
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +10,7 @@ from django.conf import settings
 from django.core.management.commands import migrate
 from django.db import connection
 
+RETRY_SECONDS = 0.2
 _LOCK = 0x316A7E  # of PostgreSQL's advisory locks
 
 
@@ -34,7 +36,9 @@ def _lock() -> Iterator[None]:
     try:
         holder.set_autocommit(False)
         with holder.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+            # Ask again and again: a statement that waits would hold up an index that is built without a lock.
+            while not cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK]).fetchone()[0]:
+                time.sleep(RETRY_SECONDS)
         yield
     finally:
         holder.close()

@@ -6,6 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from assistant import model_status
 from docsite.core.tenants.management.base import ServiceCommand, check_migrations, port
+from docsite.core.workspace.people import first_account
 from docsite.server.health import descriptors
 
 
@@ -34,6 +35,8 @@ class Command(ServiceCommand):
         except OSError as failure:
             raise CommandError(f"{host}:{port}: {failure.strerror}. Choose another --port.") from None
         lines = f"Answers: {model_status.describe()}\nReady: http://{host}:{port}/"
+        if first_account.is_missing():
+            lines = f"No account yet: open /first-account, with the code {first_account.build_code()}\n{lines}"
         serve(host, port, lambda: self._print(lines), with_background=not options["no_background"])
 
     def _print(self, line: str) -> None:

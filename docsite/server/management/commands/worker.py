@@ -5,8 +5,9 @@ import signal
 import threading
 from typing import Any
 
+from assistant.sessions import model_rests
 from docsite.core.tenants.management.base import ServiceCommand, check_migrations
-from docsite.server import lifecycle, memory
+from docsite.server import lifecycle, memory, telemetry
 from docsite.server.health import descriptors
 
 
@@ -26,8 +27,11 @@ class Command(ServiceCommand):
             signal.signal(number, lambda *_: end.set())
         descriptors.raise_limit()
         memory.start()
+        telemetry.start()
+        model_rests.share()
         lifecycle.start_background()
         self.stdout.write("Working. Ctrl-C or SIGTERM ends the work; the next worker goes on with it.")
         self.stdout.flush()
         end.wait()
         asyncio.run(lifecycle.stop_background())
+        telemetry.stop()

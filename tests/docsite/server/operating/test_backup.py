@@ -5,14 +5,16 @@ import sqlite3
 import stat
 import threading
 from pathlib import Path
+from typing import Any
 
 from tests import scenarios
 from tests.docsite.server.operating.backups import add_counters, count_counters, damage, write_without_end
 
 
-def test_a_backup_of_sqlite_beside_a_writer_is_restored_row_for_row(tmp_path: Path) -> None:
+def test_a_backup_of_sqlite_beside_a_writer_is_restored_row_for_row(tmp_path: Path, copy_database: Any) -> None:
     old, new, backup = tmp_path / "old", tmp_path / "new", tmp_path / "backup"
-    database = scenarios.migrate({"DATA_DIR": str(old)})
+    old.mkdir()
+    database = copy_database(old)
     add_counters(old / "db.sqlite3", 5_000)
     stop = threading.Event()
     writer = threading.Thread(target=write_without_end, args=(old / "db.sqlite3", stop))
@@ -34,9 +36,10 @@ def test_a_backup_of_sqlite_beside_a_writer_is_restored_row_for_row(tmp_path: Pa
     assert sqlite3.connect(new / "db.sqlite3").execute("SELECT 1 FROM django_migrations").fetchone()
 
 
-def test_a_restore_overwrites_nothing_and_finds_missing_rows(tmp_path: Path) -> None:
-    database = scenarios.migrate({"DATA_DIR": str(tmp_path / "old")})
-    backup = tmp_path / "backup"
+def test_a_restore_overwrites_nothing_and_finds_missing_rows(tmp_path: Path, copy_database: Any) -> None:
+    old, backup = tmp_path / "old", tmp_path / "backup"
+    old.mkdir()
+    database = copy_database(old)
     scenarios.manage(("backup", str(backup)), database)
 
     def refuse(*arguments: object, folder: str = "new", **more: str) -> str:

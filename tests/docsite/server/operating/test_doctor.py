@@ -1,6 +1,7 @@
 """`manage.py doctor` says what does not work, and what to do about it."""
 
 from pathlib import Path
+from typing import Any
 
 from tests import scenarios
 from tests.ports import free_port
@@ -32,9 +33,8 @@ def test_a_set_up_with_nothing_but_faults_is_described(tmp_path: Path) -> None:
     assert all(lines[at + 1].startswith("  → ") for at, line in enumerate(lines) if line.startswith("✗"))
 
 
-def test_a_working_set_up_has_nothing_to_do(tmp_path: Path) -> None:
-    database = scenarios.migrate({"DATA_DIR": str(tmp_path)})
-    result = scenarios.complete("doctor", DATABASE_URL="", **database)
+def test_a_working_set_up_has_nothing_to_do(tmp_path: Path, copy_database: Any) -> None:
+    result = scenarios.complete("doctor", **copy_database(tmp_path))
     faults = [line for line in result.stdout.splitlines() if line.startswith("✗") and "Clock" not in line]
     assert faults == [], result.stdout
     assert "answers and can be written" in result.stdout

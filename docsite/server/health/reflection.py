@@ -1,0 +1,40 @@
+"""How a request arrives here, for `manage.py doctor`, which asks this service through its proxies.
+
+`/health/live` adds it to its response if the request has a token that was signed with our key a moment ago.
+"""
+
+from typing import Any
+
+from django.core import signing
+
+from docsite.core.http import client_address
+from docsite.core.http.open_sockets import header
+
+HEADER = "X-Docs-Doctor"
+_NAME = HEADER.lower().encode()
+_MAX_AGE_SECONDS = 60
+_signer = signing.TimestampSigner(salt="docsite.server.health.reflection")
+
+
+def create_token() -> str:
+    """A value of the header. It is valid for a minute."""
+    return _signer.sign("doctor")
+
+
+def describe(scope: dict[str, Any]) -> dict[str, Any]:
+    """The peer, whether it is a trusted proxy, and what it forwarded; empty without a valid token."""
+    token = header(scope, _NAME)
+    if not token:
+        return {}
+    try:
+        _signer.unsign(token, max_age=_MAX_AGE_SECONDS)
+    except signing.BadSignature:
+        return {}
+    peer = (scope.get("client") or ("",))[0]
+    return {
+        "peer": peer,
+        "isTrusted": client_address.is_trusted(client_address.parse_address(peer)),
+        "forwardedFor": header(scope, b"x-forwarded-for"),
+        "scheme": client_address.scheme(scope),
+        "host": header(scope, b"host"),
+    }

@@ -1,0 +1,73 @@
+"""Moves all data to another database. After an interruption it goes on where it was."""
+
+from collections.abc import Callable
+
+from django.apps import apps
+from django.db import DatabaseError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Model
+
+from docsite.server.backup.rows import BackupError, compare, count_rows
+from docsite.server.move import copying, id_counters, source, target
+
+Report = Callable[[str, int, int], None]  # table, rows copied, rows in all
+
+
+def move(url: str, record: Callable[[], None], report: Report) -> dict[str, int]:
+    """Move all rows, count them on both sides, and return the numbers by table. Raises `BackupError`.
+
+    `record` is called before the first row is moved, and may write.
+    """
+    try:
+        new = target.connect(url)
+        if _identify(new) == _identify(connection):
+            raise BackupError("This is the database that the service uses. Name another one.")
+        is_resumed = target.has_begun(new)
+    except DatabaseError as failure:
+        raise BackupError(f"The new database cannot be used: {' '.join(str(failure).split())}") from None
+    if not is_resumed:
+        target.migrate(url)
+        record()
+    models = list_models()
+    with source.hold() as state:
+        if is_resumed:
+            target.check_state(new, state)
+        else:
+            target.begin(new, models, state)
+        counts = _count(connection, models)
+        for model in models:
+            table = model._meta.db_table
+            copying.copy(model, new, lambda rows, table=table: report(table, rows, counts[table]))  # type: ignore[misc]
+        compare(counts, _count(new, models))
+        last = id_counters.load(models)
+        target.finish(new, lambda: id_counters.store(new, models, last))
+    return counts
+
+
+def list_models() -> list[type[Model]]:
+    """All models with tables; those that rows refer to come first."""
+    left = [model for model in apps.get_models(include_auto_created=True) if model._meta.managed]
+    found: list[type[Model]] = []
+    while left:
+        model = next(model for model in left if not _references(model) & set(left) - {model})
+        left.remove(model)
+        found.append(model)
+    return found
+
+
+def _references(model: type[Model]) -> set[type[Model]]:
+    return {field.related_model for field in model._meta.concrete_fields if isinstance(field.related_model, type)}
+
+
+def _count(database: BaseDatabaseWrapper, models: list[type[Model]]) -> dict[str, int]:
+    with database.cursor() as cursor:
+
+        def fetch(sql: str) -> int:
+            cursor.execute(sql)
+            return int(cursor.fetchone()[0])
+
+        return count_rows([model._meta.db_table for model in models], fetch)
+
+
+def _identify(database: BaseDatabaseWrapper) -> list[str]:
+    return [str(database.settings_dict[name]) for name in ("ENGINE", "HOST", "PORT", "NAME")]

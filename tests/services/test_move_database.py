@@ -1,0 +1,96 @@
+"""All data moves from SQLite to PostgreSQL, through kill -9 in the middle, and back."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests import processes, scenarios
+from tests.docsite.server.operating.backups import add_counters
+from tests.scenarios import environment
+
+pytestmark = pytest.mark.services
+
+ROWS = 60_000
+DIFFERENT = {"django_migrations", "privacy_auditentry", "privacy_audithead"}  # when they ran, and each command
+SAME_IN_PYTHON = ("{", "[")  # JSON, in which PostgreSQL sorts the keys
+
+
+def dump(file: Path) -> dict[str, list[tuple]]:
+    """All rows of a SQLite database, by table."""
+
+    def normalize(value: object) -> object:
+        if isinstance(value, str) and value.startswith(SAME_IN_PYTHON):
+            return json.dumps(json.loads(value), sort_keys=True)
+        return value
+
+    with closing(sqlite3.connect(file)) as database:
+        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        found = {}
+        for table in sorted({*tables} - DIFFERENT):
+            columns = sorted(f'"{row[1]}"' for row in database.execute(f"PRAGMA table_info({table})"))
+            rows = database.execute(f"SELECT {', '.join(columns)} FROM '{table}'")
+            found[table] = sorted((tuple(map(normalize, row)) for row in rows), key=repr)
+        found["sqlite_sequence"] = [row for row in found["sqlite_sequence"] if row[1] and row[0] not in DIFFERENT]
+        return found
+
+
+def kill_in_the_middle(url: str, old: dict[str, str], folder: Path) -> int:
+    """Start the move and kill it while it copies the counters. Returns how many were there."""
+    out, err = folder / "out", folder / "err"
+    process = processes.Process(processes.manage, ("movedatabase", url), environment(old), out, err)
+
+    def read_progress() -> Iterator[int]:
+        while process.poll() is None:
+            try:
+                with psycopg.connect(url) as database:
+                    row = database.execute("SELECT value FROM move_progress WHERE name = 'projects_counter'").fetchone()
+                yield json.loads(row[0])["rows"] if row else 0
+            except psycopg.Error:  # not yet migrated
+                yield 0
+            time.sleep(0.005)
+        raise AssertionError(f"it has ended: {err.read_text()}")
+
+    next(rows for rows in read_progress() if rows)
+    process.kill()
+    process.wait(30)
+    with psycopg.connect(url) as database:
+        return int(database.execute("SELECT count(*) FROM projects_counter").fetchone()[0])
+
+
+def test_sqlite_to_postgresql_and_back(copy_database, postgres: str, tmp_path: Path) -> None:
+    old = copy_database(tmp_path)
+    file = tmp_path / "db.sqlite3"
+    scenarios.manage(("createproject", "moved", "--organization", "Moved", "--docs-url", "https://moved.example"), old)
+    page = tmp_path / "docs" / "one.md"
+    page.parent.mkdir()
+    page.write_text("# One\n\nMore than enough to be found.\n")
+    scenarios.manage(("ingest", "moved", str(page.parent)), old)
+    add_counters(file, ROWS)
+    with closing(sqlite3.connect(file)) as database, database:  # ids that were given and are gone
+        database.execute("UPDATE sqlite_sequence SET seq = 900000 WHERE name = 'projects_project'")
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        admin.execute("CREATE DATABASE moved")
+    url = f"{postgres.rpartition('/')[0]}/moved"
+    there = kill_in_the_middle(url, old, tmp_path)
+    assert 0 < there < ROWS
+    before = dump(file)
+    printed = scenarios.manage(("movedatabase", url), old)
+    assert "counted in both databases" in printed
+    with psycopg.connect(url) as database:
+        assert database.execute("SELECT last_value FROM projects_project_id_seq").fetchone() == (900_000,)
+    new = {"DATABASE_URL": url, "DATA_DIR": old["DATA_DIR"]}
+    assert "One" in scenarios.manage(("search", "moved", "enough to be found"), new)
+    (tmp_path / "back").mkdir()
+    copy_database(tmp_path / "back")  # with tables, and what migrations have put into them
+    back = tmp_path / "back" / "db.sqlite3"
+    scenarios.manage(("movedatabase", f"sqlite:///{back}"), new)
+    after = dump(back)
+    for table, rows in before.items():
+        assert after[table] == rows, table
+    assert back.stat().st_mode & 0o777 == 0o600
