@@ -39,8 +39,8 @@ _ORDER = {
         *("analytics-api", "how-visitors-are-counted", "who-is-ai", "errors-and-limits"),
     ),
     "Operate": (
-        *("deployment", "databases", "configuration", "model-servers", "security", "privacy"),
-        "pages-for-some-readers",
+        *("deployment", "runbooks", "databases", "growing", "configuration", "model-servers", "security", "privacy"),
+        *("performance", "capacity", "pages-for-some-readers"),
         *("dashboard", "people", "notifications", "keys-and-data", "commands", "troubleshooting", "changelog"),
     ),
 }
