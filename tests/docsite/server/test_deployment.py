@@ -5,10 +5,17 @@ import re
 import stat
 from pathlib import Path
 
+import httpx
 import pytest
+from django.conf import settings as django_settings
+from django.core import signing
+from pydantic import ValidationError
 
-from docsite import data_folder
+from docsite import data_folder, private_files
 from docsite import env as environment
+from docsite.server.checks import limits_have_prices
+from docsite.server.doctor import proxy
+from docsite.server.health import reflection
 from tests import scenarios
 from tests.conftest import question
 
@@ -61,7 +68,7 @@ def test_a_new_folder_and_database_are_the_owners_alone(tmp_path):
     previous = os.umask(0o022)
     try:
         folder = tmp_path / "data"
-        scenarios.manage(("migrate", "-v0"), {"DATA_DIR": str(folder)})
+        scenarios.manage(("migrate", "contenttypes", "-v0"), {"DATA_DIR": str(folder)})
         assert mode(folder) == 0o700
         assert {mode(file) for file in folder.iterdir()} == {0o600}, list(folder.iterdir())
     finally:
@@ -76,7 +83,7 @@ def test_those_of_earlier_versions_are_restricted(tmp_path):
         file.touch(mode=0o644)
     settings = environment.Env(data_dir=folder)
     data_folder.prepare_data_dir(settings, Path("/nowhere"))
-    data_folder.protect_database(files[0])
+    private_files.protect_database(files[0])
     assert mode(folder) == 0o700
     assert [mode(file) for file in files] == [0o600] * 3
 
@@ -86,3 +93,70 @@ def test_a_folder_that_contains_the_code_stays_open(tmp_path, base):
     tmp_path.chmod(0o755)
     data_folder.prepare_data_dir(environment.Env(data_dir=tmp_path), (tmp_path / base).resolve())
     assert mode(tmp_path) == 0o755
+
+
+def test_without_the_site_only_what_readers_of_projects_need_is_served(start, http):
+    service = start(SITE="false")
+    assert http.get(f"{service.url}/").headers["Location"] == "/admin/"
+    statuses = {
+        path: http.get(service.url + path).status_code for path in ("/quickstart", "/de", "/search", "/llms.txt")
+    }
+    assert set(statuses.values()) == {404}
+    assert "Quickstart" not in http.get(f"{service.url}/nothing").text
+    for path in ("/admin/login/", "/widget.js", "/robots.txt", "/health", "/static/site/css/tokens.css"):
+        assert http.get(service.url + path).status_code == 200, path
+
+
+@pytest.mark.parametrize(
+    ("prices", "ids"), [({}, ["docsite.E001"]), ({"openai_output_price": 2.0}, []), ({"openai_base_url": ""}, [])]
+)
+def test_an_operators_limit_in_money_needs_the_operators_prices(monkeypatch, prices, ids):
+    changed = {"openai_base_url": "http://127.0.0.1:1/v1", "monthly_cost_per_project": 5.0, **prices}
+    monkeypatch.setattr(django_settings, "ENV", django_settings.ENV.model_copy(update=changed))
+    assert [error.id for error in limits_have_prices()] == ids
+
+
+def test_a_short_metrics_token_is_refused():
+    with pytest.raises(ValidationError, match="16 printable"):
+        environment.Env(metrics_token="metrics")
+
+
+@pytest.mark.parametrize(
+    ("set_up", "headers", "expected"),
+    [
+        ({"TRUSTED_PROXIES": "127.0.0.1"}, {}, "no X-Forwarded-For arrives"),
+        ({}, {"X-Forwarded-For": "198.51.100.7"}, "Set TRUSTED_PROXIES=127.0.0.1"),
+        ({"TRUSTED_PROXIES": "127.0.0.1"}, {"X-Forwarded-For": "198.51.100.7", "X-Forwarded-Proto": "https"}, "https"),
+        (
+            {"TRUSTED_PROXIES": "127.0.0.1"},
+            {"X-Forwarded-For": "198.51.100.7", "Host": "acme"},
+            "Let the proxy pass on",
+        ),
+        ({"TRUSTED_PROXIES": "127.0.0.1"}, {"X-Forwarded-For": "198.51.100.7"}, "of a reader arrive through 127.0.0.1"),
+    ],
+)
+def test_doctor_sees_how_requests_arrive(monkeypatch, set_up, headers, expected):
+    """The request goes to the code of the running service without a network; `headers` are what a proxy sends."""
+    trusted = tuple(set_up.values())
+    monkeypatch.setattr(django_settings, "ENV", django_settings.ENV.model_copy(update={"trusted_proxies": trusted}))
+    sent = {"host": "docs.acme.example"} | {name.lower(): value for name, value in headers.items()}
+
+    def get(url, headers, timeout):
+        pairs = {**sent, **{name.lower(): value for name, value in headers.items()}}
+        scope = {"client": ("127.0.0.1", 1), "headers": [(k.encode(), v.encode()) for k, v in pairs.items()]}
+        return httpx.Response(200, json={"status": "ok", **reflection.describe({**scope, "scheme": "http"})})
+
+    monkeypatch.setattr(proxy.httpx, "get", get)
+    finding = proxy.check_proxy("http://docs.acme.example")
+    assert expected in f"{finding.fact} {finding.advice}"
+    assert bool(finding.advice) == ("arrive through" not in finding.fact)
+
+
+def test_strangers_do_not_see_how_requests_arrive(monkeypatch):
+    scope = {"client": ("127.0.0.1", 1), "scheme": "http"}
+    forged = [(b"x-docs-doctor", signing.TimestampSigner(key="another", salt="x").sign("doctor").encode())]
+    assert reflection.describe({**scope, "headers": forged}) == {}
+    assert reflection.describe({**scope, "headers": []}) == {}
+    old = [(b"x-docs-doctor", reflection.create_token().encode())]
+    monkeypatch.setattr(reflection, "_MAX_AGE_SECONDS", -1)
+    assert reflection.describe({**scope, "headers": old}) == {}

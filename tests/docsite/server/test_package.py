@@ -40,5 +40,6 @@ def test_an_installed_package_serves_pages_and_the_widget(tmp_path: Path, migrat
                     assert client.get(path).status_code == 200, path
         finally:
             process.terminate()
+    assert (packages / "docsite/deploy/set-up.sh").exists()
     names = next(packages.glob("*.dist-info")).joinpath("entry_points.txt").read_text()
     assert "docs-service = docsite.command:main" in names
