@@ -21,14 +21,17 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes. Without a cache each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test packages collect quick fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics check node-tests lint fix types widget pictures lock clean
+.PHONY: demo test matrix packages collect quick fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity trial check node-tests lint fix types widget pictures lock clean
 
 demo: $(VENV)/.installed widget  ## set up and serve the demo site
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
 
 test:  ## everything; installs what the tests need
 	@$(MAKE) --no-print-directory --jobs 4 --output-sync=target packages check widget node-tests collect
-	$(PY) -m pytest tests/services tests $(PARALLEL)
+	$(PY) -m pytest tests/services tests $(PARALLEL) -m "not matrix"
+
+matrix: packages widget node-tests collect  ## the variants, sizes and faults that `make test` leaves out
+	$(PY) -m pytest tests/services tests $(PARALLEL) -m matrix
 
 packages:  ## system packages for tests
 	@sh tests/install.sh
@@ -42,7 +45,7 @@ node-tests: $(VENV)/.node  ## the widget's modules; installs the clients that ot
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test $$(find tests/widget -name '*.test.js')
 
 quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
-	$(PY) -m pytest -m "not browser and not node and not services"
+	$(PY) -m pytest -m "not browser and not node and not services and not matrix"
 
 # REQUESTS=20000 FRAMES=5000 SEED=1
 fuzz: $(VENV)/.installed-dev  ## generated requests and socket frames against a running service; 4 minutes
@@ -54,26 +57,28 @@ audit: | $(VENV)/.node  ## known vulnerabilities of the locked packages; says wh
 		$(AUDIT)/bin/pip install --quiet $(PIP_AUDIT); } || echo "pip-audit could not be installed." >&2
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" sh tests/audit.sh $(AUDIT) $(WIDGET) tests/contract $(PEERS)
 
-bench: bench-stream bench-analytics $(if $(DATA),bench-search bench-answers)  ## every benchmark; two need DATA=folder
+# DATA=folder of judged queries, else Django's documentation; ONLY=stream,search,answers,analytics
+# WRITE=1 writes the page "Performance"; KEEP=folder (all samples)
+bench: $(VENV)/.installed-dev $(PEERS)/node_modules/.package-lock.json  ## all benchmarks in small form, one table; 5 minutes
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m tests.bench $(DATA) \
+		$(if $(ONLY),--only $(ONLY)) $(if $(WRITE),--write) $(if $(KEEP),--keep $(KEEP))
 
-# ROUNDS=2 STREAMS=300 READERS=50 STALL=8 (seconds) WORKERS=1 (of uvicorn) JSON=file (all samples)
-# ONLY=memory,first,paced,saturated,gone,keyed,many,stall WITHOUT=starlette,litellm,stock,v1,v2,socket,uvicorn
-bench-stream: | $(VENV)/bin/python  ## the streaming relay beside its peers, with its targets; about 4 minutes
-	@$(PY) -m tests.bench.stream \
+# DATA=folder of judged queries, else Django's documentation; ROUNDS=2 STREAMS=300 READERS=50 STALL=8 (seconds) WORKERS=1 (of uvicorn) JSON=file (all samples)
+# ONLY=memory,first,light,paced,saturated,gone,keyed,many,stall WITHOUT=starlette,litellm,stock,v1,v2,socket,uvicorn
+bench-stream: $(VENV)/.installed  ## the streaming relay beside its peers, with its targets; about 4 minutes
+	@$(PY) -m tests.bench.stream $(if $(DATA),--data $(DATA)) \
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(STREAMS),--streams $(STREAMS)) $(if $(READERS),--readers $(READERS)) \
 		$(if $(STALL),--stall $(STALL)) $(if $(WORKERS),--workers $(WORKERS)) $(if $(JSON),--json $(JSON)) \
 		$(if $(ONLY),--only $(ONLY)) $(if $(WITHOUT),--without $(WITHOUT))
 
-# DATA=folder of judged queries; ONLY=quality,latency,http,scale WITHOUT=fts5,fts5-pages,tantivy,minisearch,lunr,orama,
+# DATA=folder of judged queries, else Django's documentation; ONLY=quality,latency,http,scale WITHOUT=fts5,fts5-pages,tantivy,minisearch,lunr,orama,
 # pagefind; JSON=file (all samples)
-bench-search: $(PEERS)/node_modules/.package-lock.json | $(VENV)/bin/python  ## search beside its peers; 3 minutes, scale 4 more
-	@test -n "$(DATA)" || { echo "Name a folder of judged queries: make bench-search DATA=folder"; exit 1; }
+bench-search: $(PEERS)/node_modules/.package-lock.json $(VENV)/.installed-dev  ## search beside its peers; 3 minutes, scale 4 more
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m tests.bench.search $(DATA) \
 		$(if $(ONLY),--only $(ONLY)) $(if $(WITHOUT),--without $(WITHOUT)) $(if $(JSON),--json $(JSON))
 
-# DATA=folder of judged queries; ONLY=quality,http VERBOSE=1 (what went wrong) JSON=file (all samples)
+# DATA=folder of judged queries, else Django's documentation; ONLY=quality,http VERBOSE=1 (what went wrong) JSON=file (all samples)
 bench-answers: $(VENV)/.installed  ## answers without a model: sources, refusals, links, time; 4 minutes
-	@test -n "$(DATA)" || { echo "Name a folder of judged queries: make bench-answers DATA=folder"; exit 1; }
 	@$(PY) -m tests.bench.answers $(DATA) \
 		$(if $(ONLY),--only $(ONLY)) $(if $(VERBOSE),--verbose) $(if $(JSON),--json $(JSON))
 
@@ -84,10 +89,28 @@ bench-analytics: $(VENV)/.installed-dev  ## counting visitors beside its peers; 
 		$(if $(VIEWS),--views $(VIEWS)) $(if $(ONLY),--only $(ONLY)) $(if $(WITHOUT),--without $(WITHOUT)) \
 		$(if $(JSON),--json $(JSON))
 
+# SHORT=1 (a hundredth of everything) DATABASES=SQLite,PostgreSQL PROJECTS=1,100,10000 PROCESSES=1,2 VIEWS=10000000
+# SECTIONS=100000 CONVERSATIONS=1000000 SECONDS=5 FOLDER=/tmp JSON=file WRITE=1 (the page "Capacity")
+# FROM=file (measure nothing, read that JSON)
+capacity: $(VENV)/.installed-dev  ## what one machine carries, on both databases; an hour, 20 GB; SHORT=1 five minutes
+	@$(PY) -m tests.bench.capacity $(if $(SHORT),--short) $(if $(DATABASES),--databases $(DATABASES)) \
+		$(if $(PROJECTS),--projects $(PROJECTS)) $(if $(PROCESSES),--processes $(PROCESSES)) \
+		$(if $(VIEWS),--views $(VIEWS)) $(if $(SECTIONS),--sections $(SECTIONS)) \
+		$(if $(CONVERSATIONS),--conversations $(CONVERSATIONS)) $(if $(SECONDS),--seconds $(SECONDS)) \
+		$(if $(FOLDER),--folder $(FOLDER)) $(if $(JSON),--json $(JSON)) $(if $(FROM),--from $(FROM)) \
+		$(if $(WRITE),--write)
+
 # SITES=folder outside the repository, for checkouts and built sites; ONLY=flask,hugo MISSES=3 (examples of each kind)
 anchors: $(VENV)/.installed-dev  ## indexed addresses and anchors beside those of really built sites; minutes for each
 	@test -n "$(SITES)" || { echo "Name a folder for the sites: make anchors SITES=folder"; exit 1; }
 	@$(PY) -m tests.anchors $(SITES) $(if $(ONLY),--only $(ONLY)) $(if $(MISSES),--misses $(MISSES))
+
+# Runs as root, in namespaces of its own. Needs nginx, postgresql, pgbouncer, redis-server and prometheus.
+trial: $(VENV)/.installed widget  ## follow the deployment page word for word on this machine; 2 minutes
+	@# With the Python of the page: its version decides which packages are needed.
+	@/usr/bin/python3 -m venv $(VENV)/trial
+	@$(VENV)/trial/bin/pip download --quiet -r requirements.txt 'hatchling~=1.27' --dest $(VENV)/wheels
+	sh tests/deployment/trial.sh $(VENV)/wheels
 
 $(PEERS)/node_modules/.package-lock.json: $(PEERS)/package-lock.json | $(VENV)/.node
 	@echo "Installing the search engines to compare with …"
