@@ -13,6 +13,7 @@ import re
 import socket
 import time
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,15 +39,18 @@ class Door:
     port: int
     path: str
     key: str
+    questions: Sequence[str] = (QUESTION,)  # asked in turns
 
     def body(self) -> dict[str, Any]:
         """A question that the documentation answers; a new thread each time."""
+        number = next(_numbers)
+        question = self.questions[number % len(self.questions)]
         if self.kind == "openai":
-            return {"model": "bench", "stream": True, "messages": [{"role": "user", "content": QUESTION}]}
-        text = {"content": QUESTION} if self.kind == "v1" else {"parts": [{"type": "text", "text": QUESTION}]}
+            return {"model": "bench", "stream": True, "messages": [{"role": "user", "content": question}]}
+        text = {"content": question} if self.kind == "v1" else {"parts": [{"type": "text", "text": question}]}
         asked = {"fp": "anonymous", "messages": [{"id": "m1", "role": "user", **text}]}
         if self.kind != "v1":
-            asked |= {"id": f"chat-{_run}-{next(_numbers)}", "trigger": "submit-message"}
+            asked |= {"id": f"chat-{_run}-{number}", "trigger": "submit-message"}
         return {"type": "ask", "key": self.key, **asked} if self.kind == "socket" else asked
 
 

@@ -4,15 +4,17 @@ Figures are collected under (measure, target); times in milliseconds unless the 
 """
 
 import asyncio
+import itertools
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from tests.bench.load import Answer, Broken, Caller, Door, Reader
 from tests.bench.model import Plan
+from tests.bench.others import Witness
 from tests.bench.relays import Process, busy
 
 WITHOUT = "first token without retrieval"
@@ -72,6 +74,7 @@ class Bench:
         self.core = core  # that the relays run on
         self.knobs = knobs
         self.figures = Figures()
+        self.witness = Witness()
         self._readers: list[Reader] = []
 
     async def reader(self, door: Door, *, small: bool = False) -> Reader:
@@ -199,16 +202,23 @@ class Bench:
         await self.idle(target)
 
     async def paced(self, target: Target) -> None:
-        """Delay of each token, and CPU for it: 10 streams of 200 tokens/s."""
-        await self.plan(rate=200)
-        readers, answers = await self.open(target, 10)
+        """Delay of each token, and CPU for it: 10 streams of 200 tokens/s, about all that the slowest peer can do."""
+        await self._paced(target, "paced", 10, 200, self.knobs.slice)
+
+    async def light(self, target: Target) -> None:
+        """The same with 20 streams of 20 tokens/s, at which no peer is busy."""
+        await self._paced(target, "light", 20, 20, 2 * self.knobs.slice)
+
+    async def _paced(self, target: Target, name: str, streams: int, rate: int, seconds: float) -> None:
+        await self.plan(rate=rate)
+        readers, answers = await self.open(target, streams)
         await asyncio.sleep(0.3)
-        cpu, since, until = await self._window(target, self.knobs.slice)
+        cpu, since, until = await self._window(target, seconds)
         await self.finish(target, readers, answers)
-        self.figures.add("token delay", target.name, _delays(answers, since))
+        self.figures.add(f"{name} delay", target.name, _delays(answers, since))
         tokens = sum(len(answer.delays(since, until)) for answer in answers)
-        self.figures.add("paced tokens", target.name, tokens)
-        self.figures.add("paced cpu s", target.name, cpu)
+        self.figures.add(f"{name} tokens", target.name, tokens)
+        self.figures.add(f"{name} cpu s", target.name, cpu)
 
     async def many(self, target: Target) -> None:
         """Many streams of 20 tokens/s at once: delay, and what was lost."""
@@ -325,15 +335,17 @@ class Bench:
                 return seen
             await asyncio.sleep(0.004)
 
-    async def keyed(self, name: str, process: Process, caller: Caller, path: str) -> None:
+    async def keyed(
+        self, name: str, process: Process, caller: Caller, path: str, queries: Sequence[str], measure: str
+    ) -> None:
         """CPU of JSON requests on a kept connection."""
-        body = {"query": "feeder", "pageSize": 3}
-        await caller.post(path, body)
+        bodies = itertools.cycle([{"query": query, "pageSize": 10} for query in queries])
+        await caller.post(path, next(bodies))
         cpu = process.cpu()
         for _ in range(self.knobs.requests):
-            await caller.post(path, body)
-        self.figures.add("json cpu s", name, process.cpu() - cpu)
-        self.figures.add("json requests", name, self.knobs.requests)
+            await caller.post(path, next(bodies))
+        self.figures.add(f"{measure} cpu s", name, process.cpu() - cpu)
+        self.figures.add(f"{measure} requests", name, self.knobs.requests)
 
     async def stalled(self, target: Target) -> None:
         """Readers that stop reading: growth of the process in megabytes, and the delay of another reader's tokens
@@ -379,7 +391,8 @@ class Bench:
         """Run a measurement; one that fails is noted, and the others go on. Returns whether it did not."""
         try:
             async with asyncio.timeout(90 + self.knobs.stall):
-                await doing
+                with self.witness.watch(what):
+                    await doing
             return True
         except (Broken, OSError, EOFError, TimeoutError) as failure:
             self.figures.note(f"{target}, {what}: {failure!r}"[:400])

@@ -13,8 +13,9 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +27,7 @@ ROOT = HERE.parents[1]
 START_SECONDS = 90.0
 INSTALL_SECONDS = 900.0
 DOMAIN, TINY, EMPTY = "bench", "tiny", "empty"
+MAX_QUESTION = 300  # characters
 STOCK_KEY = "stock-key"  # also in stock.py
 LITELLM_KEY = "sk-bench"
 _TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
@@ -46,23 +48,11 @@ class Process:
 
     def pids(self) -> list[int]:
         """The process and its children."""
-        found, waiting = [], [self.popen.pid]
-        while waiting:
-            pid = waiting.pop()
-            found.append(pid)
-            for task in Path(f"/proc/{pid}/task").glob("*/children"):
-                with contextlib.suppress(OSError):
-                    waiting += [int(child) for child in task.read_text().split()]
-        return found
+        return list_processes(self.popen.pid)
 
     def cpu(self) -> float:
         """Seconds of CPU used so far, by user and system."""
-        total = 0
-        for pid in self.pids():
-            with contextlib.suppress(OSError):
-                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-                total += int(fields[11]) + int(fields[12])
-        return total / _TICK
+        return read_cpu(self.pids())
 
     def rss(self) -> int:
         """Bytes of resident memory."""
@@ -87,6 +77,28 @@ class Process:
         for child in pids[1:]:
             with contextlib.suppress(OSError):
                 os.kill(child, 9)
+
+
+def list_processes(pid: int) -> list[int]:
+    """A process and its descendants."""
+    found, waiting = [], [pid]
+    while waiting:
+        pid = waiting.pop()
+        found.append(pid)
+        for task in Path(f"/proc/{pid}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                waiting += [int(child) for child in task.read_text().split()]
+    return found
+
+
+def read_cpu(pids: Iterable[int], *, with_ended: bool = False) -> float:
+    """Seconds of CPU that processes have used, by user and system; also of their children that have ended."""
+    total = 0
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            total += sum(map(int, fields[11 : 15 if with_ended else 13]))
+    return total / _TICK
 
 
 def busy(core: int) -> float:
@@ -207,10 +219,12 @@ async def ready(process: Process) -> None:
 
 @dataclass(frozen=True)
 class Tenant:
-    """Projects with forty pages, one page and none, and the folder of the database that has them."""
+    """Projects with real documentation, one page and none, and the folder of the database that has them."""
 
     data: Path
     keys: dict[str, str]  # by domain
+    questions: tuple[str, ...]  # to the documentation
+    sections: int
 
 
 def limits() -> dict[str, str]:
@@ -221,10 +235,10 @@ def limits() -> dict[str, str]:
     return {name.upper(): "1000000000/d" for name in rates} | {name.upper(): "1000000000" for name in counts}
 
 
-def prepare(stage: Stage, python: Path) -> Tenant:
-    """Make the database."""
-    data, docs, page = stage.folder / "data", stage.folder / "docs", stage.folder / "page"
-    write_docs(docs)
+def prepare(stage: Stage, python: Path, documentation: Path) -> Tenant:
+    """Make the database, with the largest set of a folder of judged queries."""
+    data, page = stage.folder / "data", stage.folder / "page"
+    manifest, questions = find_documentation(documentation, stage.folder / "docs")
     page.mkdir()
     (page / "feeder.md").write_text(f"# Label printers\n\n{QUESTION} Press the button beside the feeder.\n")
 
@@ -236,32 +250,23 @@ def prepare(stage: Stage, python: Path) -> Tenant:
     for domain in (DOMAIN, TINY, EMPTY):
         made = manage("createproject", domain, "--organization", domain, "--docs-url", "https://docs.example", "--json")
         keys[domain] = json.loads(made)["assistant_key"]
-    manage("ingest", DOMAIN, docs, "--json")
+    ingested = json.loads(manage("ingest", DOMAIN, manifest.parent, "--manifest", manifest, "--json"))
     manage("ingest", TINY, page, "--json")
-    return Tenant(data, keys)
+    return Tenant(data, keys, questions, ingested["sections"])
 
 
-def write_docs(folder: Path) -> None:
-    """Forty pages of four sections; `load.QUESTION` is answered by one of them."""
-    devices = ["label printer", "parcel scale", "barcode scanner", "conveyor belt", "stacking robot"]
-    parts = ["feeder", "sensor", "battery", "display", "motor", "cable", "lid", "fan"]
-    works = ["Installing", "Calibrating", "Cleaning", "Replacing"]
-    folder.mkdir(parents=True)
-    for device in devices:
-        for part in parts:
-            sections = "".join(
-                f"## {work} the {part}\n\nBefore {work.lower()} the {part}, switch the {device} off and wait until it "
-                f"has come to rest. Open the panel, find the {part}, and follow the marks from left to right. "
-                f"The {device} says on its display when the {part} is in place.\n\n"
-                f"```sh\nacme {device.split()[1]} {part} --{work.lower()} --wait 30\n```\n\n"
-                f"A {part} that was handled like this serves for about {len(device) * len(part)} weeks.\n\n"
-                for work in works
-            )
-            name = f"{device} {part}".replace(" ", "-")
-            (folder / f"{name}.md").write_text(
-                f"---\ntitle: The {part} of the {device}\n---\n# The {part} of the {device}\n\n"
-                f"What to do with the {part} of a {device}.\n\n{sections}"
-            )
+def find_documentation(data: Path, folder: Path) -> tuple[Path, tuple[str, ...]]:
+    """The manifest of the largest set of a folder of judged queries, and the questions to it."""
+    for archive in sorted((data / "corpora").glob("*.tar.gz")):
+        with tarfile.open(archive) as packed:
+            packed.extractall(folder, filter="data")
+    manifests = list(folder.glob("*/manifest.jsonl"))
+    if not manifests:
+        raise Trouble(f"{data} holds no documentation sets.")
+    manifest = max(manifests, key=lambda file: len(file.read_bytes().splitlines()))
+    queries = map(json.loads, (data / "queries.jsonl").read_text().splitlines())
+    asked = [query["query"] for query in queries if query["corpus"] == manifest.parent.name]
+    return manifest, tuple(question for question in asked if len(question) < MAX_QUESTION)
 
 
 def serve(
@@ -290,7 +295,9 @@ def uvicorn(python: Path, application: str, port: int) -> list[str | Path]:
 def door(process: Process, kind: str, tenant: Tenant, domain: str = DOMAIN) -> Door:
     """A door of our service."""
     version, last = ("v2", "message") if kind == "v2" else ("v1", "socket" if kind == "socket" else "message")
-    return Door(kind, process.port, f"/discovery/{version}/assistant/{domain}/{last}", tenant.keys[domain])
+    path = f"/discovery/{version}/assistant/{domain}/{last}"
+    questions = tenant.questions if domain == DOMAIN else (QUESTION,)
+    return Door(kind, process.port, path, tenant.keys[domain], questions)
 
 
 # Peers

@@ -11,14 +11,16 @@ readers share the last one. Packages of the peers go into `.venv-bench` on the f
 What the figures mean:
 
 - Time to first token is counted from sending the question on an open connection. Our service always searches before
-  it asks the model. "With retrieval" is that on 40 pages of 160 sections. "Without" is the same on a project of one
+  it asks the model. "With retrieval" is that on a real documentation set: Django's, or the largest of the folder
+  `--data`, which is asked the questions that are judged there. "Without" is the same on a project of one
   section, less the time between the tool's input and its output (`9:` and `a:`, `tool-input-available` and
   `tool-output-available`) as the reader saw them arrive.
 - "Added" is a relay's figure less that of the bare model server in the same run, whose own stands under "no relay".
 - A token is 8 characters, about two real ones; CPU includes storing the answer while it streams.
 - "Reader gone" closes the connection; on the socket, where answers are resumable, it is the `stop` message.
-- 10 × 200 tokens/s is about all that LiteLLM can do on one core. In a run where it just keeps up its delays are a few
-  milliseconds, else seconds; so the ratio to it says less than the milliseconds of ours.
+- At 20 × 20 tokens/s no relay is busy. 10 × 200 tokens/s is about all that LiteLLM can do on one core. In a run where
+  it just keeps up its delays are a few milliseconds, else seconds; so the ratio to it says less than the milliseconds
+  of ours.
 - "Saturated" is limited by the readers' core for what is faster than about 50,000 tokens/s.
 - Stock Django is a startproject with its seven middlewares and an async view that looks the key up with the ORM.
 
@@ -35,16 +37,17 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench import relays, table
+from tests.bench import documentation, relays, table
 from tests.bench.load import Caller, Door
 from tests.bench.measure import Bench, Figures, Knobs, Target
 from tests.bench.relays import OURS, Process, Stage, Trouble, say
+from tests.bench.summary import to_json
 
-MEASURES = ("memory", "first", "paced", "saturated", "gone", "keyed", "many", "stall")
+MEASURES = ("memory", "first", "light", "paced", "saturated", "gone", "keyed", "many", "stall")
 MOST_SECONDS = 1_800.0
 COMPLETIONS = "/v1/chat/completions"
 
@@ -63,6 +66,7 @@ def arguments() -> argparse.Namespace:
     add("--workers", type=int, default=1, help="processes of uvicorn; for 600 streams take 2, and three cores")
     add("--readers", type=int, default=knobs.readers, help="readers that stop reading")
     add("--stall", type=float, default=knobs.stall, help="seconds for which they do")
+    add("--data", type=Path, help="folder of judged queries, whose largest set is the documentation; else Django's")
     add("--json", type=Path, help="also write all samples here")
     add("--logs", type=Path, help="keep the processes' logs in this folder")
     return parser.parse_args()
@@ -70,12 +74,15 @@ def arguments() -> argparse.Namespace:
 
 @dataclass
 class Scene:
-    """Everything that runs. `keyed` are the JSON requests to compare: column, process, client, path."""
+    """Everything that runs. `keyed` are the JSON requests to compare: column, process, client, path, queries,
+    measure.
+    """
 
     model: Process
     targets: list[Target]
-    keyed: list[tuple[str, Process, Caller, str]]
+    keyed: list[tuple[str, Process, Caller, str, Sequence[str], str]]
     problems: list[str]
+    sections: int  # of the documentation
 
 
 async def set_up(options: argparse.Namespace, stage: Stage) -> Scene:
@@ -98,7 +105,7 @@ async def set_up(options: argparse.Namespace, stage: Stage) -> Scene:
     if litellm:
         proxy = relays.start_litellm(stage, litellm, model)
         targets.append(Target(table.LITELLM, Door("openai", proxy.port, COMPLETIONS, relays.LITELLM_KEY), proxy))
-    tenant = relays.prepare(stage, python)
+    tenant = relays.prepare(stage, python, options.data or documentation.prepare())
     daphne = relays.serve(stage, "ours-daphne", "daphne", python, tenant, model)
     sockets = relays.serve(stage, "ours-socket", "daphne", python, tenant, model)
     uvicorn = relays.serve(stage, "ours-uvicorn", "uvicorn", python, tenant, model, options.workers)
@@ -111,18 +118,18 @@ async def set_up(options: argparse.Namespace, stage: Stage) -> Scene:
         if name.split()[-1] not in without:
             tiny = relays.door(process, kind, tenant, relays.TINY)
             targets.append(Target(name, relays.door(process, kind, tenant), process, tiny))
-    key, path = tenant.keys[relays.EMPTY], f"/discovery/v1/search/{relays.EMPTY}"
-    keyed = [
-        (table.V1, daphne, Caller(daphne.port, key), path),
-        (table.UVICORN, uvicorn, Caller(uvicorn.port, key), path),
-    ]
+    keyed: list[tuple[str, Process, Caller, str, Sequence[str], str]] = []
+    for domain, queries, measure in ((relays.EMPTY, ["feeder"], "json"), (relays.DOMAIN, tenant.questions, "search")):
+        key, path = tenant.keys[domain], f"/discovery/v1/search/{domain}"
+        for name, process in ((table.V1, daphne), (table.UVICORN, uvicorn)):
+            keyed.append((name, process, Caller(process.port, key), path, queries, measure))
     if "stock" not in without:
         stock = relays.start_stock(stage, python)
-        for name, path in (("stock Django", "/keyed"), ("stock without key", "/plain")):
-            keyed.append((name, stock, Caller(stock.port, relays.STOCK_KEY), path))
+        for name, path in ((table.STOCK, "/keyed"), ("stock without key", "/plain")):
+            keyed.append((name, stock, Caller(stock.port, relays.STOCK_KEY), path, ["feeder"], "json"))
     for process in stage.processes:
         await relays.ready(process)
-    return Scene(model, targets, keyed, problems)
+    return Scene(model, targets, keyed, problems, tenant.sections)
 
 
 async def bench(options: argparse.Namespace, stage: Stage) -> str:
@@ -162,6 +169,8 @@ async def bench(options: argparse.Namespace, stage: Stage) -> str:
     for number in range(options.rounds):
         if "first" in only:
             await turns("time to first token", run.first_token, targets, number)
+        if "light" in only:
+            await turns("20 × 20 tokens/s", run.light, targets, number)
         if "paced" in only:
             await turns("10 × 200 tokens/s", run.paced, targets, number)
         if "saturated" in only and number == 0:
@@ -170,8 +179,8 @@ async def bench(options: argparse.Namespace, stage: Stage) -> str:
             await turns("reader gone", run.gone, [target for target in targets if target.process], number)
         if "keyed" in only:
             progress("keyed JSON")
-            for name, process, caller, path in scene.keyed * 3:
-                await run.attempt("keyed JSON", name, run.keyed(name, process, caller, path))
+            for name, *request in scene.keyed * 3:
+                await run.attempt("keyed JSON", name, run.keyed(name, *request))
     if "many" in only:
         await turns(f"{options.streams} streams", run.many, [*(t for t in targets if not t.process), *apart()], 0)
     if "stall" in only:
@@ -181,14 +190,19 @@ async def bench(options: argparse.Namespace, stage: Stage) -> str:
         if process.popen.poll() is not None:
             run.figures.note(f"{process.name} ended during the run: {process.tail()[-300:]!r}")
     note_others(run.figures, targets)
-    if options.json:
-        samples = {f"{measure} | {name}": values for (measure, name), values in run.figures.samples.items()}
-        options.json.write_text(json.dumps({"samples": samples, "notes": run.figures.notes}))
     fast = "httpx-aiohttp" in (OURS / "requirements.txt").read_text()
     rows = table.rows(run.figures, fast, options.readers, options.streams, options.stall)
+    if options.json:
+        samples = {f"{measure} | {name}": values for (measure, name), values in run.figures.samples.items()}
+        summary = to_json(table.summarize(rows, run.witness))
+        raw = {"summary": summary, "sections": scene.sections, "samples": samples, "notes": run.figures.notes}
+        options.json.write_text(json.dumps(raw))
     taken = time.monotonic() - began
-    head = f"Python {platform.python_version()}, relays on core {stage.relay_core}, load on core {stage.load_core}, "
-    return f"{head}{options.rounds} rounds, {taken:.0f} s. `!` misses its target.\n\n{table.render(rows, run.figures)}"
+    head = (
+        f"Python {platform.python_version()}, {scene.sections:,} sections, relays on core {stage.relay_core}, load on "
+        f"core {stage.load_core}, {options.rounds} rounds, {taken:.0f} s. `!` misses its target.\n\n"
+    )
+    return f"{head}{table.render(rows, run.figures)}"
 
 
 def note_others(figures: Figures, targets: list[Target]) -> None:

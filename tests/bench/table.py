@@ -5,12 +5,16 @@ The targets are those for one relay process on one core. A figure that misses it
 """
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tests.bench import summary
 from tests.bench.measure import WITHOUT, Figures
+from tests.bench.others import Witness
 
 BARE, FLOOR, LITELLM = "no relay", "Starlette", "LiteLLM"
+STOCK = "stock Django"
+FIRST, LIGHT, PACED = "time to first token", "20 × 20 tokens/s", "10 × 200 tokens/s"  # parts of a run
 V1, V2, SOCKET, UVICORN = "Daphne v1", "Daphne v2", "Daphne socket", "uvicorn"
 COLUMNS = (BARE, FLOOR, LITELLM, V1, V2, SOCKET, UVICORN)
 DAPHNE, OURS = (V1, V2, SOCKET), (V1, V2, SOCKET, UVICORN)
@@ -75,7 +79,6 @@ def rows(figures: Figures, relays_fast: bool, readers: int, streams: int, stall:
         return value
 
     bare_p50 = 0.5  # the waiting time of no relay is so short that its tail is only noise
-    cpu = per("paced cpu s", "paced tokens", 1e6)
     return [
         Row("added time to first token, without retrieval, p50 ms", added(WITHOUT, 0.5, bare_p50)),
         Row(
@@ -84,11 +87,19 @@ def rows(figures: Figures, relays_fast: bool, readers: int, streams: int, stall:
             [Target(1 / 3, LITELLM, DAPHNE), Target(2.5, FLOOR, [UVICORN])],
         ),
         Row("… with retrieval, p50 ms", added("first token", 0.5, bare_p50)),
-        Row("… with retrieval, p95 ms", added("first token", 0.95, bare_p50), [Target(1, LITELLM)]),
-        Row("added per token, 10 × 200 tokens/s, p50 ms", added("token delay", 0.5), [Target(0.4)], 2),
-        Row("… p95 ms", added("token delay", 0.95), [Target(3), Target(1 / 20, LITELLM)], 2),
-        Row("… p99 ms", added("token delay", 0.99), [Target(10)], 2),
-        Row("CPU per 1,000 tokens, ms", cpu, [Target(70 if relays_fast else 120), Target(1 / 4, LITELLM)], 0),
+        Row("… with retrieval, p95 ms", added("first token", 0.95, bare_p50), [Target(0.7, LITELLM)]),
+        Row("added per token, 20 × 20 tokens/s, p50 ms", added("light delay", 0.5), [Target(0.4)], 2),
+        Row("… p95 ms", added("light delay", 0.95), [Target(3)], 2),
+        Row("… CPU per 1,000 tokens, ms", per("light cpu s", "light tokens", 1e6), (), 0),
+        Row("added per token, 10 × 200 tokens/s, p50 ms", added("paced delay", 0.5), [Target(0.4)], 2),
+        Row("… p95 ms", added("paced delay", 0.95), [Target(3), Target(1 / 20, LITELLM)], 2),
+        Row("… p99 ms", added("paced delay", 0.99), [Target(10)], 2),
+        Row(
+            "… CPU per 1,000 tokens, ms",
+            per("paced cpu s", "paced tokens", 1e6),
+            [Target(70 if relays_fast else 120), Target(1 / 4, LITELLM)],
+            0,
+        ),
         Row(f"{streams} × 20 tokens/s, added p95 ms", added("crowd delay", 0.95), [Target(25)]),
         Row("… streams lost", most("crowd lost streams"), [Target(0)], 0),
         Row("… tokens lost", most("crowd lost tokens"), [Target(0)], 0),
@@ -103,13 +114,57 @@ def rows(figures: Figures, relays_fast: bool, readers: int, streams: int, stall:
         Row(
             "keyed JSON request, CPU ms (search, empty project)",
             per("json cpu s", "json requests", 1e3),
-            [Target(0.6, "stock Django", [V1, UVICORN])],
+            [Target(0.6, STOCK, [V1, UVICORN])],
             2,
         ),
+        Row("keyed search of the documentation, CPU ms", per("search cpu s", "search requests", 1e3), (), 2),
         Row(f"{readers} stalled readers, {stall:.0f} s: growth, MB", most("stall growth MB"), [Target(50)], 0),
         Row("… another stream before, p95 ms", at("delay before stall", 0.95)),
         Row("… another stream meanwhile, p95 ms", at("delay in stall", 0.95), [Target(1.5, "before")]),
     ]
+
+
+# Rows of the summary: a row's name, or its position below one; the name there; the peers; the limit of the ratio to the
+# first of them; the part of the run.
+_SUMMARY: Sequence[tuple[str, int, str, Sequence[str], float | None, str]] = (
+    (
+        "added time to first token",
+        1,
+        "time to first token, p95, nothing to search",
+        (LITELLM, FLOOR),
+        1 / 3,
+        FIRST,
+    ),
+    ("added time to first token", 3, "… with retrieval (no peer retrieves)", (LITELLM, FLOOR), 0.7, FIRST),
+    ("added per token, 20", 1, "added per token, p95, 20 × 20 tokens/s", (LITELLM, FLOOR), None, LIGHT),
+    ("added per token, 20", 2, "CPU per 1,000 tokens, 20 × 20 tokens/s", (LITELLM, FLOOR), None, LIGHT),
+    ("added per token, 10", 1, "added per token, p95, 10 × 200 tokens/s", (LITELLM, FLOOR), 1 / 20, PACED),
+    ("added per token, 10", 3, "CPU per 1,000 tokens, 10 × 200 tokens/s", (LITELLM, FLOOR), 1 / 4, PACED),
+    ("memory per open stream", 0, "memory of an open stream", (LITELLM, FLOOR), None, "memory"),
+    ("keyed JSON request", 0, "CPU of a keyed JSON request", (STOCK,), 0.6, "keyed JSON"),
+    ("keyed search", 0, "CPU of a keyed search of the documentation", (), None, "keyed JSON"),
+)
+_LIMITS = {"CPU per 1,000 tokens, 10 × 200 tokens/s": 70.0, "memory of an open stream": 64.0}
+
+
+def summarize(all_rows: Sequence[Row], witness: Witness) -> Iterator[summary.Row]:
+    """HTTP version 2 beside each peer; for the keyed requests version 1, which has them."""
+    for start, below, work, peers, limit, part in _SUMMARY:
+        place = next(number for number, row in enumerate(all_rows) if row.what.startswith(start)) + below
+        row = all_rows[place]
+        unit = "KB" if part == "memory" else "ms"
+        ours = row.value(V1 if part == "keyed JSON" else V2)
+        if ours is None:
+            continue
+        others = witness.share(part)
+        if work in _LIMITS:
+            yield summary.Row(work, ours, unit, limit=_LIMITS[work], others=others)
+        for number, peer in enumerate(peers):
+            if (theirs := row.value(peer)) is not None:
+                allowed = None if number else limit
+                yield summary.Row(work, ours, unit, peer, theirs, allowed, allowed is not None, others=others)
+        if not peers:
+            yield summary.Row(work, ours, unit, others=others)
 
 
 def render(all_rows: Iterable[Row], figures: Figures) -> str:
@@ -144,7 +199,7 @@ def render(all_rows: Iterable[Row], figures: Figures) -> str:
     table = "\n".join(_line(cells, widths) for cells in lines)
     stock = [
         f"{name} {1e3 * sum(spent) / sum(count):.2f} ms"
-        for name in ("stock Django", "stock without key")
+        for name in (STOCK, "stock without key")
         if (spent := figures.samples.get(("json cpu s", name), []))
         and (count := figures.samples.get(("json requests", name), []))
     ]

@@ -36,6 +36,7 @@ from tests.bench.analytics.engines import OURS, PACKAGES, SMALL, SMALL_POSTGRES
 from tests.bench.analytics.measure import TENTH, Figures, Run
 from tests.bench.relays import Trouble, say
 from tests.bench.run import run
+from tests.bench.summary import to_json
 
 PARTS = ("queries", "growth", "http")
 POSTGRES = "postgresql"
@@ -73,7 +74,7 @@ def bench(options: argparse.Namespace, folder: Path) -> str:
         address = ""
         if POSTGRES not in without:
             try:
-                address = stack.enter_context(engines.postgres())
+                address = stack.enter_context(engines.postgres()).address
             except Trouble as trouble:
                 run.figures.notes.append(str(trouble))
         stack.callback(run.end)  # before the server
@@ -83,11 +84,14 @@ def bench(options: argparse.Namespace, folder: Path) -> str:
             if name != POSTGRES or address:
                 run.load(name, lambda name=name: engines.start_peer(name, folder, address))
         if {"queries", "growth"} & set(only):
-            run.ask()
+            with run.witness.watch("ask"):
+                run.ask()
     if "http" in only:
-        run.http()
+        with run.witness.watch("http"):
+            run.http()
     if options.json:
-        options.json.write_text(json.dumps(raw(run.figures)))
+        summary = to_json(table.summarize(run.figures, run.witness))
+        options.json.write_text(json.dumps({"summary": summary, **raw(run.figures)}))
     head = (
         f"Python {platform.python_version()}, {os.cpu_count()} cores (load {load:.1f} before, "
         f"{os.getloadavg()[0]:.1f} after), {options.views:,} views, {time.monotonic() - began:.0f} s."

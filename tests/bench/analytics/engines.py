@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench import relays
@@ -60,9 +61,17 @@ def start_ours(name: str, folder: Path, address: str = "") -> Worker:
     return Worker(name, command, folder, **env)
 
 
+@dataclass(frozen=True)
+class Server:
+    """A running PostgreSQL server."""
+
+    address: str
+    pid: int
+
+
 @contextmanager
-def postgres() -> Iterator[str]:
-    """Address of an empty server, with memory for this machine. Raises Trouble when there is none."""
+def postgres() -> Iterator[Server]:
+    """An empty server, with memory for this machine. Raises Trouble when there is none."""
     folder = Path(tempfile.mkdtemp(prefix="bench-postgres-"))
     try:
         try:
@@ -72,7 +81,7 @@ def postgres() -> Iterator[str]:
             raise Trouble(f"PostgreSQL could not be started: {failed}") from None
         try:
             _wait_for_postgres(server, port)
-            yield f"postgres://docs@127.0.0.1:{port}/postgres"
+            yield Server(f"postgres://docs@127.0.0.1:{port}/postgres", server.pid)
         finally:
             server.send_signal(signal.SIGINT)  # ends without waiting for its clients
             server.wait(30)

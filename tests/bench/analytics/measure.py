@@ -12,6 +12,7 @@ import numpy as np
 from tests.bench.analytics import history, over_http
 from tests.bench.analytics.engines import OURS, SMALL
 from tests.bench.analytics.history import AI, ANY, HUMANS, WINDOWS, Counts
+from tests.bench.others import Witness
 from tests.bench.relays import Trouble
 from tests.bench.search.engines import Worker
 
@@ -46,6 +47,7 @@ class Run:
     progress: Progress
     figures: Figures = field(init=False)
     workers: dict[str, Worker] = field(default_factory=dict)
+    witness: Witness = field(default_factory=Witness)
 
     def __post_init__(self) -> None:
         self.figures = Figures(self.views)
@@ -67,7 +69,8 @@ class Run:
             for part in range(parts):
                 self.progress(f"{name}: loading" + f", part {part + 1} of {parts}" * (parts > 1))
                 folder = str(self.folder / views)
-                seconds.update(worker.call("load", folder=folder, part=part, parts=parts)["seconds"])
+                with self.witness.watch(f"load {name}"):
+                    seconds.update(worker.call("load", folder=folder, part=part, parts=parts)["seconds"])
             if name == SMALL:  # for the whole history that would take minutes
                 self.progress(f"{name}: sweeping")
                 seconds.update(worker.call("sweep")["seconds"])

@@ -93,7 +93,7 @@ class Ours(Engine):
     def load(self, views: History) -> dict[str, float]:
         """Write a part of the history, then seal it. Making the batches is not timed, committing them is."""
         clock = Clock()
-        for batches in self._batches(views):
+        for batches in self.build_batches(views):
             with clock("durable"):
                 for waiting in [writer.submit(self.project.pk, batch) for batch in batches]:
                     assert waiting.result().accepted
@@ -101,7 +101,8 @@ class Ours(Engine):
             assert sealer.seal(timeout=PATIENCE)
         return dict(clock.seconds)
 
-    def _batches(self, views: History) -> Iterator[list[list[writer.View]]]:
+    def build_batches(self, views: History) -> Iterator[list[list[writer.View]]]:
+        """Batches of one caller each, in groups of those that call at once."""
         for start in range(0, len(views), BATCH * WAITING):
             part = slice(start, start + BATCH * WAITING)
             first = self.views

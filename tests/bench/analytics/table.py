@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from tests.bench.analytics.engines import OURS, SMALL, SMALL_POSTGRES
 from tests.bench.analytics.history import ANY, PAGES, WINDOWS
 from tests.bench.analytics.measure import TENTH, WHOLE, Figures
+from tests.bench.others import Witness
 from tests.bench.search.table import render
+from tests.bench.summary import Row
 
 LONGEST = WINDOWS[-1]
 STEPS = ("durable", "index", "sealing")  # before the first answer
@@ -141,6 +143,42 @@ def _over_http(figures: Figures) -> Iterator[Target]:
     share = statistics.median(found.beacons) / statistics.median(found.empty)
     yield "rate of single beacons, of an empty view's", f"{share:.0%}", "80 %", share >= 0.8
     yield "a view is in the export after", f"{max(found.fresh) / 1000:.2f} s", "2 s", max(found.fresh) <= 2000
+
+
+def summarize(figures: Figures, witness: Witness) -> Iterator[Row]:
+    """Reading and writing beside the peers, and what the counts are off."""
+    mine, loaded = _median(figures, OURS, LONGEST), figures.loads[OURS]
+    work = f"unique visitors of {LONGEST} days, site and every page"
+    for name in figures.loads if mine is not None else ():
+        theirs = _median(figures, name, LONGEST)
+        if theirs is not None and not name.startswith(OURS):
+            limit = {"postgresql": 1 / 500}.get(name, 1 / 25 if name in SKETCHES else None)
+            peer = NAMES[name].format(**figures.loads[name])
+            assert mine is not None
+            yield Row(work, mine, "ms", peer, theirs, limit, limit is not None, others=witness.share("ask"))
+    off = max(most for name, (most, _) in figures.errors.items() if name.startswith(OURS))
+    yield Row("… most that a count is off", off, "", limit=0.0)
+    seconds, others = loaded["seconds"], witness.share(f"load {OURS}")
+    cpu = figures.views / (seconds["durable cpu"] + seconds["sealing cpu"])
+    yield Row(
+        "views stored and sealed by a second of CPU", cpu, "", limit=200_000.0, more_is_better=True, others=others
+    )
+    wall = figures.views / (seconds["durable"] + seconds["sealing"])
+    for name, peer in figures.loads.items():
+        if not name.startswith(OURS):
+            rate = figures.views / sum(peer["seconds"][step] for step in STEPS if step in peer["seconds"])
+            heavier = max(others, witness.share(f"load {name}"))
+            named = NAMES[name].format(**peer)
+            yield Row("… a second, beside bulk loads", wall, "", named, rate, more_is_better=True, others=heavier)
+    if found := figures.http:
+        others = witness.share("http")
+        yield Row(
+            "views over HTTP, in batches", found.batches, "a second", limit=50_000.0, more_is_better=True, others=others
+        )
+        beacons, empty = statistics.median(found.beacons), statistics.median(found.empty)
+        yield Row("single beacons", beacons, "a second", "empty view", empty, 0.8, True, True, others)
+        p50 = _p(found.visitors, 0.5)
+        yield Row(f"export of {LONGEST} days over HTTP, p50", p50, "ms", limit=20.0, others=others)
 
 
 def _days() -> list[str]:

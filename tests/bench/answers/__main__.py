@@ -8,6 +8,7 @@ The folder is that of `make bench-search`. No packages beside the service's own 
 What the figures mean:
 
 - Each set is judged with weights that have not seen it: ranking and answerability are trained on the other sets.
+  On Django's documentation the shipped weights are used: nothing was trained on it.
 - A query is asked as it was written, with its filter. Identifiers, typos and prefixes are left to `bench-search`.
 - Source recall is the share of a query's right pages among the sources of its answer; a refusal has none. Search's
   recall@5 is of the same weights in the same run. Judgements are known-item: other pages may also answer.
@@ -30,10 +31,12 @@ import time
 from pathlib import Path
 
 from search.training import data
+from tests.bench import documentation
 from tests.bench.answers import table
 from tests.bench.answers.measure import Run
 from tests.bench.relays import Trouble, say
 from tests.bench.run import run
+from tests.bench.summary import to_json
 
 PARTS = ("quality", "http")
 MAX_SECONDS = 900
@@ -43,7 +46,7 @@ def arguments() -> argparse.Namespace:
     """What to measure."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     add = parser.add_argument
-    add("data", type=Path, help="folder with corpora and queries.jsonl")
+    add("data", type=Path, nargs="?", help="folder with corpora and queries.jsonl; else Django's documentation")
     add("--only", default=",".join(PARTS), help=f"parts, of {','.join(PARTS)}")
     add("--verbose", action="store_true", help="also list what went wrong")
     add("--json", type=Path, help="also write all samples here")
@@ -55,30 +58,38 @@ def bench(options: argparse.Namespace, folder: Path) -> str:
     only = options.only.split(",")
     if unknown := set(only) - set(PARTS):
         raise Trouble(f"--only: there is no {', '.join(sorted(unknown))}.")
-    if not (options.data / "queries.jsonl").is_file():
-        raise Trouble(f"{options.data} holds no queries.jsonl.")
+    source = options.data or documentation.prepare()
+    if not (source / "queries.jsonl").is_file():
+        raise Trouble(f"{source} holds no queries.jsonl.")
     began, load = time.monotonic(), os.getloadavg()[0]
-    data.unpack(options.data, folder)
-    judged = data.load(options.data, folder)
-    run = Run(judged, options.data, folder, lambda what: say(f"{time.monotonic() - began:5.0f} s  {what}"))
+    data.unpack(source, folder)
+    judged = data.load(source, folder)
+
+    def progress(what: str) -> None:
+        say(f"{time.monotonic() - began:5.0f} s  {what}")
+
+    run = Run(judged, source, folder, progress, options.data is None)
     shown = []
     try:
         run.progress("indexing")
         run.build()
         if "quality" in only:
-            run.ask()
+            with run.witness.watch("ask"):
+                run.ask()
             shown += [part(run.figures) for part in (table.sources, table.answers, table.refusals, table.links)]
             if options.verbose:
                 run.explain()
                 shown.append(table.worst(run.figures))
         if "http" in only:
             run.progress("asking over HTTP")
-            run.http()
+            with run.witness.watch("http"):
+                run.http()
             shown.append(table.http(run.figures))
     finally:
         run.end()
     if options.json:
-        options.json.write_text(json.dumps(run.raw()))
+        summary = to_json(table.summarize(run.figures, run.witness))
+        options.json.write_text(json.dumps({"summary": summary, **run.raw()}))
     head = (
         f"Python {platform.python_version()}, {os.cpu_count()} cores (load {load:.1f} before), "
         f"{len(judged.judged)} queries on {len(judged.sets)} sets, {time.monotonic() - began:.0f} s. "

@@ -8,6 +8,7 @@ from typing import Any
 
 from search.training.data import Collection, Query
 from tests.bench.answers import checks, over_http
+from tests.bench.others import Witness
 from tests.bench.relays import Trouble
 from tests.bench.search.engines import OURS, Worker
 
@@ -58,9 +59,11 @@ class Run:
     source: Path
     folder: Path
     progress: Progress
+    is_shipped: bool = False  # use the shipped weights
     figures: Figures = field(default_factory=Figures)
     keys: dict[str, str] = field(default_factory=dict)
     ours: Worker = field(init=False)
+    witness: Witness = field(default_factory=Witness)
 
     def __post_init__(self) -> None:
         database = self.folder / OURS
@@ -79,8 +82,10 @@ class Run:
 
     def ask(self) -> None:
         """Every set what it is asked, with weights that have not seen it."""
-        self.progress("training without each set in turn")
-        prepared = self.ours.call("prepare", source=str(self.source), folder=str(self.folder))["asked"]
+        if not self.is_shipped:
+            self.progress("training without each set in turn")
+        places = {"source": str(self.source), "folder": str(self.folder)}
+        prepared = self.ours.call("prepare", **places, shipped=self.is_shipped)["asked"]
         queries = {query.id: query for query in self.data.judged}
         for name, ids in prepared.items():
             self.progress(f"asking {name}")

@@ -1,5 +1,7 @@
 """Our answers as a worker, in process and without a model. It indexes and ranks as `tests.bench.search.ours` does."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -26,11 +28,15 @@ SEARCHED = 5  # pages that search is given to find the right ones
 chances: dict[str, ChanceModel] = {}
 
 
-def prepare(source: str, folder: str) -> dict[str, Any]:
-    """Make the weights that have not seen the set they are judged on; what each set is to be asked, by id."""
-    train(source, folder)
+def prepare(source: str, folder: str, shipped: bool = False) -> dict[str, Any]:
+    """Make the weights that have not seen the set they are judged on; what each set is to be asked, by id.
+
+    Without training, the shipped weights are used.
+    """
     judged = data.load(Path(source), Path(folder))
-    chances.update(answers.fit_held_out(answers.build_examples(judged, models)))
+    if not shipped:
+        train(source, folder)
+        chances.update(answers.fit_held_out(answers.build_examples(judged, models)))
     return {"asked": {name: [query.id for query in answers.select_queries(judged, name)] for name in judged.sets}}
 
 
@@ -45,10 +51,18 @@ def pages(set: str) -> dict[str, Any]:
     return found
 
 
+@contextmanager
+def _use_weights(set: str) -> Iterator[None]:
+    """Within the block, the weights that were made for the set, or the shipped ones."""
+    chance_model = chances.get(set, answerability.MODEL)
+    with ranking.use_model(models.get(set)), patch.object(answerability, "MODEL", chance_model):
+        yield
+
+
 def ask(set: str, queries: list[Any]) -> dict[str, Any]:
     """The answer to each query, the pages that it cites, and those that search finds with the same weights."""
     project, told = projects[set], []
-    with ranking.use_model(models[set]), patch.object(answerability, "MODEL", chances[set]):
+    with _use_weights(set):
         for text, wanted in queries:
             filters = Filters(**wanted or {})
             outcome = golden_questions.answer_without_model(project, Question(text, filters=filters))
@@ -62,7 +76,7 @@ def ask(set: str, queries: list[Any]) -> dict[str, Any]:
 
 def chance(set: str, queries: list[Any]) -> dict[str, Any]:
     """How likely the set's pages were taken to answer each query."""
-    with ranking.use_model(models[set]), patch.object(answerability, "MODEL", chances[set]):
+    with _use_weights(set):
         found = [find_passages(projects[set], text, filters=Filters(**wanted or {})) for text, wanted in queries]
     return {"chances": [one.chance for one in found]}
 

@@ -1,11 +1,13 @@
 """Figures to Markdown tables with the targets. `!` marks what misses its target."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from search.training import metrics
 from tests.bench.answers.measure import Answer, Figures
+from tests.bench.others import Witness
 from tests.bench.search.table import render
+from tests.bench.summary import Row
 
 OWN_REFUSED = 0.05  # at most
 PRECISION = 0.90  # at least
@@ -107,6 +109,28 @@ def http(figures: Figures) -> str:
             "" if limit is None else f"first text p95 {limit:.0f}",
         ])  # fmt: skip
     return render(lines)
+
+
+def summarize(figures: Figures, witness: Witness) -> Iterator[Row]:
+    """Questions of all sets: sources, refusals, links; then the time to the first text."""
+    own = [one for one in figures.answers if one.own and one.query.kind == "question"]
+    foreign = [one for one in figures.answers if not one.own and one.query.kind == "question"]
+    if own:
+        recall = _mean(metrics.recall(one.sources, one.query.relevant) for one in own)
+        searched = _mean(metrics.recall(one.searched, one.query.relevant) for one in own)
+        yield Row("answers without a model, source recall", recall, "", "search@5", searched, 1.0, True, True)
+        share = _mean(one.refused for one in own)
+        yield Row("questions to the set refused", share, "", limit=OWN_REFUSED)
+        right = _mean(one.refused for one in foreign)
+        precision = right / (share + right) if share + right else 1.0
+        yield Row("precision of refusals", precision, "", limit=PRECISION, more_is_better=True)
+        wrong = sum(bool(reason) for one in figures.answers for _, reason in one.faults)
+        yield Row("citations that lead wrong", wrong, "", limit=0.0)
+    for one in figures.http:
+        p95 = metrics.percentile(one.text, 0.95)
+        limit = HTTP_MS[one.clients] if one.mode == figures.http[0].mode else None
+        work = f"first text of an answer {one.mode}, {one.clients} client{'s' * (one.clients > 1)}, p95"
+        yield Row(work, p95, "ms", limit=limit, others=witness.share("http"))
 
 
 def worst(figures: Figures) -> str:

@@ -3,13 +3,15 @@
 `!` marks a figure of ours that misses its target. The best peer is the best one in that column.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from search.training import metrics
 from search.training.data import Query
+from tests.bench.others import Witness
 from tests.bench.search.engines import MINISEARCH, OURS
 from tests.bench.search.measure import Answer, Figures
+from tests.bench.summary import Row
 
 Measure = Callable[[Sequence[str], dict[str, int]], float]
 
@@ -203,6 +205,34 @@ def large(figures: Figures) -> str:
         targets = ", ".join(f"{limit:.0f}" for limit in LARGE_MS.values()) if ours else ""
         lines.append([engine, f"{sections:,}", *cells, targets])
     return render(lines)
+
+
+def summarize(figures: Figures, witness: Witness) -> Iterator[Row]:
+    """The quality of each set beside its best peer, then times."""
+    answers = figures.answers
+    for name in dict.fromkeys(answer.query.set for answer in answers.get(OURS, [])):
+        column = Column(name, lambda query, name=name: judged(query) and query.set == name)
+        values = {engine: column.value(found) or 0.0 for engine, found in answers.items()}
+        ours = values.pop(OURS)
+        best = max(values, key=lambda engine: values[engine], default="")
+        yield Row(f"search, nDCG@10, {name}", ours, "", best, values.get(best), more_is_better=True)
+    for share in (0.5, 0.95) if OURS in answers else ():
+        spent = {engine: metrics.percentile([a.ms for a in found], share) for engine, found in answers.items()}
+        others, work = witness.share("ask"), f"search in the engine, p{share * 100:.0f}"
+        ours = spent.pop(OURS)
+        yield Row(work, ours, "ms", limit={0.5: 4.0, 0.95: 8.0}[share], others=others)
+        for peer in (MINISEARCH, "tantivy en_stem", "FTS5 porter"):
+            if peer in spent:
+                yield Row(work, ours, "ms", peer, spent[peer], others=others)
+    for clients, found in figures.http.items():
+        p95 = metrics.percentile([answer.ms for answer in found], 0.95)
+        work = f"search over HTTP, {clients} client{'s' * (clients > 1)}, p95"
+        yield Row(work, p95, "ms", limit={1: 25.0, 8: 60.0}[clients], others=witness.share("http"))
+    built = figures.build[OURS]
+    speed = sum(sections for sections, _ in built) / sum(seconds for _, seconds in built)
+    yield Row(
+        "sections read and indexed", speed, "a second", limit=BUILD, more_is_better=True, others=witness.share("build")
+    )
 
 
 def _pair(spent: Sequence[float]) -> str:
