@@ -1,0 +1,1 @@
+"""What one machine carries: many projects, views, sections and conversations (`make capacity`)."""

@@ -1,0 +1,172 @@
+"""The tables of the page "Capacity": measured on one machine, and computed from there."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tests.bench.others import MAX_SHARE
+
+MEASURED, OPERATED = "## What was measured", "## What an operator's tasks take"
+COMPUTED = "## What 10,000 sites and a billion views a month take"
+ASSUMPTIONS = {
+    "views": 1e9,
+    "searches": 0.03,
+    "questions": 0.005,
+    "peak": 3.0,
+    "busy": 0.6,
+    "raw_days": 30.0,
+    "core_price": 20.0,
+    "gigabyte_price": 0.1,
+    "tokens": 3_000.0,
+    "token_price": 0.5,
+}
+_WORDS = {
+    "views": "views a month, of all sites together",
+    "searches": "searches for each view",
+    "questions": "questions for each view",
+    "peak": "times the mean rate at the peak",
+    "busy": "of a core may be busy at the peak",
+    "raw_days": "days for which raw views are stored",
+    "core_price": "price of a core with its memory for a month",
+    "gigabyte_price": "price of a gigabyte for a month; everything is stored three times",
+    "tokens": "tokens that a model reads and writes for a question",
+    "token_price": "price of a million tokens; 0 for a model of your own, whose machines are not counted here",
+}
+_MONTH = 30 * 86_400.0  # seconds
+_NAMES = {"search": "search", "ask": "question, no model", "view": "view", "mix": "mix"}
+_COPIES = 3
+_PRICES = (0.01, 0.1, 1.0)  # of a question, for comparison
+
+
+def describe_measured(told: Mapping[str, Any]) -> str:
+    """What the databases held, then a row for each load."""
+    amounts = told["amounts"]
+    lines = [
+        f"Every line is measured: on {told['machine']}, in {told['minutes']:.0f} minutes. Each database held "
+        f"{max(amounts['projects']):,} projects, {amounts['views']:,} views, {amounts['sections']:,} sections and "
+        f"{amounts['conversations']:,} conversations, half of them of one project. Eight clients, on the same cores, "
+        "waited for each answer. The mix is 16 views and 3 searches to a question. CPU is of one request. Most views "
+        "of many projects are the first of their page in these few seconds, which costs some statements more.",
+        "",
+        "| database | processes | load | projects | a second | p50 / p95 ms | CPU web / database ms | memory MB "
+        "| growth B | |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, database in told["databases"].items():
+        for one in database["loads"]:
+            failed = f"{one['failures']} failed" if one["failures"] else ""
+            lines.append(
+                f"| {name} | {one['processes']} | {_NAMES[one['kind']]} | {one['projects']:,} "
+                f"| {one['per_second']:,.0f} | {one['p50']:.1f} / {one['p95']:.1f} "
+                f"| {one['web_cpu']:.1f} / {one['database_cpu']:.1f} | {one['memory'] / 1e6:,.0f} "
+                f"| {one['growth']:,.0f} | {'; '.join(filter(None, [_judge(one), failed]))} |"
+            )
+    lines.append("")
+    for name, database in told["databases"].items():
+        for count, idle in database["idle"].items():
+            lines.append(
+                f"- Idle, {name}, {count} process{'es' * (count != '1')}: {idle['web']:.1%} of a core in the service, "
+                f"{idle['database']:.1%} in the database, {idle['memory'] / 1e6:,.0f} MB."
+            )
+    return "\n".join(lines)
+
+
+def _judge(step: Mapping[str, Any]) -> str:
+    return f"void: other work took {step['others']:.0%}" if step["others"] > MAX_SHARE else ""
+
+
+def describe_operation(told: Mapping[str, Any]) -> str:
+    """Times of filling, sealing, reports, backup, migrations and the sweep."""
+    lines = [
+        "Every line is measured, in the same run. Space is what the database grew by; of a backup, its size. The sweep "
+        "removes all raw views at once, as if they were old; a night's sweep removes those of one day.",
+        "",
+        "| database | task | amount | seconds | CPU service / database s | space MB | |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    notes = []
+    for name, database in told["databases"].items():
+        for task, step in database["steps"].items():
+            if task in ("export", "admin pages"):
+                continue
+            amount = next((f"{step[key]:,}" for key in ("views", "sections", "conversations") if key in step), "")
+            space = step.get("bytes", step["growth"]) / 1e6
+            lines.append(
+                f"| {name} | {task} | {amount} | {step['seconds']:,.1f} "
+                f"| {step.get('cpu', 0):,.1f} / {step['database_cpu']:,.1f} | {space:+,.0f} | {_judge(step)} |"
+            )
+        if export := database["steps"].get("export"):
+            notes.append(f"- {name}: the first rows of an export of visitors take {export['ms']:.0f} ms over HTTP.")
+        if pages := database["steps"].get("admin pages", {}).get("pages"):
+            slowest = sorted(pages.items(), key=lambda item: -item[1])[:5]
+            listed = ", ".join(f"`{address}` {ms:,.0f} ms" for address, ms in slowest)
+            middle = sorted(pages.values())[len(pages) // 2]
+            notes.append(
+                f"- {name}: {len(pages)} admin pages take {middle:.0f} ms at the median. The slowest: {listed}."
+            )
+        notes += [f"- {name}: {' '.join(note.split())}" for note in database["notes"]]
+    return "\n".join([*lines, "", *notes])
+
+
+def describe_computed(told: Mapping[str, Any], assumed: Mapping[str, float]) -> str:
+    """Cores, storage and cost for larger numbers."""
+    name, database = next(reversed(told["databases"].items()))
+    lines = [
+        f"Every line is computed, from the figures of {name} above on one process (views of one project, searches and "
+        "questions of the middle number of projects) and from these assumptions. Change one with "
+        "`python -m tests.bench.capacity --from FILE --assume NAME=VALUE`. Prices have no currency; write yours.",
+        "",
+        "| assumption | value | |",
+        "| --- | --- | --- |",
+        *(f"| `{key}` | {value:,.10g} | {_WORDS[key]} |" for key, value in assumed.items()),
+        "",
+    ]
+    try:
+        rows = [f"| {what} | {value} |" for what, value in _compute(database, assumed)]
+    except (KeyError, ZeroDivisionError):
+        return "\n".join([*lines, "The run has too few figures to compute from."])
+    return "\n".join([*lines, "| computed | value |", "| --- | --- |", *rows])
+
+
+def _compute(database: Mapping[str, Any], assumed: Mapping[str, float]) -> Iterator[tuple[str, str]]:
+    cpu, steps, views = _find_cpu(database), database["steps"], assumed["views"]
+    amounts = {"view": views, "search": views * assumed["searches"], "ask": views * assumed["questions"]}
+    load = assumed["peak"] / assumed["busy"] / _MONTH
+    for kind, amount in amounts.items():
+        yield f"{_NAMES[kind]}: a second at the peak", f"{amount / _MONTH * assumed['peak']:,.0f}"
+    web, server = (sum(amounts[kind] * cpu[kind][part] / 1000 for kind in amounts) * load for part in (0, 1))
+    recorded = steps["views"]["views"]
+    seal = views * load * (steps["seal"]["cpu"] + steps["seal"]["database_cpu"]) / recorded
+    yield "cores for web processes", f"{web:,.1f}"
+    yield "cores of PostgreSQL, without replicas", f"{server:,.1f}"
+    yield "cores for sealing views, in workers and PostgreSQL", f"{seal:,.1f}"
+    pattern = steps["conversations"]
+    storage = {
+        "raw views": steps["views"]["growth"] / recorded * views * assumed["raw_days"] / 30,
+        "counts and visit histories of a year, at most": steps["seal"]["growth"] / recorded * views * 12,
+        "conversations of a year": pattern["growth"] / pattern["conversations"] * amounts["ask"] * 12,
+    }
+    for what, size in storage.items():
+        yield f"storage of {what}, GB", f"{size / 1e9:,.0f}"
+    machines = (web + server + seal) * assumed["core_price"]
+    machines += sum(storage.values()) / 1e9 * _COPIES * assumed["gigabyte_price"]
+    model = amounts["ask"] * assumed["tokens"] * assumed["token_price"] / 1e6
+    yield "cost of machines and storage a month", f"{machines:,.0f}"
+    yield "cost of the model a month", f"{model:,.0f}"
+    yield "both, by question, with all searches and views", f"{(machines + model) / amounts['ask']:.4f}"
+    for price in _PRICES:
+        yield f"the same questions at {price:g} each", f"{price * amounts['ask']:,.0f}"
+
+
+def _find_cpu(database: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Milliseconds in web and database for each kind, on the fewest processes.
+
+    Views are those of one project, because elsewhere most were the first of their page, which is rare in a long run.
+    Searches and questions are those of the middle number of projects.
+    """
+    loads = [one for one in database["loads"] if one["requests"]]
+    numbers = sorted({one["projects"] for one in loads})
+    found = {}
+    for one in sorted(loads, key=lambda one: -one["processes"]):
+        if one["projects"] == (numbers[0] if one["kind"] == "view" else numbers[len(numbers) // 2]):
+            found[one["kind"]] = one["web_cpu"], one["database_cpu"]
+    return found
