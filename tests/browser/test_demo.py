@@ -5,8 +5,10 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -48,11 +50,12 @@ def starts(tmp_path_factory: pytest.TempPathFactory, logs: list[str]) -> Iterato
     """Two starts of one demo, of which the second one runs: what it wrote down for clients, and the views it had."""
     folder = tmp_path_factory.mktemp("demo")
     starts = []
+    until = datetime.now(UTC).isoformat()  # the same for both, also when the day ends between them
     for last in (False, True):
         process = run_demo(folder, free_port())
         logs.append((folder / "log").read_text())
         facts = json.loads((folder / "demo.json").read_text())
-        starts.append((facts, visitors(facts)["totals"]))
+        starts.append((facts, visitors(facts, f"&dateFrom=2020-01-01&dateTo={quote(until)}")["totals"]))
         if last:
             yield starts
         process.send_signal(signal.SIGINT)
@@ -80,10 +83,10 @@ def page(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def visitors(demo: dict[str, str]) -> dict[str, Any]:
-    """The export over the default range."""
+def visitors(demo: dict[str, str], dates: str = "") -> dict[str, Any]:
+    """The export; without dates over the default range."""
     answer = httpx.get(
-        f"{demo['base_url']}/v1/analytics/{demo['project_id']}/visitors?limit=250",
+        f"{demo['base_url']}/v1/analytics/{demo['project_id']}/visitors?limit=250{dates}",
         headers={"Authorization": f"Bearer {demo['admin_key']}"},
         timeout=PATIENCE,
     )

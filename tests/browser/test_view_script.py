@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, Route
 
 from tests.analytics.conftest import CHROME
-from tests.browser.conftest import ARGUMENTS, PROGRAMS
+from tests.browser.conftest import ARGUMENTS, PROGRAMS, find_program
 from tests.browser.test_widget import COUNT_VIOLATIONS
 from tests.conftest import PATIENCE, Service, Tenant, set_analytics, wait_for
 
@@ -170,9 +170,8 @@ def site(service: Service, make_project: Any) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def browser(browser: Browser) -> Iterator[Browser]:
-    """A browser with a back/forward cache, which Playwright switches off."""
-    without = ["--disable-back-forward-cache"]
-    own = browser.browser_type.launch(executable_path=PROGRAM, args=list(AS_A_READER), ignore_default_args=without)
+    """A browser that says in every request that a reader uses it."""
+    own = browser.browser_type.launch(executable_path=find_program(), args=list(AS_A_READER))
     yield own
     own.close()
 
@@ -197,6 +196,17 @@ def make_tab(browser: Browser, site: Site) -> Iterator[Callable[..., Tab]]:
 @pytest.fixture
 def tab(make_tab: Callable[..., Tab]) -> Tab:
     return make_tab()
+
+
+@pytest.fixture
+def caching_tab(browser: Browser, site: Site) -> Iterator[Tab]:
+    """A tab of a browser with a back/forward cache, which Playwright switches off."""
+    without = ["--disable-back-forward-cache"]
+    own = browser.browser_type.launch(executable_path=PROGRAM, args=list(AS_A_READER), ignore_default_args=without)
+    tab = Tab(site, own.new_context())
+    yield tab
+    own.close()
+    assert tab.errors == []
 
 
 def test_it_is_served_like_the_widget(http: httpx.Client, service: Service) -> None:
@@ -265,8 +275,11 @@ def test_each_page_of_a_single_page_site_is_a_view(
     assert site.counted(http, "visitors") == {"total": 1, "/a": 1, "/b": 1, "/c": 1, "/d": 1}
 
 
-@pytest.mark.parametrize("script", ["", OLD_BROWSER], ids=["navigation-api", "old-browser"])
-@pytest.mark.parametrize("later", ["now()", "setTimeout(now, 20)"], ids=["same-task", "later-task"])
+@pytest.mark.parametrize(
+    ("script", "later"),
+    [("", "now()"), (OLD_BROWSER, "setTimeout(now, 20)")],
+    ids=["navigation-api-same-task", "old-browser-later-task"],
+)
 def test_a_path_that_is_replaced_at_once_is_no_view(
     make_tab: Callable[..., Tab], site: Site, http: httpx.Client, script: str, later: str
 ) -> None:
@@ -323,7 +336,8 @@ def test_a_wrapped_history_behaves_as_before(make_tab: Callable[..., Tab], site:
 # When a page is seen
 
 
-def test_a_page_from_the_back_forward_cache_is_a_new_view(tab: Tab, site: Site, http: httpx.Client) -> None:
+def test_a_page_from_the_back_forward_cache_is_a_new_view(caching_tab: Tab, site: Site, http: httpx.Client) -> None:
+    tab = caching_tab
     tab.open("/a")
     tab.seen("/a")
     tab.run("window.kept = true")

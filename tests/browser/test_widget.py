@@ -455,7 +455,7 @@ def test_a_lost_socket_goes_on_where_it_was(host: Host, reading_project: Any) ->
     ]  # fmt: skip
 
 
-def test_an_answer_that_cannot_be_resumed_can_be_asked_again(host: Host) -> None:
+def test_an_answer_that_cannot_be_resumed_is_asked_for_again(host: Host) -> None:
     def play(socket: WebSocketRoute, message: dict[str, Any]) -> None:
         if len(host.asked) == 1:
             send(socket, START)
@@ -468,8 +468,6 @@ def test_an_answer_that_cannot_be_resumed_can_be_asked_again(host: Host) -> None
                 send(socket, event)
 
     host.script(play).open().ask("How?")
-    expect(host.answers).to_contain_text("connection was lost")
-    host.button("Try again").click()
     expect(host.prose).to_have_text("Whole.")
     again = host.asked[-1]
     assert (again["trigger"], again["messageId"]) == ("regenerate-message", START["messageId"])

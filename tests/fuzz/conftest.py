@@ -9,7 +9,7 @@ from docsite.env import Env
 from tests.conftest import Service
 
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
-REQUESTS = int(os.environ.get("FUZZ_REQUESTS", "300"))
+REQUESTS = int(os.environ.get("FUZZ_REQUESTS", "200"))
 FRAMES = int(os.environ.get("FUZZ_FRAMES", "500"))
 IS_LONG = "FUZZ_REQUESTS" in os.environ  # one of `make fuzz`, which prints figures
 MAX_SECONDS = 10.0 if IS_LONG else 60.0  # for one response; tests share their machine

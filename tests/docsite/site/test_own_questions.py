@@ -113,7 +113,7 @@ QUESTIONS = {
     "How can a reader reach a person?": "/support-requests /support-requests#what-readers-see",
     "Can I change the system prompt?": "/dashboard#how-do-i-give-the-assistant-instructions",
     "How do I allow another origin?": "/security#origins",
-    "How do I run it with systemd?": "/deployment#systemd",
+    "How do I run it with systemd?": "/deployment#a-server",
     "Does the widget slow down my page?": "/embed#does-the-widget-slow-down-my-page",
     "Is the widget accessible by keyboard?": "/embed#what-readers-can-do",
     "How do I open the widget from my own button?": "/embed#from-your-own-code",

@@ -210,6 +210,7 @@ class Notes(BaseHTTPRequestHandler):
         """Print nothing."""
 
 
+@pytest.mark.matrix  # the workflow of GitHub stays
 def test_the_pipeline_of_gitlab_pushes_and_comments(service, tenant, checkout):
     pipeline = WORKFLOWS[1]
     environment = {"DOCS": service.url, "SOURCE": f"{tenant.project_id}/docs", "DOCS_KEY": tenant.admin_key}
