@@ -58,7 +58,7 @@ def page_context(language: str = DEFAULT_LANGUAGE, page: Page | None = None) -> 
         ],
         "versions": [{"name": version(), "href": "/changelog", "current": True}],
         "groups": groups(language),
-        "widget": {"domain": settings.ENV.site_domain, "key": key} if key and _site_project.exists() else None,
+        "widget": {"domain": settings.ENV.site_domain, "key": key} if key and _last_site_project.may_exist() else None,
     }
 
 
@@ -76,28 +76,32 @@ def site_project() -> Project | None:
     return project_by_domain(settings.ENV.site_domain)
 
 
-class _SiteProject:
-    """Whether these pages have a project. While the database does not answer: whether they had one.
-
-    Pages do not wait for that: they show the widget, which has errors of its own.
-    """
+class _LastSiteProject:
+    """The project of these pages as it was last read. Pages do not wait for a database that does not answer."""
 
     def __init__(self) -> None:
-        self._exists = True
+        self._project: Project | None = None
+        self._was_read = False
         self._ask_again_at = 0.0
 
-    def exists(self) -> bool:
+    def get(self) -> Project | None:
+        """The project; None if it does not exist, or if the database has not answered yet."""
         if time.monotonic() >= self._ask_again_at:
             try:
                 with context.limit_database_time(PATIENCE_SECONDS):
-                    self._exists = site_project() is not None
+                    self._project, self._was_read = site_project(), True
             except DatabaseError:
                 self._ask_again_at = time.monotonic() + RETRY_SECONDS
                 logger.warning("The project of the site could not be read.", exc_info=True)
-        return self._exists
+        return self._project
+
+    def may_exist(self) -> bool:
+        """False if it does not exist for sure. Otherwise pages show the widget, which has errors of its own."""
+        return self.get() is not None or not self._was_read
 
 
-_site_project = _SiteProject()
+_last_site_project = _LastSiteProject()
+last_site_project = _last_site_project.get
 
 
 @functools.cache

@@ -35,7 +35,7 @@ from docsite.site.navigation import (
     readable_pages,
 )
 from docsite.site.nearest_pages import find_nearest
-from docsite.site.page_context import language_of, page_context, site_project
+from docsite.site.page_context import language_of, last_site_project, page_context, site_project
 from search.hits import Filters
 from search.limits import SEARCH_IP
 from search.models import SearchQuery
@@ -170,7 +170,7 @@ def _html(request: HttpRequest, found: Page) -> HttpResponse:
     before, after = neighbours(found)
     context: dict[str, Any] = {
         "page": found,
-        "mcp": find_server(site_project(), own_origin(request)),
+        "mcp": find_server(last_site_project(), own_origin(request)),
         "html": mark_safe(found.rendered.html),  # from our own files, whose HTML is escaped
         "before": before,
         "after": after,

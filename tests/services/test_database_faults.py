@@ -52,11 +52,12 @@ def set_up() -> None:
 
 
 @pytest.fixture(scope="module")
-def site(postgres: str, start) -> Iterator[Site]:
+def site(new_database, start) -> Iterator[Site]:
+    database = new_database("faults")
+    postgres = database["DATABASE_URL"]
     address = urlsplit(postgres)
     network = SlowNetwork(address.hostname, address.port)
-    scenarios.migrate({"DATABASE_URL": postgres})
-    domain, key = scenarios.run(set_up, {"DATABASE_URL": postgres}).split()
+    domain, key = scenarios.run(set_up, database).split()
     behind = postgres.replace(f":{address.port}/", f":{network.port}/")
     service = start.fresh(DATABASE_URL=behind, DATABASE_SECONDS=str(LIMIT), SITE_DOMAIN=domain, SITE_ASSISTANT_KEY=key)
     site = Site(service, network, postgres, domain, key)
@@ -87,7 +88,7 @@ def test_a_network_that_drops_packets_is_a_503_in_time_and_files_come_at_once(si
         ]
         for thread in threads:
             thread.start()
-        for path in ("/widget.js", "/static/site/site.css", "/", "/deployment"):
+        for path in ("/widget.js", "/static/site/site.css", "/", "/deployment", "/coding-agents", "/llms.txt"):
             status, seconds = timed(lambda path=path: site.http.get(path))
             assert (status in (200, 404), seconds < LIMIT + SLACK) == (True, True), (path, status, seconds)
         ready = site.http.get("/health/ready")
@@ -128,10 +129,12 @@ def test_a_locked_table_of_answers_does_not_stop_searches(site):
     assert "locked" not in site.service.log.read_text()
 
 
-def test_a_process_keeps_few_connections_and_others_wait_for_one(postgres, start):
+def test_a_process_keeps_few_connections_and_others_wait_for_one(new_database, start):
+    database = new_database("connections")
+    postgres = database["DATABASE_URL"]
     address = urlsplit(postgres)
     network = SlowNetwork(address.hostname, address.port)
-    domain, key = scenarios.run(set_up, {"DATABASE_URL": postgres}).split()
+    domain, key = scenarios.run(set_up, database).split()
     behind = postgres.replace(f":{address.port}/", f":{network.port}/")
     service = start.fresh(DATABASE_URL=behind, DATABASE_CONNECTIONS="12", SITE_DOMAIN=domain)
     few = Site(service, network, postgres, domain, key)

@@ -16,7 +16,7 @@ from docsite.site.navigation import (
     pages,
     translations,
 )
-from docsite.site.page_context import SITE_NAME, site_project
+from docsite.site.page_context import SITE_NAME, last_site_project
 
 _PUSH_SCRIPT = (Path(__file__).parent / "push.py").read_bytes()
 _MARKDOWN = "text/markdown; charset=utf-8"
@@ -38,7 +38,7 @@ def llms(request: HttpRequest) -> HttpResponse:
     """The site's contents, with links to the Markdown of each page (llmstxt.org)."""
     at = request.build_absolute_uri
     lines = [f"# {SITE_NAME}", "", f"> {pages()['index'].description}", ""]
-    if server := find_server(site_project(), own_origin(request)):
+    if server := find_server(last_site_project(), own_origin(request)):
         lines += [
             f"Agents can search these pages and ask about them through an MCP server at {server.url}; "
             f"{at('/coding-agents.md')} says how to add it. {at('/skill.md')} is a skill file for agents.",
