@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from django.db import transaction
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from assistant.models import GroupedQuestion, GroupingProgress, Message, QuestionGroup
@@ -173,16 +173,19 @@ def _store_at_once(progress: GroupingProgress, new: Sequence[_NewRow], **reached
 
 
 def _without_deleted(rows: list[GroupedQuestion]) -> list[GroupedQuestion]:
-    """The rows whose messages or searches still exist."""
+    """The rows whose messages or searches still exist. They are locked: who deletes them deletes the new rows, too."""
     messages = {pk for row in rows for pk in (row.answer_id, row.question_id) if pk}
-    messages = set(Message.objects.filter(pk__in=messages).values_list("pk", flat=True))
-    searches = SearchQuery.objects.filter(pk__in=[row.search_id for row in rows if row.search_id])
-    searches_left = set(searches.values_list("pk", flat=True))
+    messages = set(_lock(Message.objects.filter(pk__in=messages)))
+    searches_left = set(_lock(SearchQuery.objects.filter(pk__in=[row.search_id for row in rows if row.search_id])))
     return [
         row
         for row in rows
         if (row.search_id in searches_left if row.search_id else {row.answer_id, row.question_id} <= messages)
     ]
+
+
+def _lock(rows: QuerySet[Any]) -> Iterable[int]:
+    return rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True)
 
 
 def _choose_groups(new: Sequence[_NewRow]) -> None:

@@ -1,5 +1,10 @@
 """Outcomes, statistics, costs and groups of questions on PostgreSQL: the same as on SQLite."""
 
+import threading
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import patch
+
 import pytest
 
 from tests import scenarios
@@ -11,9 +16,45 @@ from tests.assistant.gaps.reports import check_reports
 pytestmark = pytest.mark.services
 
 
-def test_statistics_and_outcomes_are_those_of_the_rows_on_postgresql(postgres: str) -> None:
-    database = scenarios.migrate({"DATABASE_URL": postgres})
+def test_statistics_and_outcomes_are_those_of_the_rows_on_postgresql(
+    new_database: Callable[[str], dict[str, str]],
+) -> None:
+    database = new_database("statistics")
     scenarios.run(compare_with_rows, database)
     scenarios.run(fill_old_rows, database)
     scenarios.run(check_reports, database)
     scenarios.run(check_costs, database)
+
+
+def delete_while_questions_are_grouped() -> None:
+    """Delete a conversation; its answer comes into a group after Django has deleted what belongs to it."""
+    from django.db.models.sql import DeleteQuery
+
+    from assistant.conversations.threads import NewQuestion, delete_thread, open_conversation
+    from assistant.models import GroupedQuestion, Message
+    from assistant.question_groups import grouping
+    from docsite.core.tenants.management.commands.createproject import create_project
+
+    project, *_ = create_project("grouped-late", "Grouped late", "https://docs.acme.example", [])
+    conversation = open_conversation(project, NewQuestion("reader-1", "How do I install it?", Message.Caller.API))
+    Message.objects.filter(message_id=conversation.message_id).update(state="done", outcome="answered")
+    delete = DeleteQuery.delete_batch
+
+    def group_and_delete(query: DeleteQuery, *arguments: Any) -> Any:
+        if query.model is Message:
+            other = threading.Thread(target=grouping.catch_up)
+            other.start()
+            other.join()
+            assert GroupedQuestion.objects.count() == 1
+        return delete(query, *arguments)
+
+    with patch.object(DeleteQuery, "delete_batch", group_and_delete):
+        assert delete_thread(project, "reader-1", conversation.thread_id) == [conversation.message_id]
+    assert not Message.objects.exists()
+    assert not GroupedQuestion.objects.exists()
+
+
+def test_a_question_that_is_grouped_while_it_is_deleted_is_deleted(
+    new_database: Callable[[str], dict[str, str]],
+) -> None:
+    scenarios.run(delete_while_questions_are_grouped, new_database("grouped_late"))
