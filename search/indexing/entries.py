@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from search.models import Document, Section
 from search.sources import Page
@@ -90,9 +91,8 @@ def analyse(document: Document, row: Section) -> tuple[Entry, SectionWords]:
         [document.description, *document.aliases, *words, *document.path.split("/")[-2:]] if row.position == 0 else []
     )
     texts = (document.title, row.heading, " ".join(row.trail[: -1 if row.heading else None]), " ".join(about), row.text)
-    forms = [analysis.forms(text) for text in texts]
-    terms = [[analysis.stem(form, language) for form in found] for found in forms]
-    title, heading, trail, intro, body = (" ".join(found) for found in terms)
+    found = [analysis.forms_and_terms(text, language) for text in texts]
+    title, heading, trail, intro, body = (" ".join(of_text) for _, of_text in found)
     facets = [
         facet("v", document.version),
         facet("l", document.language),
@@ -115,4 +115,5 @@ def analyse(document: Document, row: Section) -> tuple[Entry, SectionWords]:
         version=document.version.lower(),
         boost=document.boost,
     )
-    return entry, ({term for found in terms for term in found}, {form for found in forms for form in found})
+    forms, terms = (set(chain.from_iterable(each)) for each in zip(*found, strict=True))
+    return entry, (terms, forms)

@@ -128,6 +128,8 @@ def split_name(word: str) -> tuple[list[str], list[str]]:
     >>> split_name("fs.createReadStream")
     (['fs', 'create', 'read', 'stream'], ['createreadstream', 'fscreatereadstream'])
     """
+    if word.isascii() and word.isalpha() and word[1:].islower():
+        return [word.lower()], []  # most words
     pieces = pieces_of(word)
     parts = [word[start:end].lower() for start, end in pieces]
     if _EAST_ASIAN.search(word):
@@ -154,37 +156,34 @@ def forms_of(word: str) -> list[str]:
     return parts + joined
 
 
-_cached_forms_of = functools.lru_cache(maxsize=100_000)(forms_of)
-
-
-def _forms_of(word: str) -> list[str]:
-    """The forms of a word, cached for words of ordinary length. Readers can send any number of long ones."""
-    return _cached_forms_of(word) if len(word) <= _MAX_TERM else forms_of(word)
-
-
 def stem(form: str, language: str = "en") -> str:
     """The index term of a form: its stem in that language, without accents."""
     return _stem_of(form[:_MAX_TERM], language)
 
 
-def forms(text: str) -> list[str]:
-    """All forms of a text, in order, with repetitions."""
-    return [form for word in words(text) for form in _forms_of(word)]
+def forms_and_terms(text: str, language: str = "en") -> tuple[list[str], list[str]]:
+    """All forms of a text, in order, with repetitions, and the index term of each."""
+    forms: list[str] = []
+    terms: list[str] = []
+    for word in words(text):
+        # Readers can send any number of long words, so these are not kept.
+        found = _cached(word, language) if len(word) <= _MAX_TERM else _forms_and_terms_of(word, language)
+        forms += found[0]
+        terms += found[1]
+    return forms, terms
 
 
 def terms(text: str, language: str = "en") -> list[str]:
     """All index terms of a text, in order, with repetitions."""
-    found: list[str] = []
-    for word in words(text):
-        found += _cached_terms_of(word, language) if len(word) <= _MAX_TERM else _terms_of(word, language)
-    return found
+    return forms_and_terms(text, language)[1]
 
 
-def _terms_of(word: str, language: str) -> tuple[str, ...]:
-    return tuple(stem(form, language) for form in forms_of(word))
+def _forms_and_terms_of(word: str, language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    found = tuple(forms_of(word))
+    return found, tuple(stem(form, language) for form in found)
 
 
-_cached_terms_of = functools.lru_cache(maxsize=100_000)(_terms_of)
+_cached = functools.lru_cache(maxsize=100_000)(_forms_and_terms_of)
 
 
 def name_of(text: str) -> str:

@@ -29,8 +29,7 @@ class Vocabulary:
         for terms, forms in found:
             self.sections += sign
             for counter, seen in ((self.terms, terms), (self.forms, forms)):
-                for name in seen:
-                    counter[name] += sign
+                (counter.update if sign > 0 else counter.subtract)(seen)
 
     def merge(self, other: "Vocabulary") -> None:
         """Count in the sections of another one."""

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -84,14 +85,12 @@ def fingerprint() -> str:
     """A hash of the features of some small pages and queries. When it changes, the weights need another training."""
     entries, vocabulary = [], Vocabulary()
     for number, texts in enumerate(_PAGES):
-        forms = [analysis.forms(text) for text in (texts[0], texts[1], "", "", texts[2])]
-        terms = [" ".join(analysis.stem(form) for form in found) for found in forms]
-        title, heading, trail, about, body = terms
+        found = [analysis.forms_and_terms(text) for text in (texts[0], texts[1], "", "", texts[2])]
+        title, heading, trail, about, body = (" ".join(of_text) for _, of_text in found)
         name = facet("n", analysis.name_of(texts[1]))
         entries.append(Entry(number, number // 2, number % 2, title, heading, trail, about, body, facets=name))
-        vocabulary.add(
-            [({term for text in terms for term in text.split()}, {form for found in forms for form in found})]
-        )
+        forms, terms = (set(chain.from_iterable(each)) for each in zip(*found, strict=True))
+        vocabulary.add([(terms, forms)])
     candidates = SearchIndex.build(entries).load(np.arange(len(entries)))
     rows: list[Any] = [list(ranking.FEATURES), round(rarity(10, 3), 6)]
     for query in _QUERIES:

@@ -26,7 +26,7 @@ from search.text.vocabulary import Vocabulary
 def vocabulary(*texts: str) -> Vocabulary:
     """The words of an index with these sections."""
     made = Vocabulary()
-    made.add((set(analysis.terms(text)), set(analysis.forms(text))) for text in texts)
+    made.add((set(terms), set(forms)) for forms, terms in map(analysis.forms_and_terms, texts))
     return made
 
 
@@ -243,6 +243,6 @@ def test_only_the_beginning_of_a_very_long_word_counts():
 
 
 def test_the_analysis_remembers_no_long_words():
-    before = analysis._cached_forms_of.cache_info().currsize
+    before = analysis._cached.cache_info().currsize
     analysis.terms(" ".join(f"{number}{'a' * 200}" for number in range(100)))
-    assert analysis._cached_forms_of.cache_info().currsize == before
+    assert analysis._cached.cache_info().currsize == before
