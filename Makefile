@@ -106,7 +106,7 @@ anchors: $(VENV)/.installed-dev  ## indexed addresses and anchors beside those o
 	@$(PY) -m tests.anchors $(SITES) $(if $(ONLY),--only $(ONLY)) $(if $(MISSES),--misses $(MISSES))
 
 # Runs as root, in namespaces of its own. Needs nginx, postgresql, pgbouncer, redis-server and prometheus.
-trial: $(VENV)/.installed widget  ## follow the deployment page word for word on this machine; 2 minutes
+trial: $(VENV)/.installed widget  ## run the commands of the deployment page on this machine; 2 minutes
 	@# With the Python of the page: its version decides which packages are needed.
 	@/usr/bin/python3 -m venv $(VENV)/trial
 	@$(VENV)/trial/bin/pip download --quiet -r requirements.txt 'hatchling~=1.27' --dest $(VENV)/wheels

@@ -63,8 +63,8 @@ class Env(BaseSettings):
     )
     database_replica_url: str = Field(
         default="",
-        description="`postgres://user:password@host/name` of a streaming replica of the database: searches, exports "
-        "and reports read there what the replica already has. [Growing](/growing#read-replica) says how.",
+        description="`postgres://user:password@host/name` of a streaming replica of the database. Searches, exports "
+        "and reports are read there while it is as new as the primary. [Growing](/growing#read-replica) says how.",
     )
     database_seconds: Seconds = Field(
         default=5,
@@ -88,8 +88,8 @@ class Env(BaseSettings):
     )
     site: bool = Field(
         default=True,
-        description="Serve this documentation at `/`. `false`: `/` leads to the admin, and the other pages do not "
-        "exist.",
+        description="Serve this documentation at `/`. `false`: `/` leads to the admin, and the pages of this "
+        "documentation answer 404; support forms stay.",
     )
     site_domain: str = Field(
         default="demo",
@@ -485,7 +485,9 @@ class Env(BaseSettings):
         if value and not all(
             url.startswith(("postgres://", "postgresql://")) for url in (value, info.data.get("database_url", ""))
         ):
-            raise ValueError("only PostgreSQL has replicas: DATABASE_URL and this begin with postgres://")
+            raise ValueError(
+                "a replica needs PostgreSQL: DATABASE_URL and DATABASE_REPLICA_URL must both begin with postgres://"
+            )
         return value
 
     @field_validator("redis_url")

@@ -164,9 +164,9 @@ class SharedHit(Hit):
 
 
 def share_texts(hits: Sequence[Hit]) -> list[Hit]:
-    """The same hits as such that share their texts, also with hits of other answers. They have no highlights.
+    """Copies of the hits without highlights, with each text once in memory, also across answers.
 
-    Those of one page share the text above them.
+    Hits of one page share the text above them.
     """
     above = [str(hit.above).encode() for hit in hits]
     longest: dict[str, bytes] = {}

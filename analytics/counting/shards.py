@@ -15,8 +15,8 @@ from analytics.models import Seal, Sharding
 SHARD_COUNTS = (1, 2, 4, 8, 16)  # powers of two: a shard is the lowest bits of a visitor
 
 
-def count() -> int:
-    """The number of shards of a project."""
+def get_count() -> int:
+    """The number of shards that every project has, or will get."""
     return Sharding.objects.get().number
 
 
@@ -31,7 +31,7 @@ def set_count(number: int, progress: Progress | None = None) -> int:
     sealer.seal(
         timeout=float("inf"), progress=progress
     )  # so that little is left to seal in the transactions, which block others
-    before = count()
+    before = get_count()
     Sharding.objects.update(number=number)
     shards = Seal.objects.values("project_id").annotate(shards=Count("shard"))
     for project_id in list(shards.exclude(shards=number).values_list("project_id", flat=True)):
@@ -41,7 +41,7 @@ def set_count(number: int, progress: Progress | None = None) -> int:
 
 
 def _change(project_id: int) -> None:
-    """Give a project the shards that are wanted now. Call it in a transaction."""
+    """Give a project the number of shards in `Sharding`. Call it in a transaction."""
     # No other process changes the number until the project has its shards.
     number = Sharding.objects.select_for_update().get().number
     # A process that waited for row 0 sees the rows of the other process in its next query.

@@ -76,7 +76,7 @@ def _no_inserts(project_id: int) -> Iterator[None]:
         return
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, project_id % _GROUPS])
-        # Processes of the release before announce all inserts with this lock.
+        # Processes of the previous release announce all inserts with this lock.
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
         yield
 
@@ -89,7 +89,7 @@ def list_marked() -> list[int]:
 
 
 def mark_if_unsealed(project_id: int) -> None:
-    """Mark a project that has views that are not sealed: a process of the release before has stored them."""
+    """Mark a project that has views that are not sealed: a process of the previous release has stored them."""
     if has_unsealed_views(project_id):
         with transaction.atomic():
             announce_insert([project_id])

@@ -1,6 +1,6 @@
 """One watermark and lease per project and shard, in place of one per shard of all projects.
 
-The old table stays, empty: with it a process of the release before seals and sweeps nothing, loses the lease that it
+The old table stays, empty: with it a process of the previous release seals and sweeps nothing, loses the lease that it
 holds, and still answers and stores views. A later release drops it.
 """
 
@@ -8,7 +8,7 @@ import django.db.models.deletion
 from django.db import migrations, models
 from django.utils import timezone
 
-REFUSAL = "Views of some projects are counted further than those of others. Stop all processes, then: manage.py seal"
+REFUSAL = "Views of some projects are counted further than those of others. Stop all processes, run `seal`, then take this migration back again."
 
 
 def split_by_project(apps, schema_editor):

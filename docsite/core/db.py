@@ -101,7 +101,7 @@ def in_db(function: Callable[P, T], pool: Pool = REQUESTS) -> Callable[P, Awaita
 
 def _with_connections(call: Callable[[], T], seconds: float | None, pool: Pool, submitted_at: float) -> T:
     began = time.perf_counter()
-    request_times.add("pool", began - submitted_at)
+    request_times.add("waiting", began - submitted_at)
     close_old_connections()  # broken or expired ones
     try:
         with context.measure_cpu_time(), context.limit_database_time(seconds):

@@ -37,7 +37,7 @@ _pause_seconds = _paused_until = 0.0
 
 
 def run_on_replica(call: Callable[[], T]) -> T:
-    """The result of a call that reads. It may run twice: on the replica, where it fails, and on the primary.
+    """Run a call that only reads: on the replica if that is as new as the primary. If it fails there, on the primary.
 
     On the replica, Django's default connection of this thread is that of the replica.
     """
@@ -80,17 +80,17 @@ def _is_usable() -> bool:
     if time.monotonic() < _paused_until:
         return False
     if not _pause_seconds:
-        return _has_everything()
+        return _is_caught_up()
     if not _probe.acquire(blocking=False):
         return False
     try:
-        return _has_everything()
+        return _is_caught_up()
     finally:
         _probe.release()
 
 
-def _has_everything() -> bool:
-    """Whether the replica has all that is committed now."""
+def _is_caught_up() -> bool:
+    """Whether the replica has replayed all that the primary has committed by now."""
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         cursor.execute("SELECT pg_current_wal_lsn()")
         position = cursor.fetchone()[0]
@@ -100,8 +100,8 @@ def _has_everything() -> bool:
             until = time.monotonic() + WAIT_SECONDS
             while True:
                 cursor.execute("SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= %s::pg_lsn", [position])
-                if (has_it := bool(cursor.fetchone()[0])) or time.monotonic() > until:
-                    return has_it
+                if (is_caught_up := bool(cursor.fetchone()[0])) or time.monotonic() > until:
+                    return is_caught_up
                 time.sleep(STEP_SECONDS)
     except (InterfaceError, OperationalError) as failure:
         if _get_code(failure) != _NO_FREE_CONNECTION:

@@ -1,8 +1,9 @@
 """Where the time of a request or an answer goes, for one line in the log about a slow one.
 
-The parts are `pool` (for a thread), `connection` (to PostgreSQL), `database` (statements), `search` (with its
-statements), `model` (until the first token of each request to a model). Parts that run at once add up to more than the
-whole. The context has the dictionary, so tasks and threads of a request add to the same one.
+The parts are `waiting` (for a thread), `connection` (to PostgreSQL), `database` (statements), `retrieval` (searches,
+with their statements), `model` (until the first token of each request to a model). Parts that run at
+once add up to more than the whole. The context has the dictionary, so tasks and threads of a request add to the same
+one.
 """
 
 import logging
@@ -32,7 +33,7 @@ def begin() -> None:
 
 
 def begin_if_new() -> None:
-    """Do so if nothing measures this context yet. On a socket each question has a context of its own."""
+    """Measure this context, unless something does already. On a socket each question has a context of its own."""
     if _times.get() is None:
         begin()
 

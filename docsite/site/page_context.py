@@ -96,7 +96,7 @@ class _LastSiteProject:
         return self._project
 
     def may_exist(self) -> bool:
-        """False if it does not exist for sure. Otherwise pages show the widget, which has errors of its own."""
+        """False only if the database has said that there is none. Else pages show the widget."""
         return self.get() is not None or not self._was_read
 
 

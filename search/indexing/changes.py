@@ -84,7 +84,7 @@ class SourceChanges:
         with Splitter[_Candidate]() as splitter:
             waiting: set[str] = set()  # paths of pages that are not cut yet
             for item in items:
-                if isinstance(item, Page | Draft) and item.path in waiting:  # which page has the path?
+                if isinstance(item, Page | Draft) and item.path in waiting:  # cut the first page of a path first
                     yield from self._finish(splitter.take(all=True), waiting)
                 if candidate := self._compare(item):
                     waiting.add(candidate.page.path)

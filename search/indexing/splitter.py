@@ -1,4 +1,4 @@
-"""Cut pages into sections, of a large source with a second process: parsing Markdown takes half of an ingest.
+"""Cut pages into sections. A second process helps with a large source: parsing Markdown takes half of an ingest.
 
 python -m search.indexing.splitter FD
     the second process: reads pages from a connection and writes their sections to it

@@ -6,7 +6,7 @@
 Without a folder of judged queries, the documentation is Django's (`tests.bench.documentation`). `--write` puts the
 table into the page "Performance" of the documentation. Each benchmark's own tables go to stderr while it runs.
 
-A row is void when other work took more than a seventh of the machine while it was measured.
+A row is void when other work took more than 15 % of the machine while it was measured.
 """
 
 import argparse
@@ -91,7 +91,7 @@ def main() -> int:
         void = sum(row.verdict.startswith("void") for row in rows)
         text = "\n\n".join([
             f"Measured on {page.describe_machine()}, with {source}, in {(time.monotonic() - began) / 60:.0f} minutes. "
-            + (f"Other work on the machine made {void} of {len(rows)} rows void." if void else "The machine was idle."),
+            + (f"Other work on the machine made {void} of {len(rows)} rows void." if void else "No row was void."),
             summary.render(rows),
             "\n".join(f"- {note}" for note in notes),
         ]).strip()  # fmt: skip

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Follows the section “A server” of the deployment page, word for word, on this machine.
+# Runs the commands of the section “A server” of the deployment page, up to “Certificate”, on this machine.
 #
 # It runs as root in namespaces of its own: files, processes and the network of the machine stay as they are.
 # It needs the packages that the page installs, a folder of Python packages (WHEELS), and a built widget.

@@ -71,7 +71,7 @@ class Command(ServiceCommand):
 
     def watch(self) -> None:
         """Seal and sweep until told to stop."""
-        number = shards.count()
+        number = shards.get_count()
         self.show(f"Sealing {_shards(number)} every {WATCH_SECONDS:g} s until Ctrl-C or SIGTERM.")
         self.shown_at = float("inf")  # no line for each step: the log would grow for years
         while True:

@@ -62,7 +62,7 @@ def add(project: Project, event: str, subject: str, channels: Iterable[Delivery.
 
 
 def is_due() -> bool:
-    """Whether a delivery is due, so that it is worth to call `claim`. Cheap enough to ask every second."""
+    """Whether a delivery is due, so that it is worth calling `claim`. Cheap enough to ask every second."""
     waiting = f"state = '{Delivery.State.WAITING.value}'"  # as in the condition of the index
     return has_row(f"SELECT 1 FROM {Delivery._meta.db_table} WHERE {waiting} AND due_at <= %s LIMIT 1", timezone.now())
 

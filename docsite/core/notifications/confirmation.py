@@ -25,7 +25,7 @@ from docsite.core.notifications.subscriptions import LINK_HEADERS, UNWANTED
 REQUESTED = "address.confirmation_requested"  # the kind of its deliveries
 LIFETIME = timedelta(days=3)  # of a link
 MAX_LINKS_PER_HOUR = 5  # of a person, for a project
-TOO_MANY = "You have asked for many links. In an hour, you can send the link again."
+TOO_MANY = "Too many links were sent. Try again in an hour."
 _SALT = "docsite.core.notifications.confirmation"
 
 

@@ -16,13 +16,13 @@ SENTINEL_PORT, PORT = 26379, 6379
 
 @dataclass(frozen=True)
 class Servers:
-    """Several servers of one Redis. `service` is the name that Sentinel has for them; empty: a cluster.
+    """Several servers of one Redis. `sentinel_name` is what Sentinel calls the primary; empty: a cluster.
 
     `options` are arguments of a client: user, password, number of the database, TLS.
     """
 
     nodes: list[tuple[str, int]]
-    service: str = ""
+    sentinel_name: str = ""
     options: dict[str, Any] = field(default_factory=dict)
     sentinel_options: dict[str, Any] = field(default_factory=dict)
 

@@ -29,12 +29,12 @@ def connect(url: str, **options: Any) -> Any:  # the types of the clients have n
     if servers is None:
         return Redis.from_url(url, **options)
     options = {**servers.options, **options}
-    if not servers.service:
+    if not servers.sentinel_name:
         nodes = [ClusterNode(*node) for node in servers.nodes]  # type: ignore[no-untyped-call]
         return RedisCluster(startup_nodes=nodes, **options)
     own = _sentinel_options(servers, options) | {"retry": Retry(NoBackoff(), 0)}  # the next Sentinel is asked instead
     sentinels = Sentinel(servers.nodes, sentinel_kwargs=own)  # type: ignore[no-untyped-call]
-    return sentinels.master_for(servers.service, **options)  # type: ignore[no-untyped-call]
+    return sentinels.master_for(servers.sentinel_name, **options)  # type: ignore[no-untyped-call]
 
 
 def connect_loop(url: str, **options: Any) -> Any:
@@ -43,11 +43,11 @@ def connect_loop(url: str, **options: Any) -> Any:
     if servers is None:
         return AsyncRedis.from_url(url, **options)
     options = {**servers.options, **options}
-    if not servers.service:
+    if not servers.sentinel_name:
         return AsyncRedisCluster(startup_nodes=[AsyncClusterNode(*node) for node in servers.nodes], **options)
     own = _sentinel_options(servers, options) | {"retry": AsyncRetry(NoBackoff(), 0)}
     sentinels = AsyncSentinel(servers.nodes, sentinel_kwargs=own)  # type: ignore[no-untyped-call]
-    return sentinels.master_for(servers.service, **options)
+    return sentinels.master_for(servers.sentinel_name, **options)
 
 
 def _sentinel_options(servers: Servers, options: dict[str, Any]) -> dict[str, Any]:

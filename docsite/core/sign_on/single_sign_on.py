@@ -111,7 +111,7 @@ def _enter(request: HttpRequest, claims: Claims, after: str) -> None:
 
 
 def _check_may_connect(request: HttpRequest) -> None:
-    """Raise ProviderError if somebody who knows only the account's password would get access to more."""
+    """Raise ProviderError (403) if the account belongs to an organization that this session may not open."""
     closed = list_inaccessible(request)
     if closed:
         raise ProviderError(f"{closed[0]} wants another log-in than this one. Ask its owner to invite you anew.", 403)

@@ -32,7 +32,8 @@ class Route:
         try:
             request.auth = await self.check(request)  # type: ignore[attr-defined]  # Ninja sets the same
             request._body = b""  # see `StrictParser`
-            return await self.respond(request, payload=request.__dict__.pop("payload"), **match.kwargs)
+            payload = request.__dict__.pop("payload")  # set by the check; a stream must not hold the body
+            return await self.respond(request, payload=payload, **match.kwargs)
         except Exception as failure:  # those that Ninja does not know are raised again
             return api.on_exception(request, failure)
 
@@ -48,6 +49,7 @@ def build_routes() -> list[Route]:
                     (check,) = operation.auth_callbacks
                     pattern = re.compile(_PARAMETER.sub(r"(?P<\1>[^/]+)", template))
                     routes.append(Route(pattern, check, operation.view_func))
+    assert len(routes) == len(OPERATIONS), "an operation of the short path no longer exists"
     return routes
 
 

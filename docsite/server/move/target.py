@@ -1,4 +1,4 @@
-"""The database that gets the data. A table in it says how far the move is, and goes with the same transactions."""
+"""The database that gets the data. A table in it, written in the same transactions, says how far the move is."""
 
 import json
 import os

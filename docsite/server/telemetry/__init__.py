@@ -14,5 +14,5 @@ def start() -> None:
 
 
 def stop() -> None:
-    """Send what waits, for a limited time. Blocks."""
+    """Send the errors that wait, for at most two seconds. OpenTelemetry sends its spans when the process ends."""
     error_reports.stop()

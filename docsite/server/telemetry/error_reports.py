@@ -24,7 +24,7 @@ def start() -> None:
     try:
         import sentry_sdk
     except ImportError:
-        logger.warning("SENTRY_DSN is set, and Sentry's SDK is not installed: docs-service[sentry]")
+        logger.warning("SENTRY_DSN is set, and sentry-sdk is not installed: pip install 'sentry-sdk~=2.70'")
         return
     sentry_sdk.init(
         default_integrations=False,

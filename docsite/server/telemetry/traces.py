@@ -12,6 +12,7 @@ from docsite.core import context, request_times
 logger = logging.getLogger(__name__)
 
 VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+PACKAGES = "'opentelemetry-sdk~=1.45' 'opentelemetry-exporter-otlp-proto-http~=1.45'"
 
 
 def start() -> None:
@@ -23,7 +24,7 @@ def start() -> None:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        logger.warning("%s is set, and OpenTelemetry is not installed: docs-service[opentelemetry]", VARIABLES[0])
+        logger.warning("%s is set, and packages of OpenTelemetry are missing: pip install %s", VARIABLES[0], PACKAGES)
         return
     os.environ.setdefault("OTEL_SERVICE_NAME", "docs-service")
     provider = TracerProvider()

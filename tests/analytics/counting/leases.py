@@ -119,7 +119,7 @@ def held_before_a_change() -> None:
 
 def four_just_before_the_lease(proceed: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
     """What another process may do at the worst moment."""
-    if "leased_until = %s" in sql and shards.count() == 1:
+    if "leased_until = %s" in sql and shards.get_count() == 1:
         shards.set_count(4)
     return proceed(sql, params, many, context)
 

@@ -133,4 +133,4 @@ def test_a_project_gets_its_shards_once_from_two_processes_at_the_same_time(make
         return lock()
 
     monkeypatch.setattr(Sharding.objects, "select_for_update", wait_for_the_other)
-    assert sealer.list_shards(project_id) == list(range(shards.count()))
+    assert sealer.list_shards(project_id) == list(range(shards.get_count()))

@@ -69,7 +69,12 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Measure each database, one after the other."""
     amounts, began = choose_amounts(options), time.monotonic()
     data = options.data or documentation.prepare()
-    told: dict[str, Any] = {"machine": page.describe_machine(), "amounts": asdict(amounts), "databases": {}}
+    told: dict[str, Any] = {
+        "machine": page.describe_machine(),
+        "amounts": asdict(amounts),
+        "databases": {},
+        "is_short": options.short,
+    }
 
     def keep(results: Results) -> None:
         told["databases"][results.database] = asdict(results)

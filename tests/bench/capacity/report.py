@@ -44,8 +44,10 @@ def describe_measured(told: Mapping[str, Any]) -> str:
         f"Every line is measured: on {told['machine']}, in {told['minutes']:.0f} minutes. Each database held "
         f"{max(amounts['projects']):,} projects, {amounts['views']:,} views, {amounts['sections']:,} sections and "
         f"{amounts['conversations']:,} conversations, half of them of one project. Eight clients, on the same cores, "
-        "waited for each answer. The mix is 16 views and 3 searches to a question. CPU is of one request. Most views "
-        "of many projects are the first of their page in these few seconds, which costs some statements more.",
+        "waited for each answer. The mix is 16 views and 3 searches to a question. CPU is of one request. In these "
+        "few seconds most views of many projects are the first of their page, and a first view needs more statements. "
+        "The column “growth” is bytes of the database for each request."
+        + (" These tables are from the short form (`SHORT=1`), a hundredth of everything." if told["is_short"] else ""),
         "",
         "| database | processes | load | projects | a second | p50 / p95 ms | CPU web / database ms | memory MB "
         "| growth B | |",

@@ -20,7 +20,13 @@ def told(**kinds):
     }
     database = {"loads": load.to_json([LOAD, *loads]), "steps": steps, "idle": {}, "notes": []}
     amounts = {"projects": (1, 100), "views": 1_000_000, "sections": 5, "conversations": 1_000}
-    return {"machine": "a machine", "minutes": 3.0, "amounts": amounts, "databases": {"PostgreSQL": database}}
+    return {
+        "machine": "a machine",
+        "minutes": 3.0,
+        "amounts": amounts,
+        "databases": {"PostgreSQL": database},
+        "is_short": True,
+    }
 
 
 def read_computed(text):

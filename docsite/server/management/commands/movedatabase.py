@@ -18,7 +18,10 @@ VARIABLE = "NEW_DATABASE_URL"
 
 
 class Command(BaseCommand):
-    """Moves the data of SQLite to PostgreSQL, or back. The audit has its first start only: an entry is a write."""
+    """Moves the data of SQLite to PostgreSQL, or back.
+
+    The audit records the first start only: another entry would change the source.
+    """
 
     help = "Move all data to the database of a URL, and count it on both sides. Run it again if it was interrupted."
 
@@ -50,7 +53,10 @@ class Command(BaseCommand):
             reason = " ".join(str(failure).split())
             raise CommandError(f"A database does not answer ({reason}). Run the command again to continue.") from None
         self.stdout.write(f"Moved {sum(counts.values()):,} rows in {len(counts)} tables, counted in both databases.")
-        self.stdout.write("Set DATABASE_URL to the new database, leave SECRET_KEY or DATA_DIR, and start the service.")
+        self.stdout.write(
+            "Set DATABASE_URL to the new database, leave SECRET_KEY or DATA_DIR/secret_key as it is, "
+            "and start the service."
+        )
 
     def _record(self) -> None:
         context.set_command_as_actor("movedatabase")

@@ -67,7 +67,7 @@ def test_a_person_sends_few_links_an_hour_whatever_the_address(people, project, 
     assert len(letters(stored)) == 2
     for number in range(confirmation.MAX_LINKS_PER_HOUR):
         choose(people, project, f"victim-{number}@{project.domain}.example")
-    assert "asked for many links" in people.owner.post(page_of(project), {"confirm": "1"}).content.decode()
+    assert "Too many links" in people.owner.post(page_of(project), {"confirm": "1"}).content.decode()
     assert Delivery.objects.filter(project=project).count() == confirmation.MAX_LINKS_PER_HOUR
     refused = people.owner.post(page_of(project), {"test": "1"}).content.decode()
     assert "accepted" not in refused, "no digest to an address that is not confirmed"

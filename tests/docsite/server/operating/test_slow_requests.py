@@ -20,7 +20,7 @@ from docsite.core.db import SEARCHES, in_db
 from docsite.core.logs import JsonFormatter, LineFormatter
 from docsite.server.routing import Http
 
-PARTS = ("pool", "database", "retrieval")
+PARTS = ("waiting", "database", "retrieval")
 
 
 def wait_and_ask() -> None:
@@ -96,7 +96,7 @@ async def test_a_request_is_named_by_its_kind(caplog: pytest.LogCaptureFixture) 
         assert (await client.receive_output(5))["status"] == 200
     (line,) = [record.getMessage() for record in caplog.records if record.name == request_times.__name__]
     assert line.startswith("Slow: api 200 (total ")
-    assert "pool" in line
+    assert "waiting" in line
     assert "198.51" not in line
     assert "xanthippe" not in line
 
