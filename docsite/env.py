@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from docsite import database_settings
 from docsite.core.redis_servers.address import parse as parse_redis_address
 
 Rate = Annotated[str, Field(pattern=r"^[1-9][0-9]*/([1-9][0-9]*)?[smhd]$")]
@@ -58,8 +59,9 @@ class Env(BaseSettings):
     )
     database_url: str = Field(
         default="",
-        description="`postgres://user:password@host/name`, or `sqlite:///path`. "
-        "Empty: SQLite in `DATA_DIR/db.sqlite3`.",
+        description="`postgres://user:password@host/name`, or `sqlite:///path`. With "
+        "[several servers](/growing#failover-of-postgresql), `postgres://user:password@host:5432,host:5432/name`, the "
+        "service uses the one that can be written. Empty: SQLite in `DATA_DIR/db.sqlite3`.",
     )
     database_replica_url: str = Field(
         default="",
@@ -475,8 +477,7 @@ class Env(BaseSettings):
     @field_validator("database_url")
     @classmethod
     def _check_database_url(cls, value: str) -> str:
-        if value and not value.startswith(("postgres://", "postgresql://", "sqlite://")):
-            raise ValueError("write postgres://user:password@host/name or sqlite:///path")
+        database_settings.describe(value, Path())  # raises ValueError
         return value
 
     @field_validator("database_replica_url")
@@ -488,6 +489,7 @@ class Env(BaseSettings):
             raise ValueError(
                 "a replica needs PostgreSQL: DATABASE_URL and DATABASE_REPLICA_URL must both begin with postgres://"
             )
+        database_settings.describe(value, Path())
         return value
 
     @field_validator("redis_url")

@@ -91,7 +91,7 @@ DATABASES = {"default": database_settings.describe(ENV.database_url, DATA_DIR / 
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     protect_database(Path(DATABASES["default"]["NAME"]))
 if ENV.database_replica_url:
-    DATABASES["replica"] = database_settings.describe(ENV.database_replica_url, Path())
+    DATABASES["replica"] = database_settings.describe(ENV.database_replica_url, Path(), kind="standby")
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {

@@ -59,6 +59,10 @@ class SlowNetwork:
         return len(self._open)
 
     def close(self) -> None:
-        """Accept no more connections."""
+        """End all connections and accept no more, as a server that is gone."""
         self.flows.set()
+        self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts, which would take one more
         self._listener.close()
+        for end in list(self._open):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)

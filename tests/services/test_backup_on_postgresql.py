@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from tests import scenarios
+from tests.ports import free_port
 
 pytestmark = pytest.mark.services
 
@@ -34,7 +35,8 @@ def test_a_backup_beside_a_writer_is_restored_row_for_row(
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        scenarios.manage(("backup", str(tmp_path / "backup")), old)
+        several = old["DATABASE_URL"].replace("@", f"@127.0.0.1:{free_port()},")  # the first one is gone
+        scenarios.manage(("backup", str(tmp_path / "backup")), {**old, "DATABASE_URL": several})
     finally:
         stop.set()
         writer.join()

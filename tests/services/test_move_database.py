@@ -12,6 +12,7 @@ import pytest
 
 from tests import processes, scenarios
 from tests.docsite.server.operating.backups import add_counters
+from tests.ports import free_port
 from tests.scenarios import environment
 
 pytestmark = pytest.mark.services
@@ -76,7 +77,7 @@ def test_sqlite_to_postgresql_and_back(copy_database, postgres: str, tmp_path: P
         database.execute("UPDATE sqlite_sequence SET seq = 900000 WHERE name = 'projects_project'")
     with psycopg.connect(postgres, autocommit=True) as admin:
         admin.execute("CREATE DATABASE moved")
-    url = f"{postgres.rpartition('/')[0]}/moved"
+    url = f"{postgres.rpartition('/')[0]}/moved".replace("@", f"@127.0.0.1:{free_port()},")  # the first one is gone
     there = kill_in_the_middle(url, old, tmp_path)
     assert 0 < there < ROWS
     before = dump(file)

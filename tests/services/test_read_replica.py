@@ -1,5 +1,6 @@
 """Searches and exports read from a real streaming replica, and get what it lacks from the primary."""
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -21,6 +22,8 @@ from tests.services.slow_network import SlowNetwork
 
 pytestmark = pytest.mark.services
 
+_numbers = itertools.count(1)
+
 READER = {
     "Origin": "https://docs.acme.example",
     "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
@@ -31,7 +34,7 @@ class Replica:
     """A streaming replica of the server of the tests."""
 
     def __init__(self, primary: str, folder: Path) -> None:
-        server, self.port = urlsplit(primary), free_port()
+        self.primary, server, self.port = primary, urlsplit(primary), free_port()
         self._user = "postgres" if os.getuid() == 0 else None
         self._folder = folder
         if self._user:
@@ -52,6 +55,10 @@ class Replica:
         ready = [postgres_program("pg_isready"), "-h", "127.0.0.1", "-p", str(self.port)]
         wait_for(lambda: subprocess.run(ready, capture_output=True).returncode == 0, "the replica")
 
+    def promote(self) -> None:
+        """Make a primary of it."""
+        self.run("SELECT pg_promote() WHERE pg_is_in_recovery()")
+
     def stop(self) -> None:
         """Stop it at once."""
         self._server.kill()
@@ -71,11 +78,11 @@ class Replica:
 
 
 @pytest.fixture
-def replica(postgres: str) -> Iterator[Replica]:
+def replica(postgres: str, new_database) -> Iterator[Replica]:
+    """Of all databases; its address is that of a migrated one."""
     folder = Path(tempfile.mkdtemp(prefix="docs-service-replica-"))
-    with psycopg.connect(postgres, autocommit=True) as admin:
-        admin.execute("CREATE DATABASE replicated")
-    replica = Replica(f"{postgres.rpartition('/')[0]}/replicated", folder)
+    name = f"replicated_{next(_numbers)}"
+    replica = Replica(new_database(name)["DATABASE_URL"], folder)
     yield replica
     replica.stop()
     shutil.rmtree(folder)
@@ -120,9 +127,25 @@ def read_too_slowly() -> None:
     assert availability.replica.is_available
 
 
-def test_reads_come_from_the_replica_and_are_never_older_than_the_primary(postgres: str, replica: Replica, start):
-    database = {"DATABASE_URL": f"{postgres.rpartition('/')[0]}/replicated"}
-    scenarios.migrate(database)
+def write_on_a_server_that_became_read_only() -> None:
+    """Write on a connection whose server may no longer be written, and on the next one."""
+    from django.db import OperationalError, close_old_connections, connection
+
+    def write() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("UPDATE projects_counter SET value = value")
+
+    write()
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+    with pytest.raises(OperationalError, match="no primary any more"):
+        write()
+    close_old_connections()
+    write()
+
+
+def test_reads_come_from_the_replica_and_are_never_older_than_the_primary(replica: Replica, start):
+    database = {"DATABASE_URL": replica.primary}
     domain, project_id, key, admin_key = scenarios.run(set_up, database).split()
     scenarios.run(read_too_slowly, {**database, "DATABASE_REPLICA_URL": replica.url})
     network = SlowNetwork("127.0.0.1", replica.port)
@@ -176,6 +199,40 @@ def test_reads_come_from_the_replica_and_are_never_older_than_the_primary(postgr
         assert replica.count_connections() > 0
         assert http.get("/health/ready").status_code == 200
 
-        replica.run("SELECT pg_promote()")
+        replica.promote()
         scenarios.run(add_page, database, "zinc")
         assert search("zinc") == ["/zinc"], "a promoted server has rows of its own from now on"
+
+
+def test_a_promoted_replica_is_followed_without_a_restart(replica: Replica, start):
+    server = urlsplit(replica.primary)
+    domain = scenarios.run(set_up, {"DATABASE_URL": replica.primary}).split()[0]
+    network = SlowNetwork(server.hostname, server.port)
+    both = f"postgres://docs@127.0.0.1:{network.port},127.0.0.1:{replica.port}{server.path}"
+    service = start.fresh(DATABASE_URL=both)
+    with httpx.Client(base_url=service.url, timeout=PATIENCE, trust_env=False, verify=False) as http:
+
+        def view(path: str) -> int:
+            body = {"id": uuid.uuid4().hex, "path": path}
+            return http.post(f"/discovery/v1/view/{domain}", json=body, headers=READER).status_code
+
+        assert view("/before") == 204
+        wait_for(lambda: replica.run("SELECT path FROM analytics_page") == [("/before",)], "the replica")
+        network.close()
+        assert view("/between") == 503, "a replica cannot store it"
+        assert http.get("/health/ready").status_code == 503
+        replica.promote()
+        assert view("/after") == 204
+        assert set(replica.run("SELECT path FROM analytics_page")) == {("/before",), ("/after",)}
+        assert http.get("/health/ready").status_code == 200
+        found = scenarios.complete("doctor", DATABASE_URL=both).stdout
+        assert f"at 127.0.0.1:{replica.port} answers and can be written" in found
+
+        scenarios.run(write_on_a_server_that_became_read_only, {"DATABASE_URL": both})
+        replica.run("ALTER SYSTEM SET default_transaction_read_only = on")  # as a primary that was put out of use
+        replica.run("SELECT pg_reload_conf()")
+        wait_for(lambda: view("/read-only") == 503, "connections to be given up")
+        replica.run("ALTER SYSTEM RESET default_transaction_read_only")
+        replica.run("SELECT pg_reload_conf()")
+        wait_for(lambda: view("/again") == 204, "the server")
+    assert "Traceback" not in service.log.read_text()

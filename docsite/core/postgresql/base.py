@@ -17,10 +17,10 @@ from django.conf import settings
 from django.db.backends.postgresql import base
 from django.utils.asyncio import async_unsafe
 from psycopg import IsolationLevel, OperationalError
-from psycopg.errors import QueryCanceled, TooManyConnections
+from psycopg.errors import QueryCanceled, ReadOnlySqlTransaction, TooManyConnections
 from psycopg.pq import TransactionStatus
 
-from docsite.core import context, request_times
+from docsite.core import context, replica, request_times
 from docsite.core.db import NO_ANSWER
 
 CHECK_SECONDS = 1.5  # at most, for the first statement on a connection that was not used for a while
@@ -28,6 +28,12 @@ MIN_CONNECT_SECONDS = 0.25  # that must be left to try it
 CONNECT_SECONDS = 3  # the least that libpq takes is 2
 WAIT_SECONDS = 4.0  # for a connection, when all are in use here or at the server
 RETRY_SECONDS = 0.1
+# What tells whether a connection still leads to the kind of server that `target_session_attrs` names, and the answer.
+KIND_CHECKS = {
+    "read-write": ("SHOW transaction_read_only", "off"),
+    "primary": ("SELECT pg_is_in_recovery()::text", "false"),
+    "standby": ("SELECT pg_is_in_recovery()::text", "true"),
+}
 FAILED_AT_ONCE = ("too many", "remaining connection slots", "no more connections")  # PostgreSQL's and PgBouncer's words
 
 # For a network that drops packets: the kernel then closes a connection on which nothing is acknowledged.
@@ -42,15 +48,23 @@ OPTIONS = {
 _free: defaultdict[str, threading.BoundedSemaphore] = defaultdict(  # by alias
     lambda: threading.BoundedSemaphore(settings.ENV.database_connections)
 )
+_last_server: dict[str, tuple[str, str]] = {}  # host and port of the latest connection, by alias
 
 
 class Connection(psycopg.Connection[Any]):
     """A connection on which a statement may take as long as the context allows."""
 
+    is_of_primary = False
+
     def wait(self, gen: Any, *options: Any, **named: Any) -> Any:
         """Run a statement. Closes the connection and raises `OperationalError` when its time is over."""
         until = context.database_deadline.get()
-        return super().wait(gen if until is None else self._limit(gen, until), *options, **named)
+        try:
+            return super().wait(gen if until is None else self._limit(gen, until), *options, **named)
+        except ReadOnlySqlTransaction as failure:  # an InternalError
+            if not self.is_of_primary:
+                raise
+            raise OperationalError(f"the server is no primary any more: {failure}") from None
 
     def _limit(self, statement: Any, until: float) -> Generator[Any, Any, Any]:
         try:
@@ -74,6 +88,8 @@ class Connection(psycopg.Connection[Any]):
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """Opens at most `DATABASE_CONNECTIONS` to each server in a process. Who needs a further one waits briefly."""
+
+    _kind_check: tuple[str, str] | None = None
 
     def get_connection_params(self) -> dict[str, Any]:
         """The parameters of `DATABASE_URL`, which come before ours."""
@@ -99,7 +115,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         except BaseException:
             free.release()
             raise
+        connection.is_of_primary = self.alias != replica.ALIAS
         self._is_pooled: bool | None = None
+        self._kind_check = KIND_CHECKS.get(conn_params.get("target_session_attrs", ""))
         self._release = weakref.finalize(connection, free.release)  # threads that end leave theirs to the collector
         self._release.atexit = False
         return connection
@@ -107,11 +125,26 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _connect(self, conn_params: dict[str, Any], until: float) -> Connection:
         while True:
             try:
-                return Connection.connect(**conn_params)
+                connection = Connection.connect(**self._put_last_server_first(conn_params))
+                _last_server[self.alias] = (connection.info.host, str(connection.info.port))
+                return connection
             except OperationalError as failure:
                 if time.monotonic() > until or not any(words in str(failure) for words in FAILED_AT_ONCE):
                     raise
             time.sleep(RETRY_SECONDS)
+
+    def _put_last_server_first(self, conn_params: dict[str, Any]) -> dict[str, Any]:
+        """The same parameters. Of several servers, one that is gone costs its time limit only once."""
+        hosts, ports = (str(conn_params.get(name) or "").split(",") for name in ("host", "port"))
+        if len(hosts) == 1 or "hostaddr" in conn_params:
+            return conn_params
+        servers = zip(hosts, ports * len(hosts) if len(ports) == 1 else ports, strict=True)
+        first = sorted(servers, key=lambda server: server != _last_server.get(self.alias))
+        return {
+            **conn_params,
+            "host": ",".join(host for host, _ in first),
+            "port": ",".join(port for _, port in first),
+        }
 
     def _close(self) -> None:
         try:
@@ -138,8 +171,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return self._is_pooled
 
     def is_usable(self) -> bool:
-        """Whether the connection answers. A server that hangs is found here before a statement waits for it."""
+        """Whether the connection answers, and its server is still of the kind that the address asks for.
+
+        A server that hangs is found here before a statement waits for it; so is one that was the primary.
+        """
         deadline = context.database_deadline.get()
         seconds = CHECK_SECONDS if deadline is None else min(CHECK_SECONDS, deadline - time.monotonic())
         with context.limit_database_time(seconds):
-            return super().is_usable()
+            if self._kind_check is None or self.connection is None:
+                return super().is_usable()
+            statement, expected = self._kind_check
+            try:
+                return bool(self.connection.execute(statement).fetchone() == (expected,))
+            except psycopg.Error:
+                return False

@@ -84,7 +84,10 @@ def _count_dump(file: Path) -> dict[str, int]:
 def _run(program: str, *options: str) -> None:
     """Run a program on the database of the settings. The password is in its environment, where others do not see it."""
     (_, *connect, name), environment = DatabaseClient.settings_to_cmd_args_env(connection.settings_dict, [])
-    process = _start([program, *connect, f"--dbname={name}", *options], {**os.environ, **(environment or {})})
+    variables = {**os.environ, **(environment or {})}
+    if kind := connection.settings_dict["OPTIONS"].get("target_session_attrs"):
+        variables["PGTARGETSESSIONATTRS"] = kind  # the server of several that the connection chose
+    process = _start([program, *connect, f"--dbname={name}", *options], variables)
     _, error = process.communicate()
     if process.returncode:
         raise BackupError(f"{program} failed: {_first_line(error.decode())}")

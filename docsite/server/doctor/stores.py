@@ -69,7 +69,10 @@ def check_redis() -> Finding:
 
 def _describe_server(cursor: Any) -> str:
     cursor.execute("SELECT sqlite_version()" if connection.vendor == "sqlite" else "SHOW server_version")
-    return f"{connection.display_name} {cursor.fetchone()[0]}"
+    name = f"{connection.display_name} {cursor.fetchone()[0]}"
+    if "," not in str(connection.settings_dict["HOST"]):
+        return name
+    return f"{name} at {connection.connection.info.host}:{connection.connection.info.port}"  # one of several servers
 
 
 def _list_pending() -> list[Any]:

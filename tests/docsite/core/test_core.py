@@ -209,6 +209,7 @@ def test_each_process_counts_for_itself_while_the_store_is_down(settings, monkey
         ("TRUSTED_PROXIES", "10.0.0.300", "10.0.0.300"),
         ("OPENAI_BASE_URL", "localhost:11434", "http://127.0.0.1:11434/v1"),
         ("DATABASE_URL", "mysql://x", "postgres://"),
+        ("DATABASE_URL", "postgres://docs@one:5432,two:x/docs", "host:5432,host:5432"),
         ("REDIS_URL", "127.0.0.1", "redis://"),
         ("DEBUG", "perhaps", "boolean"),
         ("DATA_DIR", "/proc/nowhere", "cannot be created"),

@@ -2,11 +2,13 @@
 
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
+from docsite import database_settings
 from docsite.core import context
 from docsite.core.signals import command_started
 from docsite.core.tenants.management.base import check_migrations
@@ -41,6 +43,10 @@ class Command(BaseCommand):
             raise CommandError(
                 f"Name the new database by an argument or by {VARIABLE}: postgres://user:password@host/name or sqlite:///path."
             )
+        try:
+            database_settings.describe(url, Path())
+        except ValueError as wrong:
+            raise CommandError(f"The address of the new database: {wrong}.") from None
         check_migrations()
         self._next = time.monotonic() + PROGRESS_SECONDS
         try:
