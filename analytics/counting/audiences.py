@@ -7,7 +7,7 @@ the same numbers from the rows, which are only added.
 """
 
 import threading
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from django.db import transaction
 
 from analytics.audience import Dimensions
 from analytics.counting.cells import FIRST_KEY, Ints
+from analytics.counting.new_values import Limits, NewValues, Origin
 from analytics.models import Audience, PageView
 from docsite.core.tenants.models import Project
 
@@ -56,7 +57,7 @@ class Audiences:
         self._table: Ints = np.zeros((1, len(_FIELDS)), np.int64)
         self._entries = np.zeros(1, bool)
         self._days: OrderedDict[int, set[int]] = OrderedDict()
-        self._new: Counter[tuple[int, str]] = Counter()  # by day and the network that had them first
+        self._new = NewValues("audiences", project_id)
         self._lock = threading.Lock()
 
     def load(self) -> None:
@@ -104,8 +105,8 @@ class Audiences:
     def assign_numbers(self, views: Sequence[HasDimensions]) -> list[int]:
         """The audience numbers of views. New audiences get a number.
 
-        Beyond 10,000 audiences a day, and 100 new ones of a reader's network, further ones share `(other)`. Each
-        process counts those of a day for itself.
+        Beyond 10,000 audiences a day, and 100 new ones of a reader's network, further ones share `(other)`. All
+        processes together count new audiences. Of the known ones each process counts those of a day for itself.
         """
         numbers = [self.numbers.get(view.dimensions, -1) for view in views]
         days = [view.at // DAY for view in views]
@@ -123,25 +124,33 @@ class Audiences:
 
         The values of `found` are the networks of the readers.
         """
+        if any(dimensions not in self.numbers for dimensions, _ in found):
+            self.load()  # another process may have numbered them
+        limits = Limits(MAX_AUDIENCES, MAX_NEW_OF_A_READER)
         new: dict[int, set[Dimensions]] = {}
-        chosen = {}
+        wanted: dict[Dimensions, Origin | None] = {}  # audiences without a number; None: without a limit
         for (dimensions, day), network in found.items():
             admitted, added = self._admitted(day), new.setdefault(day, set())
-            chosen[dimensions, day] = dimensions
             number = self.numbers.get(dimensions)
             if number in admitted:
                 continue
-            is_new = bool(network) and number is None
+            is_new = number is None and dimensions not in wanted
             has_room = len(admitted) + len(added) < MAX_AUDIENCES and len(self.rows) + len(added) < MAX_IN_ALL
-            if has_room and not (is_new and self._new[day, network] >= MAX_NEW_OF_A_READER):
-                self._new[day, network] += is_new
-                added.add(dimensions)
-            else:
-                chosen[dimensions, day] = dimensions.limited()
-        self._number(sorted(set(chosen.values()) - self.numbers.keys()))
+            if not has_room or (is_new and not self._new.has_room((day, network), limits)):
+                wanted[dimensions.limited()] = None
+                continue
+            if is_new:
+                wanted[dimensions] = (day, network)
+            added.add(dimensions)
+        self._number({values: origin for values, origin in wanted.items() if values not in self.numbers}, limits)
         for day, added in new.items():
-            self._admitted(day).update(self.numbers[dimensions] for dimensions in added)
-        return {pair: self.numbers[dimensions] for pair, dimensions in chosen.items()}
+            self._admitted(day).update(self.numbers[dimensions] for dimensions in added & self.numbers.keys())
+        return {
+            (dimensions, day): self.numbers[
+                dimensions if self.numbers.get(dimensions) in self._admitted(day) else dimensions.limited()
+            ]
+            for dimensions, day in found
+        }
 
     def _admitted(self, number: int) -> set[int]:
         """The numbers of the audiences that were seen on a day."""
@@ -152,22 +161,25 @@ class Audiences:
             day = self._days[number] = {NONE, *views.values_list("audience", flat=True).distinct()}
             if len(self._days) > _MAX_CACHED_DAYS:
                 self._days.popitem(last=False)
-                self._new.clear()
         return day
 
-    def _number(self, added: list[Dimensions]) -> None:
-        """Number new audiences. They are committed when this returns."""
-        if not added:
+    def _number(self, audiences: Mapping[Dimensions, Origin | None], limits: Limits) -> None:
+        """Number new audiences as far as there is room, else what is left of them. They are committed then."""
+        if not audiences:
             return
         with transaction.atomic():
             # One process at a time.
             Project.objects.select_for_update(no_key=True).get(pk=self.project_id)
             self.load()
-            new = [dimensions for dimensions in added if dimensions not in self.numbers]
+            unknown = {values: origin for values, origin in audiences.items() if values not in self.numbers}
+            limited = {values: origin for values, origin in unknown.items() if origin}
+            admitted = self._new.admit(list(limited.values()), limits)
+            refused = {values for values, is_admitted in zip(limited, admitted, strict=True) if not is_admitted}
+            needed = (unknown.keys() - refused) | {values.limited() for values in refused}
             first = len(self.rows)
             Audience.objects.bulk_create(
                 Audience(project_id=self.project_id, number=number, **dimensions._asdict())
-                for number, dimensions in enumerate(new, first)
+                for number, dimensions in enumerate(sorted(needed - self.numbers.keys()), first)
             )
         self.load()
 

@@ -1,14 +1,15 @@
 """Number the pages of a project. Cells and visit histories refer to a page by its number."""
 
 import threading
-from collections import Counter, OrderedDict
-from collections.abc import Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 from django.db import transaction
 
 from analytics.counting.cells import MAX_PAGES, Ints
+from analytics.counting.new_values import Limits, NewValues, Origin
 from analytics.models import Page, PageView
 from docsite.core.tenants.models import Project
 from search.models import Document
@@ -44,6 +45,7 @@ class Pages:
         self._by_path: list[str] = []
         self._rank: Ints = np.zeros(1, np.int64)
         self._days: OrderedDict[int, _Day] = OrderedDict()
+        self._new = NewValues("paths", project_id)
         self._lock = threading.Lock()
 
     def load(self) -> None:
@@ -70,8 +72,8 @@ class Pages:
 
         Beyond 10,000 paths a day outside of the index, further paths share the page
         `(other)`, so that scanners cannot create millions of pages. So do new paths outside of the index
-        beyond 200 a day of one network; views without a network have no such limit. Each process counts
-        the paths of a day for itself.
+        beyond 200 a day of one network; views without a network have no such limit. All processes together count
+        new paths. Of the known ones each process counts those of a day for itself.
         """
         days = [view.at // DAY for view in views]
         loaded = {number: self._day(number) for number in set(days)}
@@ -90,29 +92,35 @@ class Pages:
         return [admitted[day].get(view.path, other) for view, day in zip(views, days, strict=True)]
 
     def _add_paths(self, found: list[tuple[str, "_Day", str]]) -> None:
-        indexed = indexed_paths(self.project_id)
-        needed: set[str] = set()
+        if any(path not in self.numbers for path, _, _ in found):
+            self.load()  # another process may have numbered them
+        indexed, limits = indexed_paths(self.project_id), Limits(MAX_UNINDEXED, MAX_NEW_OF_A_READER)
+        wanted: dict[str, Origin | None] = {}  # paths without a number; None: without a limit
         new = []
         for path, day, network in found:
             if path in day.admitted:
                 continue
-            is_new = path not in indexed and path not in self.numbers and path not in needed
-            has_too_many = bool(network) and is_new and day.new_pages[network] >= MAX_NEW_OF_A_READER
-            if path in indexed or (day.unindexed < MAX_UNINDEXED and not has_too_many):
-                day.unindexed += path not in indexed
-                day.new_pages[network] += is_new
-                day.admitted[path] = NONE  # until it has a number
-                new.append((day, path))
-                needed.add(path)
-            else:
-                needed.add(OTHER)
+            origin = None if path in indexed else (day.number, network)
+            is_new = path not in self.numbers and path not in wanted
+            if origin and (day.unindexed >= MAX_UNINDEXED or (is_new and not self._new.has_room(origin, limits))):
+                wanted[OTHER] = None
+                continue
+            if is_new:
+                wanted[path] = origin
+            day.unindexed += path not in indexed
+            day.admitted[path] = NONE  # until it has a number
+            new.append((day, path))
         try:
-            self._number(sorted(needed - self.numbers.keys()))
+            self._number({path: origin for path, origin in wanted.items() if path not in self.numbers}, limits)
         except BaseException:
             self._days.clear()  # they are counted again
             raise
         for day, path in new:
-            day.admitted[path] = self.numbers[path]
+            if path in self.numbers:
+                day.admitted[path] = self.numbers[path]
+            else:
+                del day.admitted[path]
+                day.unindexed -= 1
 
     def _day(self, number: int) -> "_Day":
         day = self._days.get(number)
@@ -123,15 +131,19 @@ class Pages:
                 self._days.popitem(last=False)
         return day
 
-    def _number(self, paths: list[str]) -> None:
-        """Number new paths. They are committed when this returns."""
+    def _number(self, paths: Mapping[str, Origin | None], limits: Limits) -> None:
+        """Number new paths as far as there is room. They are committed when this returns."""
         if not paths:
             return
         with transaction.atomic():
             # One process at a time.
             Project.objects.select_for_update(no_key=True).get(pk=self.project_id)
             self.load()
-            new = [path for path in paths if path not in self.numbers]
+            unknown = {path: origin for path, origin in paths.items() if path not in self.numbers}
+            limited = {path: origin for path, origin in unknown.items() if origin}
+            admitted = self._new.admit(list(limited.values()), limits)
+            refused = {path for path, is_admitted in zip(limited, admitted, strict=True) if not is_admitted}
+            new = sorted((unknown.keys() | ({OTHER} if refused else set())) - refused - self.numbers.keys())
             first = len(self.paths)
             if first + len(new) > MAX_PAGES:
                 raise OverflowError("This project has too many pages.")
@@ -145,11 +157,11 @@ class _Day:
     """The paths that were viewed on one day."""
 
     def __init__(self, pages: Pages, number: int) -> None:
+        self.number = number
         views = PageView.objects.filter(project_id=pages.project_id, at__gte=number * DAY, at__lt=(number + 1) * DAY)
         numbers = set(views.values_list("page", flat=True).distinct())
         self.admitted = {pages.paths[number]: number for number in numbers}
         self.unindexed = len(self.admitted.keys() - indexed_paths(pages.project_id) - {OTHER})
-        self.new_pages: Counter[str] = Counter()  # outside of the index, by the network that viewed them first
 
 
 def indexed_paths(project_id: int) -> set[str]:
