@@ -21,17 +21,21 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes. Without a cache each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test matrix packages collect quick fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity trial check node-tests lint fix types widget pictures lock clean
+.PHONY: demo test matrix faults packages collect quick fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity trial check node-tests lint fix types widget pictures lock clean
 
 demo: $(VENV)/.installed widget  ## set up and serve the demo site
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
 
 test:  ## everything; installs what the tests need
 	@$(MAKE) --no-print-directory --jobs 4 --output-sync=target packages check widget node-tests collect
-	$(PY) -m pytest tests/services tests $(PARALLEL) -m "not matrix"
+	$(PY) -m pytest tests/services tests $(PARALLEL) -m "not matrix and not faults"
 
 matrix: packages widget node-tests collect  ## the variants, sizes and faults that `make test` leaves out
 	$(PY) -m pytest tests/services tests $(PARALLEL) -m matrix
+
+# ONLY=failover,limits,log_disk,releases; RELEASE=commit or tag of the last release
+faults: packages widget collect  ## runs under load while something breaks: failover, full disk, two releases; one line each; minutes
+	@RELEASE=$(RELEASE) $(PY) -m pytest -q $(if $(ONLY),$(shell echo $(ONLY) | sed 's/,/ /g; s#[a-z_]*#tests/services/faults/test_&.py#g'),tests/services/faults) -m faults
 
 packages:  ## system packages for tests
 	@sh tests/install.sh
@@ -45,7 +49,7 @@ node-tests: $(VENV)/.node  ## the widget's modules; installs the clients that ot
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test $$(find tests/widget -name '*.test.js')
 
 quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
-	$(PY) -m pytest -m "not browser and not node and not services and not matrix"
+	$(PY) -m pytest -m "not browser and not node and not services and not matrix and not faults"
 
 # REQUESTS=20000 FRAMES=5000 SEED=1
 fuzz: $(VENV)/.installed-dev  ## generated requests and socket frames against a running service; 4 minutes
