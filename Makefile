@@ -33,7 +33,7 @@ test:  ## everything; installs what the tests need
 matrix: packages widget node-tests collect  ## the variants, sizes and faults that `make test` leaves out
 	$(PY) -m pytest tests/services tests $(PARALLEL) -m matrix
 
-# ONLY=failover,limits,log_disk,releases; RELEASE=commit or tag of the last release
+# ONLY=failover,limits,log_disk,releases,memory; RELEASE=commit or tag of the last release
 faults: packages widget collect  ## runs under load while something breaks: failover, full disk, two releases; one line each; minutes
 	@RELEASE=$(RELEASE) $(PY) -m pytest -q $(if $(ONLY),$(shell echo $(ONLY) | sed 's/,/ /g; s#[a-z_]*#tests/services/faults/test_&.py#g'),tests/services/faults) -m faults
 
