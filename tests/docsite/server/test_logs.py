@@ -128,6 +128,11 @@ def test_browsers_on_other_origins_may_read_the_id(http, service, project):
             "<WebRequest method=GET uri=/ask?… clientproto=HTTP/1.1>",
         ),
         ("future: <Task exception=ValueError('zucchini')>", "future: <Task exception=…"),
+        (
+            "Service Unavailable: /discovery/v2/assistant/acme/message/c-42\n/stream",
+            "Service Unavailable: /discovery/v2/assistant/acme/message/…",
+        ),
+        ("Internal Server Error: /shared/zucchini", "Internal Server Error: /shared/…"),
     ],
 )
 def test_a_message_is_one_line_without_keys(text, logged):
