@@ -11,6 +11,7 @@ from analytics.admin import feedback_detail, triage
 from analytics.models import Feedback
 from docsite.core.tenants.models import Role
 from docsite.core.workspace import navigation
+from docsite.core.workspace.date_filter import DateFilter
 from docsite.core.workspace.reports.formatting import visible
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
 
@@ -38,10 +39,10 @@ class FeedbackAdmin(ScopedAdmin):
     reads, acts = Role.VIEWER, Role.WRITER
     list_display = ("created", "excerpt", "thumb", "status", "page", "source", "project")
     list_display_links = ("created", "excerpt")
-    list_filter = (ProjectFilter, "status", "source", "helpful")
+    list_filter = (ProjectFilter, ("created_at", DateFilter), "status", "source", "helpful")
     list_select_related = ("project",)
     search_fields = ("comment", "path", "contact")
-    date_hierarchy = "created_at"
+    show_full_result_count = False
     actions = tuple(_build_action(status) for status in Feedback.Status)
     _main = ("created", "source", "project", "page", "thumb", "reason", "comment", "contact")
     _code = ("filename", "lang", "code_block")
@@ -57,6 +58,11 @@ class FeedbackAdmin(ScopedAdmin):
         """The fields; those of code and answer only if the feedback is about code or an answer."""
         left_out = (*(() if obj and obj.code else self._code), *(() if obj and obj.message_id else ("answer",)))
         return tuple(name for name in self.fields if name not in left_out)
+
+    def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
+        """Latest first, where an index by project and time serves it; to a superuser, all feedback by arrival."""
+        is_of_projects = request.GET.get("project") or not request.user.is_superuser
+        return ("-created_at", "-pk") if is_of_projects else ("-pk",)
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
         """The columns; without the project if the list shows only one."""

@@ -8,6 +8,7 @@ from django.http import HttpRequest
 
 from assistant.models import Message, Thread
 from docsite.core.tenants.models import Role
+from docsite.core.workspace.date_filter import DateFilter
 from docsite.core.workspace.scoped_admin import ProjectFilter, ReadOnlyRows, ScopedAdmin
 
 
@@ -30,9 +31,10 @@ class ThreadAdmin(ScopedAdmin):
     reads = Role.VIEWER
     list_display = ("title", "project", "turns", "created_at")
     list_select_related = ("project",)
-    list_filter = (ProjectFilter,)
+    list_filter = (ProjectFilter, ("created_at", DateFilter))
     search_fields = ("messages__content", "thread_id")
-    date_hierarchy = "created_at"
+    ordering = ("-pk",)  # as they began; an index in this order exists
+    show_full_result_count = False
     inlines = (MessageInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:

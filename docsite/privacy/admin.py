@@ -14,6 +14,7 @@ from docsite.core.http.client_address import parse_address
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import navigation
+from docsite.core.workspace.date_filter import DateFilter
 from docsite.core.workspace.scoped_admin import ScopedAdmin
 from docsite.privacy import audit_page, erasure
 from docsite.privacy.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER
@@ -84,9 +85,9 @@ class AuditAdmin(ScopedAdmin):
 
     organization = "organization_id"
     list_display = ("at", "actor", "network", "action", "object", "project", "values")
-    list_filter = ("action",)
+    list_filter = (("at", DateFilter), "action")
     search_fields = ("actor", "object", "project")
-    date_hierarchy = "at"
+    show_full_result_count = False
 
     @admin.display(description="Values")
     def values(self, entry: AuditEntry) -> str:

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from analytics.models import PageView
-from assistant.models import Message
+from assistant.models import Thread
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.keys import find_public_token
@@ -29,12 +29,12 @@ class Arrival:
 
 def list_arrivals(project: Project) -> list[Arrival]:
     """The first question, search and view of a reader. Samples do not count."""
-    questions = Message.objects.filter(thread__project=project, thread__sample=False, role=Message.Role.USER)
+    conversations = Thread.objects.filter(project=project, sample=False)  # each begins with a question
     searches = SearchQuery.objects.filter(project=project, sample=False)
     view = PageView.objects.filter(project=project, sample=False).order_by("at").first()
     return [
         Arrival(
-            "question", questions.order_by("pk").values_list("created_at", flat=True).first(), "Ask the assistant."
+            "question", conversations.order_by("pk").values_list("created_at", flat=True).first(), "Ask the assistant."
         ),
         Arrival("search", searches.order_by("at").values_list("at", flat=True).first(), "Search on such a page."),
         Arrival("view", view.seen_at if view else None, "Open a page with the second tag."),

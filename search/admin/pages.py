@@ -8,6 +8,7 @@ from django.http import HttpRequest
 
 from docsite.core.tenants.models import Role
 from docsite.core.workspace import extensions, navigation
+from docsite.core.workspace.date_filter import DateFilter
 from docsite.core.workspace.scoped_admin import ProjectFilter, ReadOnlyRows, ScopedAdmin
 from search.admin import query_page, searches
 from search.models import Document, SearchQuery, SearchSettings, Section
@@ -90,10 +91,10 @@ class SearchQueryAdmin(ScopedAdmin):
         FoundFilter,
         ("clicked_path", admin.EmptyFieldListFilter),
         ProjectFilter,
+        ("at", DateFilter),
     )
     search_fields = ("text", "clicked_path")
     list_select_related = ("project",)
-    date_hierarchy = "at"
     show_full_result_count = False
 
 
