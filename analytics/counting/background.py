@@ -1,15 +1,20 @@
-"""The thread that seals new views and sweeps once a day, in each process that serves."""
+"""The thread that seals new views, in each process that serves. One of them sweeps, each project once a day."""
+
+from datetime import timedelta
 
 from analytics.counting.sealer import seal
 from analytics.counting.sweeper import sweep
 from docsite.core.background import BackgroundThread
+from docsite.core.notifications import routines
 
 SEAL_AFTER_VIEWS = 5_000
 SEAL_AFTER_SECONDS = 60.0
+SWEEP = "sweep of views"
+SWEEP_PAUSE = timedelta(minutes=10)  # until it is asked again which projects are due
 
 
 class _Sealer(BackgroundThread):
-    """A thread that seals after enough views or a minute, and sweeps once a day."""
+    """A thread that seals after enough views or a minute, and sweeps unless another process does."""
 
     name = "sealer"
     seconds = retry_seconds = SEAL_AFTER_SECONDS
@@ -25,7 +30,9 @@ class _Sealer(BackgroundThread):
     def work(self) -> None:
         """Seal, then sweep."""
         seal(timeout=3600)
-        sweep()
+        if claimed := routines.claim(SWEEP, SWEEP_PAUSE):
+            sweep(go_on=claimed.extend)
+            claimed.finish(SWEEP_PAUSE)
 
 
 _sealer = _Sealer()

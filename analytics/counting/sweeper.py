@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from collections.abc import Callable
 from datetime import timedelta
 
 import numpy as np
@@ -58,11 +59,11 @@ def _own_days() -> dict[int, int]:
     return {project_id: _limit_days(own) for project_id, own in rows}
 
 
-def sweep(*, force: bool = False) -> int:
+def sweep(*, force: bool = False, go_on: Callable[[], object] = bool) -> int:
     """Trim the visit histories and remove old raw views that are sealed, of each project at most once a day.
 
     The first sweep of a project waits a day: while histories are untrimmed, old logs can be imported in any order.
-    Returns the number of removed views.
+    Returns the number of removed views. `go_on` is called after each project.
     """
     now = timezone.now()
     due = Seal.objects.all() if force else Seal.objects.filter(swept_at__lte=now - EVERY)
@@ -70,6 +71,7 @@ def sweep(*, force: bool = False) -> int:
     for project_id in due.order_by("project_id").values_list("project_id", flat=True).distinct():
         removed += _sweep_project(project_id, days.get(project_id, settings.ENV.raw_view_days))
         Seal.objects.filter(project=project_id).update(swept_at=now)
+        go_on()
     key_rotation.sweep()
     return removed
 

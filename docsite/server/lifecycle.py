@@ -36,7 +36,7 @@ from search.vectors import background as vectors
 
 logger = logging.getLogger(__name__)
 
-# Single views, visit histories and visitor secrets are swept once a day, by `analytics.counting.background`.
+# One process of all runs them. Single views, visit histories and visitor secrets: `analytics.counting.background`.
 SWEEPS = (
     *(recording.sweep, retention.sweep, grouping.sweep, chat_ids.sweep, reservations.sweep, feedback.sweep),
     *(support_requests.sweep, sweep_sessions, events.sweep, notifications.sweep),

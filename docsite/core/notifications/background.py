@@ -6,8 +6,8 @@ from django.utils import timezone
 
 from docsite.core.background import BackgroundThread
 from docsite.core.delivery import outbox
-from docsite.core.notifications import alerts, confirmation, digest
-from docsite.core.notifications.models import Alert, Digest, Routine
+from docsite.core.notifications import alerts, confirmation, digest, routines
+from docsite.core.notifications.models import Alert, Digest
 
 NAME = "alerts and digests"
 EVERY = timedelta(minutes=1)
@@ -22,17 +22,9 @@ class _Watcher(BackgroundThread):
 
     def work(self) -> None:
         """Look once."""
-        if claim():
+        if routines.claim(NAME, EVERY, lease=EVERY):
             alerts.check_all()
             digest.issue_due(timezone.now())
-
-
-def claim() -> bool:
-    """Whether this process runs the routine now. Of several at once, one moves its time."""
-    now = timezone.now()
-    routine, is_new = Routine.objects.get_or_create(name=NAME)
-    due = Routine.objects.filter(pk=routine.pk, due_at=routine.due_at)
-    return (is_new or routine.due_at <= now) and bool(due.update(due_at=now + EVERY))
 
 
 def sweep() -> None:

@@ -1,7 +1,6 @@
 """People are told once about each problem, and once that it is over. Each chooses what, and ends it by a link."""
 
 import shutil
-import uuid
 from datetime import timedelta
 
 import pytest
@@ -313,14 +312,6 @@ def test_a_check_that_fails_does_not_hide_the_others(make_project, subscribe, mo
     alerts.check_all()
     assert Alert.objects.filter(project=project, topic="source").exists()
     assert "could not be checked" in caplog.text
-
-
-def test_one_of_two_processes_checks_in_a_minute(monkeypatch):
-    monkeypatch.setattr(background, "NAME", uuid.uuid4().hex)
-    assert background.claim()
-    assert not background.claim()
-    with time_machine.travel(timezone.now() + background.EVERY):
-        assert background.claim()
 
 
 def test_what_waits_for_a_mail_server_is_not_sent_after_a_month(make_project, subscribe):
