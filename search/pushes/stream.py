@@ -17,6 +17,7 @@ from docsite.core.http.errors import BadRequest, Unavailable
 from search.models import Source
 from search.pushes.run import Push
 from search.stored_sources import queue
+from search.stored_sources.worker import explain_end
 
 logger = logging.getLogger(__name__)
 
@@ -24,9 +25,17 @@ MAX_PUSHES = 2  # at once in a process that serves; each takes a processor
 KEEP_ALIVE_SECONDS = 10.0  # after which the last report is repeated, so that no proxy gives up
 END_SECONDS = 10.0  # for a process that has to end
 _LIMIT = 8 * 1024 * 1024  # bytes of a report
-_FAILED = {"event": "error", "error": "The process that read the push ended without a result. Nothing has changed."}
 
 _running: set[asyncio.Task[None]] = set()
+
+
+class _Lost(dict[str, Any]):
+    """The last report of a process that ended without one. `status` as `subprocess` has it."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(
+            event="error", error=f"The process that read the push {explain_end(status)} Nothing has changed."
+        )
 
 
 async def start(push: Push, file: IO[bytes]) -> AsyncIterator[bytes]:
@@ -37,24 +46,24 @@ async def start(push: Push, file: IO[bytes]) -> AsyncIterator[bytes]:
     """
     if len(_running) >= MAX_PUSHES:
         raise Unavailable("Too many pushes are running. Try again shortly.", 30)
-    reports: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+    reports: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
     task = asyncio.create_task(_run(push, file, reports))
     _running.add(task)
     task.add_done_callback(_running.discard)
     try:
-        first = await reports.get() or _FAILED
+        first = await reports.get()
     except BaseException:
         task.cancel()
         raise
-    if first is _FAILED:
-        raise Unavailable(_FAILED["error"], 30)
+    if isinstance(first, _Lost):
+        raise Unavailable(first["error"], 30)
     if first["event"] == "error":
         raise BadRequest(f"body: {first['error']}", sentence=first["error"])
     return _pass_on(first, reports, task)
 
 
 async def _pass_on(
-    report: dict[str, Any], reports: "asyncio.Queue[dict[str, Any] | None]", task: "asyncio.Task[None]"
+    report: dict[str, Any], reports: "asyncio.Queue[dict[str, Any]]", task: "asyncio.Task[None]"
 ) -> AsyncIterator[bytes]:
     try:
         while True:
@@ -62,16 +71,16 @@ async def _pass_on(
             if report["event"] in ("end", "error"):
                 return
             with suppress(TimeoutError):
-                following: dict[str, Any] | None = await asyncio.wait_for(reports.get(), KEEP_ALIVE_SECONDS)
-                report = following or _FAILED
+                report = await asyncio.wait_for(reports.get(), KEEP_ALIVE_SECONDS)
     finally:
         if report["event"] not in ("end", "error"):
             task.cancel()
 
 
-async def _run(push: Push, file: IO[bytes], reports: "asyncio.Queue[dict[str, Any] | None]") -> None:
-    """Run the process until it ends; a cancellation ends it at once. Puts None after the last report."""
+async def _run(push: Push, file: IO[bytes], reports: "asyncio.Queue[dict[str, Any]]") -> None:
+    """Run the process until it ends; a cancellation ends it at once. Its last report is followed by `_Lost`."""
     claimed: dict[str, Any] = {}
+    lost = _Lost(1)
     process: asyncio.subprocess.Process | None = None
     try:
         process = await asyncio.create_subprocess_exec(
@@ -94,10 +103,11 @@ async def _run(push: Push, file: IO[bytes], reports: "asyncio.Queue[dict[str, An
         status = await process.wait()
         if status:
             logger.warning("The process of a push ended with status %s.", status)
+            lost = _Lost(status)
             with context.limit_database_time(REQUESTS.seconds):  # anew: the push took its time
-                await in_db(_fail)(claimed, push)
+                await in_db(_fail)(claimed, push, lost["error"])
     finally:
-        reports.put_nowait(None)
+        reports.put_nowait(lost)
         if process and process.returncode is None:
             await _end(process)
 
@@ -111,11 +121,11 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-def _fail(claimed: dict[str, Any], push: Push) -> None:
+def _fail(claimed: dict[str, Any], push: Push, error: str) -> None:
     """Release the source that a process had claimed before it ended without a result."""
     if claimed:
         source = Source(pk=claimed["source"], runner=claimed["runner"])
         if push.is_preview:
             queue.end_preview(source)
         else:
-            queue.fail(source, _FAILED["error"])
+            queue.fail(source, error)

@@ -11,8 +11,6 @@ import signal
 import sys
 import threading
 
-NICENESS = 10
-
 
 def main(fd: int) -> None:
     """Do the push. Its last line is `end` or `error`, unless this program has a bug."""
@@ -50,7 +48,9 @@ def _read_line() -> bytes:
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the process that serves, which ends this one
-    os.nice(NICENESS)
+    from search.stored_sources.worker import give_way
+
+    give_way()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "docsite.settings")
     import django
 

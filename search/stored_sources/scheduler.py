@@ -10,6 +10,7 @@ from django.db import connection
 from docsite.core.background import STOP_SECONDS, BackgroundThread
 from search.models import Source
 from search.stored_sources import queue
+from search.stored_sources.worker import explain_end
 
 
 class _Scheduler(BackgroundThread):
@@ -53,7 +54,7 @@ class _Scheduler(BackgroundThread):
         if self.stopping.is_set():
             queue.release(source)  # the worker may have ended before it could do this itself
         else:
-            queue.fail(source, f"The process that read it ended without a result (status {status}).")
+            queue.fail(source, f"The process that read it {explain_end(status)}")
 
 
 _scheduler = _Scheduler()

@@ -10,6 +10,8 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
+from pathlib import Path
 
 NICENESS = 10
 GRACE_SECONDS = 10.0  # to clean up
@@ -51,6 +53,22 @@ def exit_with_parent() -> None:
     abort()
 
 
+def give_way() -> None:
+    """Let the process that serves go first: for the processor, and when memory runs out.
+
+    Then Linux ends this process, whose source can be read again, and not the one with the readers.
+    """
+    os.nice(NICENESS)
+    with suppress(OSError):  # other systems have no such file
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def explain_end(status: int) -> str:
+    """How such a process ended without a result, as the end of a sentence. `status` as `subprocess` has it."""
+    killed = "was killed, perhaps because memory ran out."
+    return killed if status == -signal.SIGKILL else f"ended without a result (status {status})."
+
+
 def abort() -> None:
     """End the process at once, without waiting for other threads."""
     os._exit(1)
@@ -59,7 +77,7 @@ def abort() -> None:
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the process that serves, which ends this one
-    os.nice(NICENESS)
+    give_way()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "docsite.settings")
     import django
 

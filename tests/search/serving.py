@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from django.utils import timezone
@@ -50,9 +51,11 @@ def serving(folder: str) -> None:
     assert good.wanted_at == good.finished_at + timedelta(days=1)
     killed = stored(folder)
     wait_for(lambda: state_of(killed) == State.RUNNING and scheduler._scheduler.worker, "one to be read")
+    score = Path(f"/proc/{scheduler._scheduler.worker.pid}/oom_score_adj")
+    wait_for(lambda: score.read_text() == "1000\n", "the reader to give way")
     os.kill(scheduler._scheduler.worker.pid, signal.SIGKILL)
     wait_for(lambda: state_of(killed) == State.FAILED, "the end to be noticed")
-    assert killed.error == "The process that read it ended without a result (status -9)."
+    assert killed.error == "The process that read it was killed, perhaps because memory ran out."
     left = stored(folder)
     wait_for(lambda: state_of(left) == State.RUNNING and scheduler._scheduler.worker, "one to be read")
     worker = scheduler._scheduler.worker

@@ -85,11 +85,13 @@ def test_a_killed_process_changes_nothing_and_the_push_says_so(own_service, tena
     generation = Generation.objects.get(project=tenant.project).number
     with pushing(own_service, tenant, until) as lines:
         (worker,) = workers(own_service)
+        assert Path(f"/proc/{worker}/oom_score_adj").read_text() == "1000\n"  # it is killed before the service
+        assert Path(f"/proc/{own_service.process.pid}/oom_score_adj").read_text() != "1000\n"
         os.kill(worker, signal.SIGKILL)
         last = json.loads(list(lines)[-1])
     assert last == {
         "event": "error",
-        "error": "The process that read the push ended without a result. Nothing has changed.",
+        "error": "The process that read the push was killed, perhaps because memory ran out. Nothing has changed.",
     }
     assert_old_pages(tenant, generation)
     assert source_of(tenant).state == "failed"
@@ -132,7 +134,7 @@ def test_a_killed_preview_gives_the_source_back(own_service, tenant):
         lines = response.iter_lines()
         next(line for line in lines if "50 pages" in line)
         os.kill(workers(own_service)[0], signal.SIGKILL)
-        assert "without a result" in list(lines)[-1]
+        assert "was killed" in list(lines)[-1]
     assert (source_of(tenant).state, source_of(tenant).error) == ("done", "")
 
 

@@ -94,8 +94,17 @@ def test_a_unit_runs_a_command_within_limits(unit: Path) -> None:
     assert int(values["LimitNOFILE"]) >= 65536
     assert {"MemoryMax", "TasksMax", "CapabilityBoundingSet", "SystemCallFilter"} <= set(values)
     assert values["ProtectSystem"] == "strict"
+    assert values["OOMPolicy"] == "continue"
     environment = read_environment("environment")
     assert environment["DATA_DIR"] == f"/var/lib/{values['StateDirectory']}" == values["WorkingDirectory"]
+
+
+def test_units_have_the_same_limits() -> None:
+    """The lines from the user on, except what a unit runs and the comments."""
+    own = ("ExecStart=", "#")
+    parts = [unit.read_text().partition("[Service]")[2].splitlines() for unit in UNITS]
+    web, worker = ([line for line in lines if not line.startswith(own)] for lines in parts)
+    assert web == worker
 
 
 def test_containers_run_commands_within_limits() -> None:
