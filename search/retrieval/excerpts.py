@@ -1,9 +1,11 @@
 """The excerpt of a text that a result shows, with the matching words highlighted."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 
 from search.text import analysis
+from search.text.terms import Marks
 
 LENGTH = 280  # characters
 MAX_HIGHLIGHTS = 60  # matches in a text that are considered
@@ -30,25 +32,41 @@ def _stems(word: str, language: str) -> tuple[frozenset[str], tuple[tuple[int, i
 class Highlighter:
     """Finds the wanted terms of a query in texts of one language."""
 
-    def __init__(self, wanted: Collection[str], language: str = "en") -> None:
-        self.wanted = frozenset(wanted)
+    def __init__(self, marks: Marks, language: str = "en") -> None:
+        self.marks = marks
+        self.wanted = marks.terms
         self.language = language
         self._known: dict[str, Sequence[Highlight]] = {}  # the matches in each word, from the word's beginning
 
     def find(self, flat: str) -> list[Highlight]:
         """The words and code names that match a wanted term. The text must have single blanks only."""
-        found: list[Highlight] = []
+        matches = self._find_all(flat)
+        return list(islice(self._drop_lonely(matches) if self.marks.pairs else matches, MAX_HIGHLIGHTS))
+
+    def _drop_lonely(self, matches: Iterable[Highlight]) -> Iterator[Highlight]:
+        """The matches without those of a word that has a sense only beside another one, and stands elsewhere."""
+        before: Highlight | None = None
+        was_given = True
+        for match in matches:
+            is_pair = before is not None and before[1] + 1 >= match[0] and self._are_pair(before[2], match[2])
+            if is_pair and before and not was_given:
+                yield before
+            before, was_given = match, is_pair or not self.marks.anywhere.isdisjoint(match[2])
+            if was_given:
+                yield match
+
+    def _are_pair(self, left: frozenset[str], right: frozenset[str]) -> bool:
+        return any((first, second) in self.marks.pairs for first in left for second in right)
+
+    def _find_all(self, flat: str) -> Iterator[Highlight]:
         at = 0
         for piece in flat.split(" "):
             matches = self._known.get(piece)
             if matches is None:
                 matches = self._known[piece] = self._find_in_piece(piece)
-            if matches:
-                found += [(at + start, at + end, terms) for start, end, terms in matches]
-                if len(found) >= MAX_HIGHLIGHTS:
-                    break
+            for start, end, terms in matches:
+                yield at + start, at + end, terms
             at += len(piece) + 1
-        return found
 
     def _find_in_piece(self, piece: str) -> Sequence[Highlight]:
         if len(piece) <= MAX_CACHED_WORD and self.wanted.isdisjoint(_terms(piece, self.language)):
@@ -76,12 +94,12 @@ class Highlighter:
 class Highlighters(dict[str, Highlighter]):
     """The highlighters of one query by language. Each knows the words of the texts that it has read."""
 
-    def __init__(self, wanted: Collection[str]) -> None:
+    def __init__(self, marks: Marks) -> None:
         super().__init__()
-        self._wanted = wanted
+        self._marks = marks
 
     def __missing__(self, language: str) -> Highlighter:
-        self[language] = Highlighter(self._wanted, language)
+        self[language] = Highlighter(self._marks, language)
         return self[language]
 
 

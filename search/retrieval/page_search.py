@@ -38,7 +38,7 @@ def build_hits(plan: SearchPlan, sections: Sequence[ScoredSection]) -> list[Hit]
     scores = {section.candidate.section_id: section.score for section in sections}
     others = _load_others(plan.project, sections)
     rows = {pk: row for pk, *row in _read_sections(_COLUMNS, list(scores))}
-    highlighters = Highlighters(plan.query.spellings)
+    highlighters = Highlighters(plan.query.marks)
     hits = []
     for pk, score in scores.items():
         heading, anchor, text, trail, body, *page_columns = rows[pk]

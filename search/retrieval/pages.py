@@ -9,6 +9,7 @@ from search.models import Document, Section
 from search.retrieval import index_state
 from search.retrieval.excerpts import Highlighter, build_excerpt
 from search.retrieval.links import make_absolute, page_of
+from search.text.terms import Marks
 
 MAX_ADDRESS = 2000  # characters
 MAX_CHARACTERS = 60_000  # of the sections that are loaded
@@ -56,7 +57,7 @@ def _build_hits(project: Project, document: Document, sections: Sequence[Section
     for section in sections:
         if section.heading and section.anchor != anchor_above:
             above.append(section.heading)
-        excerpt, _ = build_excerpt(section.text or document.description or document.title, Highlighter(()))
+        excerpt, _ = build_excerpt(section.text or document.description or document.title, Highlighter(Marks()))
         hits.append(
             Hit(
                 path=document.path,

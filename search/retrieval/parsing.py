@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from search.text import analysis
+from search.text.language import detect_language
 from search.text.synonyms import NO_SYNONYMS, Phrase, Synonyms
 from search.text.terms import EngineQuery, Query, Term, rarity
 from search.text.vocabulary import Vocabulary
@@ -92,9 +93,14 @@ class _TermReader:
         self.languages = languages
         self.synonyms = synonyms
         self.corrected = 0
+        self.minor = analysis.STOP_WORDS
 
     def read_terms(self, text: str, is_alone: bool) -> tuple[Terms, list[tuple[str, str]]]:
         """The terms of a text, and the pairs of terms that stand side by side."""
+        language = detect_language(text)
+        self.minor = analysis.STOP_WORDS
+        if language not in ("", "en"):  # all words of English that have no sense of their own are stop words
+            self.minor |= analysis.FUNCTION_WORDS.get(language, frozenset())
         words = self.select_words(analysis.words(text), is_alone)
         is_typing = bool(text) and not text[-1].isspace() and bool(words) and text.rstrip().endswith(words[-1])
         terms: Terms = {}
@@ -194,7 +200,9 @@ class _TermReader:
         if key not in terms:
             holding = sum(self.vocabulary.terms.get(spelling, 0) for spelling, _ in spellings)
             sections = self.vocabulary.sections
-            terms[key] = Term(key, weight, rarity(sections, min(sections, holding)) * share, word)
+            terms[key] = Term(
+                key, weight, rarity(sections, min(sections, holding)) * share, word, word.lower() in self.minor
+            )
 
     def is_known(self, form: str) -> bool:
         return any(analysis.stem(form, language) in self.vocabulary.terms for language in self.languages)

@@ -130,7 +130,7 @@ def find_best(plan: SearchPlan, limit: int, has_neighbours: bool = False) -> Bes
     sections = selection.rank(plan, limit, per_page=limit if plan.only_current_page else 2)
     places = _list_places(sections)
     pages = load_pages(plan.project, places, neighbours.list_places(places) if has_neighbours else ())
-    highlighters = Highlighters(plan.query.spellings)
+    highlighters = Highlighters(plan.query.marks)
     hits = [_build_passage(highlighters, pages[one.candidate.document_id], one) for one in sections]
     return BestSections(sections, hits, pages)
 

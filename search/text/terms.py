@@ -39,6 +39,20 @@ class Term:
     weight: float = 1.0  # 1 for a reader's word; less for a word that was derived or comes from the context
     rarity: float = 1.0
     word: str = ""  # as the reader typed it
+    is_minor: bool = False  # a function word, such as the second half of `sign-on`
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What a text has marked: index terms wherever they are, and pairs of terms where they stand side by side."""
+
+    anywhere: frozenset[str] = frozenset()
+    pairs: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """All of them."""
+        return self.anywhere.union(*self.pairs)
 
 
 @dataclass(frozen=True)
@@ -74,6 +88,21 @@ class Query:
     def spellings(self) -> frozenset[str]:
         """Every index term that counts as a match."""
         return frozenset(spelling for term in self.terms for spelling, _ in term.spellings)
+
+    @cached_property
+    def marks(self) -> Marks:
+        """What a reader sees as a match: `on` of `sign-on` only beside `sign`, and no longer word that begins with it.
+
+        A query that has only such words has them marked wherever they are.
+        """
+        minor = {term.spellings[0][0] for term in self.terms if term.is_minor}
+        major = [term for term in self.terms if not term.is_minor]
+        if len(self.terms) == 1 or not minor:
+            return Marks(self.spellings)
+        if not major:
+            return Marks(frozenset(minor))
+        anywhere = frozenset(spelling for term in major for spelling, _ in term.spellings) - minor
+        return Marks(anywhere, frozenset(pair for pair in self.pairs if not minor.isdisjoint(pair)))
 
 
 def facet(kind: str, value: str) -> str:

@@ -28,6 +28,7 @@ from search.retrieval import excerpts, links, parsing
 from search.text import analysis, sections
 from search.text.markdown.cleaning import clean
 from search.text.markdown.plain_text import plain
+from search.text.terms import Marks
 from search.text.vocabulary import Vocabulary
 from tests.processes import ROOT
 from tests.pumps import pumps
@@ -232,7 +233,7 @@ SCANNERS: dict[str, Callable[[str], Any]] = {
     "code names": analysis.code_names,
     "links": lambda text: links._find_links.__wrapped__(text),
     "addresses": lambda text: addresses.AllowedAddresses([replace(HIT, body=text)], []).look_up("https://a.example"),
-    "excerpt": lambda text: excerpts.build_excerpt(text, excerpts.Highlighter(["instal"])),
+    "excerpt": lambda text: excerpts.build_excerpt(text, excerpts.Highlighter(Marks(frozenset(["instal"])))),
     "quote": quote,
     "evidence": find_evidence,
     "fragment": lambda text: evidence.Passage(replace(HIT, body=text, text=text)).page.build_fragment("with pip"),
