@@ -1,7 +1,8 @@
 """The second factor of log-ins by password: codes of an app (TOTP, RFC 6238), and recovery codes.
 
-django-otp checks both. After a wrong code it refuses further ones for a while, which doubles each time. A code works
-once.
+django-otp checks both. After a wrong code it refuses further ones for a while, which doubles each time up to
+`MAX_WAIT_SECONDS`: without an end, a person who knows the password could keep the owner of the account out for years.
+A code works once.
 """
 
 import re
@@ -17,6 +18,7 @@ from docsite.core.http.errors import TooMany
 from docsite.core.signals import log_in_changed
 
 RECOVERY_CODES = 10
+MAX_WAIT_SECONDS = 512  # after the tenth wrong code; a guess is right once in 333,333 times
 _APP_CODE = re.compile(r"[0-9]{6}")
 
 
@@ -104,6 +106,7 @@ def _find_app(user: User, *, is_confirmed: bool, lock: bool = False) -> TOTPDevi
 def _check(device: TOTPDevice | StaticDevice | None, code: str) -> bool:
     if device is None:
         return False
+    device.throttling_failure_count = min(device.throttling_failure_count, MAX_WAIT_SECONDS.bit_length())
     is_allowed, reason = device.verify_is_allowed()
     if not is_allowed:
         raise TooMany(int((reason["locked_until"] - timezone.now()).total_seconds()) + 1)

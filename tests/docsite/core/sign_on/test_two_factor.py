@@ -2,15 +2,19 @@
 
 import re
 from base64 import b32decode
+from datetime import timedelta
 
 import pytest
+import time_machine
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 from django_otp.oath import totp
-from django_otp.plugins.otp_static.models import StaticToken
+from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from docsite.core.http.errors import TooMany
 from docsite.core.sign_on import two_factor
 from docsite.privacy.models import AuditEntry
 from tests.docsite.core.sign_on.conftest import new_browser
@@ -129,6 +133,21 @@ def test_the_code_comes_within_five_minutes_of_the_password_and_before_it_change
     user.set_password("another-horse-battery")
     user.save()
     assert browser.post(CODE, {"code": next_code(user)})["Location"] == LOGIN
+
+
+def test_wrong_codes_keep_nobody_out_for_long(user, codes):
+    """A person who knows the password and guesses codes for a day does not keep the owner of the account out."""
+    for wrong, device in (("000000", TOTPDevice), ("wrong-recovery-code", StaticDevice)):
+        device.objects.filter(user=user).update(
+            throttling_failure_count=40, throttling_failure_timestamp=timezone.now()
+        )
+        with pytest.raises(TooMany) as refused:
+            two_factor.verify(user, wrong)
+        assert 500 < int(refused.value.headers["Retry-After"]) <= 513
+        with time_machine.travel(timezone.now() + timedelta(seconds=520)):
+            assert not two_factor.verify(user, wrong)
+            with pytest.raises(TooMany):
+                two_factor.verify(user, wrong)
 
 
 def test_it_is_switched_off_and_codes_are_renewed_only_with_a_code(user, codes):
