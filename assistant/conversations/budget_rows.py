@@ -120,11 +120,12 @@ def has_expired(project_id: int, day: date, now: datetime, besides: int) -> bool
     return _fetch(query, [project_id, besides, day, _moment(now)]) is not None
 
 
-def sum_reserved(project_id: int, start: date, besides: int) -> dict[str, int]:
-    """The tokens and the cost that are reserved since a day, other than `besides`."""
+def sum_reserved(project_id: int, start: date, end: date, besides: int) -> dict[str, int]:
+    """The tokens and the cost that are reserved on all days from `start` to `end`, other than `besides`."""
     tokens, cost = _fetch_sums(
-        f"SELECT SUM(reserved_tokens), SUM(reserved_cost) FROM {_RESERVATIONS} WHERE {_RUNNING} AND day >= %s",
-        [project_id, besides, start],
+        f"SELECT SUM(reserved_tokens), SUM(reserved_cost) FROM {_RESERVATIONS} "
+        f"WHERE {_RUNNING} AND day >= %s AND day <= %s",
+        [project_id, besides, start, end],
     )
     return {"tokens": tokens, "cost": cost}
 

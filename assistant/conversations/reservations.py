@@ -158,7 +158,7 @@ def _explain_refusal(project: Project, day: date, address: str, most: Charge, be
     if most.unpriced_tokens and any(limit.field == "cost" for limit in limits):
         return NO_PRICE_REASON
     for limit in limits:
-        reserved = rows.sum_reserved(project.pk, limit.starts_on, besides)[limit.field]
+        reserved = rows.sum_reserved(project.pk, limit.starts_on, day, besides)[limit.field]
         if limit.used + asked[limit.field] > limit.size:
             store_notice(project, limit, 100)
         if limit.used + reserved + asked[limit.field] > limit.size:

@@ -82,6 +82,7 @@ def test_an_answer_over_midnight_is_charged_to_the_day_of_its_beginning(limits, 
         answer.record(Charge(5_000, 500), ended=False)
         clock.shift(timedelta(days=1))
         assert reserve(AnswerBudget(tenant), 9_000, 1_000) == "", "the new day has its own budget"
+        assert reserve(answer, 9_000, 1_000) == "", "and the day before its own"
         answer.record(Charge(300, 20), ended=True)  # less than was estimated yesterday
     assert used(tenant) == {NOON.date(): 320, NOON.date() + timedelta(days=1): 0}
 
