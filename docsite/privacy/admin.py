@@ -130,14 +130,14 @@ navigation.add_page(
     audit_page.KEY,
     "Audit",
     group="Set-up",
-    position=87,
+    position=89,
     views=[("", audit_page.show_audit, ""), ("file.<slug:form>", audit_page.send_audit, "file")],
 )
 navigation.add_page(
     "erase",
     "Erase data",
     group="Set-up",
-    position=88,
+    position=90,
     url=lambda project: reverse("admin:privacy_erase", args=[project.domain]),
     names=["privacy_erase"],
 )

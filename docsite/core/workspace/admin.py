@@ -198,7 +198,7 @@ navigation.add_page(
     health_page.KEY,
     "Limits and health",
     group="Set-up",
-    position=85,
+    position=87,
     views=[("", health_page.show_page, "")],
     reads=Role.WRITER,
 )
@@ -212,6 +212,6 @@ navigation.add_page(
     "settings",
     "Settings",
     group="Set-up",
-    position=89,
+    position=91,
     url=lambda project: reverse("admin:projects_project_change", args=[project.pk]),
 )

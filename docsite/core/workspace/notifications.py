@@ -97,7 +97,7 @@ def add_to_navigation() -> None:
         KEY,
         "Notifications",
         group="Set-up",
-        position=84,
+        position=85,
         views=[("", show_notifications, "")],
         reads=Role.VIEWER,
         acts=Role.VIEWER,

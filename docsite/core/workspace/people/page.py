@@ -107,7 +107,7 @@ navigation.add_page(
     KEY,
     "People",
     group="Set-up",
-    position=86,
+    position=88,
     views=[("", show_people, "")],
     reads=Role.VIEWER,
 )

@@ -27,6 +27,11 @@ def test_every_page_opens_for_owner_and_teammate_and_is_marked_in_the_navigation
             assert [name for _, name, current in entries(answer.content.decode()) if current] == [label], url
 
 
+def test_every_page_has_a_place_of_its_own():
+    places = [page.position for page in navigation.all_pages()]
+    assert sorted(set(places)) == places
+
+
 def test_a_stranger_finds_no_page_of_the_project(people, project):
     for page in navigation.all_pages():
         answer = people.stranger.get(page.url(project.project))
