@@ -7,7 +7,7 @@ from analytics.counting.sweeper import sweep
 from docsite.core.background import BackgroundThread
 from docsite.core.notifications import routines
 
-SEAL_AFTER_VIEWS = 5_000
+SEAL_AFTER_VIEWS = 5_000  # so that a report has little left to seal
 SEAL_AFTER_SECONDS = 60.0
 SWEEP = "sweep of views"
 SWEEP_PAUSE = timedelta(minutes=10)  # until it is asked again which projects are due

@@ -226,33 +226,52 @@ def add_up(*keys: AnyInts, n: AnyInts) -> list[Any]:
     """The distinct keys, sorted by the first, then the next, and the sum of `n` for each, without zeros."""
     if not len(n):
         return [*(np.empty(0, np.int64) for _ in keys), np.empty(0, np.int64)]
-    packed = _pack(keys) if len(n) > _FEW else None
-    if packed is None:
+    packing = _Packing.find([*keys, n]) if len(n) > _FEW else None
+    if packing is None:
         order = np.lexsort(keys[::-1])
-        sorted_keys = [key[order] for key in keys]
+        sorted_keys: Sequence[AnyInts] = [key[order] for key in keys]
         changes = np.logical_or.reduce([key[1:] != key[:-1] for key in sorted_keys])
+        numbers = n[order].astype(np.int64)
     else:
-        order = np.argsort(packed)
-        in_order = packed[order]
-        changes = in_order[1:] != in_order[:-1]
+        packed = np.sort(packing.pack([*keys, n]))
+        *sorted_keys, numbers = packing.unpack(packed)
+        changes = np.diff(packed >> packing.widths[-1]) != 0
     starts = np.flatnonzero(np.concatenate([[True], changes]))
-    sums = np.add.reduceat(n[order].astype(np.int64), starts)
+    sums = np.add.reduceat(numbers, starts)
     kept = sums != 0
-    first = order[starts[kept]]
-    return [*(key[first] for key in keys), sums[kept]]
+    first = starts[kept]
+    return [*(key[first] for key in sorted_keys), sums[kept]]
 
 
-def _pack(keys: Sequence[AnyInts]) -> Ints | None:
-    """One number for each combination of keys, in their order, which sorts faster; None if it has over 63 bits."""
-    lows = [int(key.min()) for key in keys]
-    widths = [(int(key.max()) - low).bit_length() for key, low in zip(keys, lows, strict=True)]
-    if sum(widths) > 63:
-        return None
-    packed: Ints = np.zeros(len(keys[0]), np.int64)
-    for key, low, width in zip(keys, lows, widths, strict=True):
-        packed <<= width
-        packed += key.astype(np.int64) - low
-    return packed
+@dataclass(frozen=True)
+class _Packing:
+    """How to write several columns as one number for each row, in their order. numpy sorts numbers fastest."""
+
+    lows: list[int]
+    widths: list[int]  # bits
+
+    @classmethod
+    def find(cls, columns: Sequence[AnyInts]) -> "_Packing | None":
+        """The packing of these columns; None if their numbers need more than 63 bits."""
+        lows = [int(column.min()) for column in columns]
+        widths = [(int(column.max()) - low).bit_length() for column, low in zip(columns, lows, strict=True)]
+        return cls(lows, widths) if sum(widths) <= 63 else None
+
+    def pack(self, columns: Sequence[AnyInts]) -> Ints:
+        """One number for each row."""
+        packed: Ints = np.zeros(len(columns[0]), np.int64)
+        for column, low, width in zip(columns, self.lows, self.widths, strict=True):
+            packed <<= width
+            packed += column.astype(np.int64) - low
+        return packed
+
+    def unpack(self, packed: Ints) -> list[Ints]:
+        """The columns again."""
+        columns = []
+        for low, width in zip(self.lows[::-1], self.widths[::-1], strict=True):
+            columns.append((packed & ((1 << width) - 1)) + low)
+            packed = packed >> width
+        return columns[::-1]
 
 
 def _by_page(slots: list[AnyInts], ns: list[AnyInts], pages: int) -> Ints:

@@ -315,7 +315,7 @@ def _slices_of(values: Ints, wanted: Ints) -> list[slice]:
 
 def load_histories(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list[bytes]]:
     """The visit histories of visitors, in their order: the hour before which each is trimmed, and the packed visits."""
-    found: dict[int, tuple[int, int, bytes]] = {}
+    found: dict[int, tuple[int, bytes]] = {}
     with connection.cursor() as cursor:
         for start in range(0, len(visitors), 5000):
             some = visitors[start : start + 5000]
@@ -325,9 +325,11 @@ def load_histories(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list
                 f"WHERE project_id = %s AND visitor IN ({marks})",
                 [project_id, *some],
             )
-            found.update((row[0], row) for row in cursor.fetchall())
-    rows = [found.get(visitor, (visitor, 0, b"")) for visitor in visitors]
-    return np.array([row[1] for row in rows], np.int64), [bytes(row[2]) for row in rows]
+            for visitor, trimmed, sightings in cursor.fetchall():
+                found[visitor] = trimmed, sightings
+    nothing = 0, b""
+    rows = [found.get(visitor, nothing) for visitor in visitors]
+    return np.fromiter((row[0] for row in rows), np.int64, len(rows)), [bytes(row[1]) for row in rows]
 
 
 def store_histories(project_id: int, histories: VisitorHistories) -> None:

@@ -5,6 +5,9 @@ holds all visits of the days for which raw views are kept, so that a late view c
 put in order. Of the time before, it holds only the latest visit of each page and kind.
 It is packed as sorted little-endian 64-bit numbers, `page << 34 | kind << 32 | hour`.
 A visit of an audience has a key instead of a page, from `cells.FIRST_KEY`.
+
+In memory a visit is one number, too, in which the visitor comes first: numpy sorts, searches and merges plain
+numbers several times as fast as it does by two keys.
 """
 
 from collections.abc import Sequence
@@ -19,70 +22,71 @@ MAX_VISITS = 50_000  # of one visitor; beyond it, older visits are trimmed early
 
 Columns = tuple[Ints, Ints, Ints, Ints]  # hour, slot, prev and n of cells
 
+MAX_VISITORS = 1 << 16  # of one set of visits
+
 _DTYPE = "<i8"
-_HOUR = (1 << 32) - 1
+_HOUR_BITS, _KIND_BITS, _PAGE_BITS = 20, 2, 25  # hours until the year 2089; a page or the key of an audience
+_SLOT = _HOUR_BITS + _KIND_BITS  # the bits after a page
+_ENTRY = _SLOT + _PAGE_BITS  # the bits after a visitor: 16 are left
+_HOUR = (1 << _HOUR_BITS) - 1
 _LAYER = 7
-_PAGE_BITS = 25  # of a page or the key of an audience
 _NO_KEYS = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 @dataclass(frozen=True)
 class Visits:
-    """Visits as parallel arrays: `who` is the index of the visitor, `entry` is packed as in a history."""
+    """Visits as an array: of the visitor's index, the page, the kind and the hour, in one number."""
 
-    who: Ints
-    entry: Ints
+    code: Ints
+
+    @property
+    def who(self) -> Ints:
+        """The visitor's index."""
+        return self.code >> _ENTRY
 
     @property
     def page(self) -> Ints:
         """The page's number; 0 is the site."""
-        return self.entry >> 34
+        return self.code >> _SLOT & ((1 << _PAGE_BITS) - 1)
 
     @property
     def kind(self) -> Ints:
         """Human, reader or crawler."""
-        return (self.entry >> 32) & 3
+        return self.code >> _HOUR_BITS & ((1 << _KIND_BITS) - 1)
 
     @property
     def hour(self) -> Ints:
         """Hours since 1970."""
-        return self.entry & _HOUR
+        return self.code & _HOUR
 
     def __len__(self) -> int:
-        return len(self.who)
+        return len(self.code)
 
     def __getitem__(self, chosen: AnyInts | npt.NDArray[np.bool_] | slice) -> "Visits":
-        return Visits(self.who[chosen], self.entry[chosen])
+        return Visits(self.code[chosen])
 
     def __add__(self, other: "Visits") -> "Visits":
-        return Visits(np.concatenate([self.who, other.who]), np.concatenate([self.entry, other.entry]))
+        return Visits(np.concatenate([self.code, other.code]))
 
     def sorted(self) -> "Visits":
         """The visits sorted by visitor, page, kind and hour, without duplicates."""
-        ordered = self[np.lexsort((self.entry, self.who))]
-        new = (ordered.who[1:] != ordered.who[:-1]) | (ordered.entry[1:] != ordered.entry[:-1])
-        return ordered[np.concatenate([[True], new])] if len(ordered) else ordered
+        ordered = np.sort(self.code)
+        return Visits(ordered[_begin_runs(ordered)])
 
     def positions(self, others: "Visits") -> Ints:
-        """The index at which each of `others` is, or would be inserted. Binary search; these visits must be sorted."""
-        low, high = (np.searchsorted(self.who, others.who, side) for side in ("left", "right"))
-        while (open_ := low < high).any():
-            middle = np.minimum((low + high) // 2, len(self) - 1)
-            before = self.entry[middle] < others.entry
-            low, high = np.where(open_ & before, middle + 1, low), np.where(open_ & ~before, middle, high)
-        return low
+        """The index at which each of `others` is, or would be inserted. These visits must be sorted."""
+        return np.searchsorted(self.code, others.code)
 
     def contain(self, others: "Visits", positions: Ints) -> npt.NDArray[np.bool_]:
         """A mask: which of `others` are among these visits, given their `positions`."""
         if not len(self):
             return np.zeros(len(others), bool)
-        at = np.minimum(positions, len(self) - 1)
-        found: npt.NDArray[np.bool_] = (self.who[at] == others.who) & (self.entry[at] == others.entry)
+        found: npt.NDArray[np.bool_] = self.code[np.minimum(positions, len(self) - 1)] == others.code
         return found
 
     def insert(self, others: "Visits", positions: Ints) -> "Visits":
         """The visits with `others` inserted at their `positions`."""
-        return Visits(np.insert(self.who, positions, others.who), np.insert(self.entry, positions, others.entry))
+        return Visits(np.insert(self.code, positions, others.code))
 
     def exclude(self, others: "Visits") -> "Visits":
         """The visits that are not among `others`. Both must be sorted."""
@@ -90,12 +94,15 @@ class Visits:
 
     def of_audiences(self) -> "Visits":
         """The visits of audiences, whose keys begin at 0 like pages."""
-        chosen = self[self.page >= FIRST_KEY]
-        return Visits(chosen.who, chosen.entry - (FIRST_KEY << 34))
+        return Visits(self.code[self.page >= FIRST_KEY] - (FIRST_KEY << _SLOT))
 
     def pairs(self) -> Ints:
         """One number for each visitor and page."""
-        return self.who << _PAGE_BITS | self.page
+        return self.code >> _SLOT
+
+    def series(self) -> Ints:
+        """One number for each visitor, page and kind."""
+        return self.code >> _HOUR_BITS
 
 
 @dataclass(frozen=True)
@@ -129,23 +136,31 @@ def from_views(who: Ints, page: Ints, kind: Ints, hour: Ints, keys: tuple[Ints, 
 
     `keys` are those of the audiences: the index of a view, and a key.
     """
-    entry = kind << 32 | hour
+    entry = who << _ENTRY | kind << _HOUR_BITS | hour
     view, key = keys
-    every = Visits(
-        np.concatenate([who, who, who[view]]), np.concatenate([page << 34 | entry, entry, key << 34 | entry[view]])
-    )
-    return every.sorted()
+    return Visits(np.concatenate([entry | page << _SLOT, entry, entry[view] | key << _SLOT])).sorted()
+
+
+def split(visitor: Ints) -> list[Ints]:
+    """The indexes of views, in parts that have at most `MAX_VISITORS` visitors each."""
+    _, number = np.unique(visitor, return_inverse=True)
+    part = number // MAX_VISITORS
+    return [np.flatnonzero(part == n) for n in range(int(part.max(initial=-1)) + 1)]
 
 
 def decode(blobs: Sequence[bytes]) -> Visits:
-    """Unpack several histories; `who` is the index of a history in the sequence."""
+    """Unpack several histories, at most `MAX_VISITORS`; `who` is the index of a history in the sequence."""
+    if len(blobs) > MAX_VISITORS:
+        raise OverflowError("So many visitors do not fit: split them.")
     lengths = np.fromiter(map(len, blobs), np.int64, len(blobs)) // 8
-    return Visits(np.repeat(np.arange(len(blobs)), lengths), np.frombuffer(b"".join(blobs), _DTYPE))
+    packed = np.frombuffer(b"".join(blobs), _DTYPE)
+    return Visits(np.repeat(np.arange(len(blobs)) << _ENTRY, lengths) | packed >> 32 << _HOUR_BITS | packed & _HOUR)
 
 
 def encode(histories: Visits, count: int) -> list[bytes]:
     """Pack sorted visits as the histories of visitors 0 to `count` - 1."""
-    packed = histories.entry.astype(_DTYPE).tobytes()
+    entry = histories.code & ((1 << _ENTRY) - 1)
+    packed = (entry >> _HOUR_BITS << 32 | entry & _HOUR).astype(_DTYPE).tobytes()
     ends = (np.searchsorted(histories.who, np.arange(count), "right") * 8).tolist()
     return [packed[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
@@ -188,7 +203,7 @@ def count_new_visitors(stored: Visits, new_visits: Visits, pages: int) -> Ints:
     The hours do not matter: all visits are taken as visits of one window.
     """
     related, new_visits = (
-        Visits(some.who, some.entry >> 32 << 32 | 1)
+        Visits(some.series() << _HOUR_BITS | 1)
         for some in (_of_same_visitors_and_pages(stored, new_visits), new_visits)
     )
     counts = np.zeros(pages * LAYERS, np.int64)
@@ -207,23 +222,35 @@ def trim(histories: Visits, before: Ints, horizon: int) -> Visits:
 def _has_later_visit(histories: Visits, limit: Ints) -> npt.NDArray[np.bool_]:
     """A mask: which visits are followed by one of the same page and kind that is also before the hour `limit`."""
     older: npt.NDArray[np.bool_] = histories.hour < limit
-    same = (histories.who[1:] == histories.who[:-1]) & (histories.entry[1:] >> 32 == histories.entry[:-1] >> 32)
-    older[:-1] &= same & older[1:]
+    series = histories.series()
+    older[:-1] &= (series[1:] == series[:-1]) & older[1:]
     older[-1:] = False
     return older
 
 
+def _begin_runs(values: Ints) -> npt.NDArray[np.bool_]:
+    """A mask: where sorted values begin to differ from those before."""
+    return np.concatenate([[True], values[1:] != values[:-1]])[: len(values)]
+
+
 def _of_same_visitors_and_pages(stored: Visits, new_visits: Visits) -> Visits:
     """The stored visits of the visitors and pages of `new_visits`. Both must be sorted."""
-    return stored[_are_among(stored.pairs(), new_visits.pairs())]
+    wanted = new_visits.pairs()
+    found, _ = _match(stored.pairs(), wanted[_begin_runs(wanted)])
+    return stored[found]
 
 
-def _are_among(pairs: Ints, others: Ints) -> npt.NDArray[np.bool_]:
-    """A mask: which pairs are among others, which are sorted."""
-    if not len(others):
-        return np.zeros(len(pairs), bool)
-    found: npt.NDArray[np.bool_] = others[np.minimum(np.searchsorted(others, pairs), len(others) - 1)] == pairs
-    return found
+def _match(pairs: Ints, wanted: Ints) -> tuple[npt.NDArray[np.bool_], Ints]:
+    """Which pairs are among those wanted, as a mask, and for each of these the index of the wanted one.
+
+    Both must be sorted, the wanted ones without duplicates: each has a run of pairs, with few ends to search for.
+    """
+    begin, end = np.searchsorted(pairs, wanted, "left"), np.searchsorted(pairs, wanted, "right")
+    has_run = begin < end
+    steps = np.zeros(len(pairs) + 1, np.int8)
+    steps[begin[has_run]] = 1
+    steps[end[has_run]] -= 1
+    return np.cumsum(steps[:-1], dtype=np.int8).view(bool), np.repeat(np.arange(len(wanted)), end - begin)
 
 
 def _leave_out_unchanged(related: Visits, added: Visits) -> Visits:
@@ -231,11 +258,10 @@ def _leave_out_unchanged(related: Visits, added: Visits) -> Visits:
     if not len(added):
         return related[:0]
     every = added.pairs()
-    starts = np.flatnonzero(np.concatenate([[True], every[1:] != every[:-1]]))
-    pairs, first = every[starts], np.minimum.reduceat(added.hour, starts)
-    at = np.minimum(np.searchsorted(pairs, related.pairs()), len(pairs) - 1)
-    related, at = related[found := pairs[at] == related.pairs()], at[found]
-    return related[~_has_later_visit(related, first[at])]
+    starts = np.flatnonzero(_begin_runs(every))
+    found, place = _match(related.pairs(), every[starts])
+    related = related[found]
+    return related[~_has_later_visit(related, np.minimum.reduceat(added.hour, starts)[place])]
 
 
 def hours_to_trim_before(histories: Visits, count: int) -> Ints:
@@ -249,9 +275,9 @@ def hours_to_trim_before(histories: Visits, count: int) -> Ints:
 
 def _is_older_than_kept(added: Visits, related: Visits, trimmed: Ints) -> npt.NDArray[np.bool_]:
     """A mask: which visits are older than the latest trimmed visit of the same visitor and page."""
-    old = added.hour < trimmed[added.who]
-    stored = related[related.hour < trimmed[related.who]]
-    if not old.any() or not len(stored):
+    old: npt.NDArray[np.bool_] = added.hour < trimmed[added.who]
+    stored = related[related.hour < trimmed[related.who]] if old.any() else related[:0]
+    if not len(stored):
         return np.zeros(len(added), bool)
     pairs, place = np.unique(stored.pairs(), return_inverse=True)
     latest = np.zeros(len(pairs), np.int64)
@@ -263,19 +289,17 @@ def _is_older_than_kept(added: Visits, related: Visits, trimmed: Ints) -> npt.ND
 
 def _cells(histories: Visits, horizon: int) -> Columns:
     """The cells of sorted visits in all layers, as columns."""
-    page, kind, hour = histories.page, histories.kind, histories.hour
-    parts = [(*_link_visits(histories.who, page << 3 | kind, hour, horizon), 1)]
-    pairs = histories.pairs()
-    mixed = _are_among(pairs, _pairs_of_several_kinds(pairs, kind))
+    parts = [(*_link_visits(histories, horizon), 1)]
+    pairs, kind = histories.pairs(), histories.kind
+    mixed, _ = _match(pairs, _pairs_of_several_kinds(pairs, kind))
     if mixed.any():
-        who, page, kind, hour = histories.who[mixed], page[mixed], kind[mixed], hour[mixed]
+        several, kind = histories[mixed], kind[mixed]
         for layer, kinds in UNIONS.items():
-            in_union = np.isin(kind, kinds)
-            apart = _link_visits(who[in_union], page[in_union] << 3 | kind[in_union], hour[in_union], horizon)
-            order = np.lexsort((hour, page, who))
-            order = order[in_union[order]]
-            union = _link_visits(who[order], page[order] << 3 | layer, hour[order], horizon)
-            parts += [(*union, 1), (apart[0], apart[1] & ~_LAYER | layer, apart[2], -1)]
+            some = several[np.isin(kind, kinds)]
+            hour, slot, prev = _link_visits(some, horizon)
+            union = Visits(np.sort(some.pairs() << _SLOT | some.hour))  # of kind 0, which is no layer's bit
+            joined_hour, joined_slot, joined_prev = _link_visits(union, horizon)
+            parts += [(joined_hour, joined_slot | layer, joined_prev, 1), (hour, slot & ~_LAYER | layer, prev, -1)]
     hours, slots, prevs = (np.concatenate([part[column] for part in parts]) for column in range(3))
     return hours, slots, prevs, np.concatenate([np.full(len(part[0]), part[3]) for part in parts])
 
@@ -293,19 +317,20 @@ def _subtract(after: Columns, before: Columns) -> Columns:
 
 
 def _pairs_of_several_kinds(pairs: Ints, kind: Ints) -> Ints:
-    """The pairs with visits of more than one kind. Both arrays must be sorted by pair, then kind."""
+    """The pairs with visits of more than one kind, each once. Both arrays must be sorted by pair, then kind."""
     several: Ints = pairs[1:][(pairs[1:] == pairs[:-1]) & (kind[1:] != kind[:-1])]
-    return several
+    return several[_begin_runs(several)]
 
 
-def _link_visits(who: Ints, slot: Ints, hour: Ints, horizon: int) -> tuple[Ints, Ints, Ints]:
+def _link_visits(visits: Visits, horizon: int) -> tuple[Ints, Ints, Ints]:
     """Hour, slot and previous hour of each distinct visit; `NEVER` when no visit precedes it within the horizon.
 
-    The arrays are sorted by visitor, slot and hour.
+    The visits must be sorted.
     """
-    same = (who[1:] == who[:-1]) & (slot[1:] == slot[:-1])
-    prev = np.full(len(who), NEVER)
+    series, hour = visits.series(), visits.hour
+    same = series[1:] == series[:-1]
+    prev = np.full(len(visits), NEVER)
     prev[1:][same] = hour[:-1][same]
     once = prev != hour
     prev[hour - prev > horizon] = NEVER
-    return hour[once], slot[once], prev[once]
+    return hour[once], (visits.page << 3 | visits.kind)[once], prev[once]

@@ -100,19 +100,22 @@ def count_keys(project_id: int, known: Audiences) -> int:
 
 def _count_edge(project_id: int, window: Window, known: Audiences, edge: Ints, metric: Metric, size: int) -> Ints:
     """What the raw views at the edges of a window add to its whole hours."""
-    hour, page, visitor, kind, audience = edge.T
-    view, key = keys = known.keys_of(audience, page)
+    added = np.zeros((size, cells.LAYERS), np.int64)
     if metric == "views":
-        added = np.zeros((size, cells.LAYERS), np.int64)
+        _, page, _, kind, audience = edge.T
+        view, key = known.keys_of(audience, page)
         np.add.at(added, (key - FIRST_KEY, kind[view]), 1)
         return added
     first, end = window.hours
-    visitors, who = np.unique(visitor, return_inverse=True)
-    _, blobs = sealer.load_histories(project_id, visitors.tolist())
-    history = visit_history.decode(blobs).of_audiences()
-    history = history[(history.hour >= first) & (history.hour < end)]
-    new = visit_history.from_views(who, page, kind, hour, keys).of_audiences()
-    return visit_history.count_new_visitors(history, new, size)
+    for some in visit_history.split(edge[:, 2]):
+        hour, page, visitor, kind, audience = edge[some].T
+        visitors, who = np.unique(visitor, return_inverse=True)
+        _, blobs = sealer.load_histories(project_id, visitors.tolist())
+        history = visit_history.decode(blobs).of_audiences()
+        history = history[(history.hour >= first) & (history.hour < end)]
+        new = visit_history.from_views(who, page, kind, hour, known.keys_of(audience, page)).of_audiences()
+        added += visit_history.count_new_visitors(history, new, size)
+    return added
 
 
 def count_steps(

@@ -247,8 +247,8 @@ def _count_visitors_by_page(
     """Visitors of the whole hours by the formula of `counting.cells`, plus new ones at the edges."""
     first, end = window.hours
     by_page = cells.count_visitors(buckets, first, count)
-    if len(edge):
-        hour, page, visitor, kind, _ = edge.T
+    for some in visit_history.split(edge[:, 2]):
+        hour, page, visitor, kind, _ = edge[some].T
         visitors, who = np.unique(visitor, return_inverse=True)
         _, blobs = sealer.load_histories(project_id, visitors.tolist())
         known = visit_history.decode(blobs)

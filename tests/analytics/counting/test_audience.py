@@ -8,7 +8,7 @@ import pytest
 
 from analytics.audience import DIMENSIONS, Dimensions
 from analytics.collecting.writer import View
-from analytics.counting import audiences, recount, sealer, shards, sweeper
+from analytics.counting import audiences, recount, sealer, shards, sweeper, visit_history
 from analytics.models import Audience, AudienceCells
 from analytics.reports import audience_counts
 from analytics.reports.filtered_counts import FilteredCounts
@@ -122,6 +122,19 @@ def test_values_are_counted_exactly_whatever_comes_in_whichever_order(make_proje
     ranges = windows(dice, now, days, 8)
     check_audience(project, views, ranges)
     check(project, arriving, ranges[:3])
+
+
+def test_visitors_at_the_ends_of_a_range_are_exact_even_if_they_do_not_fit_one_set(make_project, monkeypatch):
+    dice = random.Random(5)
+    project, now = make_project().project, datetime.now(UTC)
+    views = make_views(dice, project, 300, 3, now)
+    arriving = [seen for seen, _ in views]
+    arrive(dice, project, arriving)
+    assert sealer.seal_project(project.pk)
+    monkeypatch.setattr(visit_history, "MAX_VISITORS", 3)
+    ranges = windows(dice, now, 3, 8)
+    check_audience(project, views, ranges)
+    check(project, arriving, ranges)
 
 
 def test_steps_of_a_value_are_those_of_the_range(make_project):
