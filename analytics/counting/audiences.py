@@ -18,6 +18,7 @@ from analytics.audience import Dimensions
 from analytics.counting.cells import FIRST_KEY, Ints
 from analytics.counting.new_values import Limits, NewValues, Origin
 from analytics.models import Audience, PageView
+from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
 
 # The sources, campaigns and languages of further audiences are `(other)`.
@@ -26,6 +27,7 @@ MAX_NEW_OF_A_READER = 100  # per network, project and day
 MAX_IN_ALL = 200_000  # per project
 NONE = 0  # the audience of a view of which nothing is known
 DAY = 86_400_000_000  # microseconds
+MAX_CACHED = 200_000  # audiences that a process holds, some 500 bytes each
 _MAX_CACHED_DAYS = 400
 
 _FIELDS = Dimensions._fields
@@ -65,17 +67,21 @@ class Audiences:
         with self._lock:
             known = Audience.objects.filter(project_id=self.project_id, number__gte=len(self.rows))
             rows = known.order_by("number").values_list("number", *_FIELDS)
-            added = [(number, Dimensions(*values)) for number, *values in rows]
-            if not added:
-                return
-            table = []
-            for number, dimensions in added:
-                assert number == len(self.rows)
-                self.rows.append(dimensions)
-                self.numbers[dimensions] = number
-                table.append([self._number_value(pair) for pair in zip(_FIELDS, dimensions, strict=True)])
-            self._entries = np.concatenate([self._entries, [dimensions.is_entry for _, dimensions in added]])
-            self._table = np.concatenate([self._table, np.array(table, np.int64)])
+            self._append([(number, Dimensions(*values)) for number, *values in rows])
+
+    def _append(self, rows: Sequence[tuple[int, Dimensions]]) -> None:
+        """Add audiences in the order of their numbers. Another thread may have added some meanwhile."""
+        added = [row for row in rows if row[0] >= len(self.rows)]
+        if not added:
+            return
+        table = []
+        for number, dimensions in added:
+            assert number == len(self.rows)
+            self.rows.append(dimensions)
+            self.numbers[dimensions] = number
+            table.append([self._number_value(pair) for pair in zip(_FIELDS, dimensions, strict=True)])
+        self._entries = np.concatenate([self._entries, [dimensions.is_entry for _, dimensions in added]])
+        self._table = np.concatenate([self._table, np.array(table, np.int64)])
 
     def _number_value(self, pair: tuple[str, str]) -> int:
         if not pair[1]:
@@ -176,12 +182,13 @@ class Audiences:
             admitted = self._new.admit(list(limited.values()), limits)
             refused = {values for values, is_admitted in zip(limited, admitted, strict=True) if not is_admitted}
             needed = (unknown.keys() - refused) | {values.limited() for values in refused}
-            first = len(self.rows)
+            new, first = sorted(needed - self.numbers.keys()), len(self.rows)
             Audience.objects.bulk_create(
                 Audience(project_id=self.project_id, number=number, **dimensions._asdict())
-                for number, dimensions in enumerate(sorted(needed - self.numbers.keys()), first)
+                for number, dimensions in enumerate(new, first)
             )
-        self.load()
+        with self._lock:
+            self._append(list(enumerate(new, first)))
 
 
 def key_of_value(number: Ints) -> Ints:
@@ -194,14 +201,13 @@ def key_of_entry(page: Ints) -> Ints:
     return FIRST_KEY + (page << 1 | 1)
 
 
-_loaded: dict[int, Audiences] = {}
+_loaded: SizedCache[int, Audiences] = SizedCache()
 _opening = threading.Lock()
 
 
 def for_project(project_id: int) -> Audiences:
-    """The audiences of a project."""
-    audiences = _loaded.get(project_id)
-    if audiences is None:
-        with _opening:
-            audiences = _loaded.setdefault(project_id, Audiences(project_id))
+    """The audiences of a project. Those of projects that nobody asked about for long are loaded again."""
+    with _opening:
+        audiences = _loaded.get(project_id) or Audiences(project_id)
+        _loaded.put(project_id, audiences, len(audiences.rows), MAX_CACHED)  # anew: it may have more meanwhile
     return audiences

@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ from django.db import transaction
 from analytics.counting.cells import MAX_PAGES, Ints
 from analytics.counting.new_values import Limits, NewValues, Origin
 from analytics.models import Page, PageView
+from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
 from search.models import Document
 
@@ -19,6 +20,8 @@ MAX_UNINDEXED = 10_000  # per project and day: paths that are not in the index
 MAX_NEW_OF_A_READER = 200  # per client address, project and day: pages that get a number because of its views
 DAY = 86_400_000_000  # microseconds
 NONE = 0  # the number of no page: 0 is the site
+MAX_CACHED = 300_000  # paths that a process holds, some 300 bytes each
+_MAX_ASKED = 500  # paths that are asked for by name; to read all of a large index takes longer than the rest of a view
 _MAX_CACHED_DAYS = 400  # one import may have views of so many days
 
 
@@ -52,7 +55,12 @@ class Pages:
         """Load the pages that were added since the last call."""
         with self._lock:
             known = Page.objects.filter(project_id=self.project_id, number__gte=len(self.paths))
-            for number, path in known.order_by("number").values_list("number", "path"):
+            self._append(known.order_by("number").values_list("number", "path"))
+
+    def _append(self, rows: Iterable[tuple[int, str]]) -> None:
+        """Add pages in the order of their numbers. Another thread may have added some meanwhile."""
+        for number, path in rows:
+            if number >= len(self.paths):
                 assert number == len(self.paths)
                 self.paths.append(path)
                 self.numbers[path] = number
@@ -75,26 +83,28 @@ class Pages:
         beyond 200 a day of one network; views without a network have no such limit. All processes together count
         new paths. Of the known ones each process counts those of a day for itself.
         """
-        days = [view.at // DAY for view in views]
-        loaded = {number: self._day(number) for number in set(days)}
-        admitted = {number: day.admitted for number, day in loaded.items()}
-        numbers = [admitted[day].get(view.path, NONE) for view, day in zip(views, days, strict=True)]
+        days = {number: self._day(number) for number in {view.at // DAY for view in views}}
+        admitted = {number: day.admitted for number, day in days.items()}
+        numbers = [admitted[view.at // DAY].get(view.path, NONE) for view in views]
         if NONE not in numbers:
             return numbers
-        self._add_paths(
-            [
-                (view.path, loaded[day], view.network)
-                for view, day, number in zip(views, days, numbers, strict=True)
-                if number == NONE
-            ]
+        found = dict.fromkeys(
+            (view.path, view.at // DAY, view.network)
+            for view, number in zip(views, numbers, strict=True)
+            if number == NONE
         )
+        self._add_paths([(path, days[day], network) for path, day, network in found])
         other = self.numbers.get(OTHER, NONE)
-        return [admitted[day].get(view.path, other) for view, day in zip(views, days, strict=True)]
+        return [
+            number or admitted[view.at // DAY].get(view.path, other)
+            for view, number in zip(views, numbers, strict=True)
+        ]
 
     def _add_paths(self, found: list[tuple[str, "_Day", str]]) -> None:
         if any(path not in self.numbers for path, _, _ in found):
             self.load()  # another process may have numbered them
-        indexed, limits = indexed_paths(self.project_id), Limits(MAX_UNINDEXED, MAX_NEW_OF_A_READER)
+        indexed = indexed_paths(self.project_id, {path for path, _, _ in found})
+        limits = Limits(MAX_UNINDEXED, MAX_NEW_OF_A_READER)
         wanted: dict[str, Origin | None] = {}  # paths without a number; None: without a limit
         new = []
         for path, day, network in found:
@@ -150,7 +160,8 @@ class Pages:
             Page.objects.bulk_create(
                 Page(project_id=self.project_id, number=number, path=path) for number, path in enumerate(new, first)
             )
-        self.load()
+        with self._lock:
+            self._append(enumerate(new, first))
 
 
 class _Day:
@@ -161,24 +172,29 @@ class _Day:
         views = PageView.objects.filter(project_id=pages.project_id, at__gte=number * DAY, at__lt=(number + 1) * DAY)
         numbers = set(views.values_list("page", flat=True).distinct())
         self.admitted = {pages.paths[number]: number for number in numbers}
-        self.unindexed = len(self.admitted.keys() - indexed_paths(pages.project_id) - {OTHER})
+        paths = self.admitted.keys() - {OTHER}
+        self.unindexed = len(paths - indexed_paths(pages.project_id, paths))
 
 
-def indexed_paths(project_id: int) -> set[str]:
-    """The paths of the project's index."""
-    return set(Document.indexed.filter(project_id=project_id).values_list("path", flat=True))
+def indexed_paths(project_id: int, among: Set[str]) -> set[str]:
+    """Those of some paths that are in the project's index, and maybe others."""
+    if not among:
+        return set()
+    indexed = Document.indexed.filter(project_id=project_id).order_by()
+    if len(among) <= _MAX_ASKED:
+        indexed = indexed.filter(path__in=among)
+    return set(indexed.values_list("path", flat=True))
 
 
-_loaded: dict[int, Pages] = {}
+_loaded: SizedCache[int, Pages] = SizedCache()
 _opening = threading.Lock()
 
 
 def for_project(project_id: int) -> Pages:
-    """The pages of a project."""
-    pages = _loaded.get(project_id)
-    if pages is None:
-        with _opening:
-            pages = _loaded.setdefault(project_id, Pages(project_id))
+    """The pages of a project. Those of projects that nobody asked about for long are loaded again."""
+    with _opening:
+        pages = _loaded.get(project_id) or Pages(project_id)
+        _loaded.put(project_id, pages, len(pages.paths), MAX_CACHED)  # anew: it may have more pages meanwhile
     return pages
 
 
