@@ -89,6 +89,9 @@ class SearchIndex:
 
     def rank(self, query: EngineQuery, facets: Sequence[Sequence[str]], limit: int) -> Array:
         """The places of the likeliest sections by BM25, best first."""
+        having = [self._mark_having(alternatives) for alternatives in facets]
+        if not all(passing.any() for passing in having):
+            return np.empty(0, np.int64)
         needed = sorted(query.needed)
         # A needed term counts twice where other terms are scored, too.
         terms = needed if query.needed == query.scored.keys() else [*needed, *sorted(query.scored)]
@@ -96,10 +99,7 @@ class SearchIndex:
         chosen = np.zeros(len(self.ids), bool)
         for docs, _, _ in postings[: len(needed)]:
             chosen[docs] = True
-        for alternatives in facets:
-            passing = np.zeros(len(self.ids), bool)
-            for docs, _, _ in self._find(map(hash_facet, alternatives)):
-                passing[docs] = True
+        for passing in having:
             chosen &= passing
         scores = np.zeros(len(self.ids))
         for docs, bodies, fields in postings:
@@ -159,6 +159,13 @@ class SearchIndex:
                 bodies[number] = in_body[at] * is_there
                 fields[number] = in_fields[at] * is_there
         return bodies, fields
+
+    def _mark_having(self, facets: Sequence[str]) -> Array:
+        """For each section, whether it has one of some facet terms."""
+        having = np.zeros(len(self.ids), bool)
+        for docs, _, _ in self._find(map(hash_facet, facets)):
+            having[docs] = True
+        return having
 
     def has_facet(self, term: str, places: Array) -> Array:
         """Whether the sections at some places have a facet term."""

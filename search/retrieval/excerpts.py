@@ -1,8 +1,10 @@
 """The excerpt of a text that a result shows, with the matching words highlighted."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import accumulate, compress, count, islice
 
 from search.text import analysis
 from search.text.terms import Marks
@@ -10,15 +12,41 @@ from search.text.terms import Marks
 LENGTH = 280  # characters
 MAX_HIGHLIGHTS = 60  # matches in a text that are considered
 MAX_CACHED_WORD = 100  # characters
+MAX_CACHED_WORDS = 50_000  # of a language
 SEPARATOR = " · "  # between cells, entries and lines of code
 _LINE_ENDS = ".:;!?,…–—。：；！？、，"
 BEFORE_MATCH = 40  # characters before the first match
 Highlight = tuple[int, int, frozenset[str]]  # start, end, and the wanted terms there
 
 
-@lru_cache(maxsize=50_000)
-def _terms(word: str, language: str) -> frozenset[str]:
-    return frozenset(analysis.terms(word, language))
+class _Words:
+    """The words of texts in one language that were read lately, by their terms. They are the same in all queries."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._forget()
+
+    def _forget(self) -> None:
+        by_term: defaultdict[str, set[str]] = defaultdict(set)
+        self._kept: tuple[set[str], defaultdict[str, set[str]]] = set(), by_term  # replaced as one: threads share them
+
+    def select(self, words: set[str], wanted: Collection[str]) -> set[str]:
+        """Those of the words that have a wanted term, and those that are too long to be kept."""
+        if len(self._kept[0]) > MAX_CACHED_WORDS:
+            self._forget()
+        read, by_term = self._kept
+        new = words.difference(read)
+        long = {word for word in new if len(word) > MAX_CACHED_WORD}
+        for word in new - long:
+            for term in analysis.terms(word, self._language):
+                by_term[term].add(word)
+            read.add(word)
+        return long.union(*(words.intersection(by_term.get(term, ())) for term in wanted))
+
+
+@lru_cache(maxsize=64)
+def _words_in(language: str) -> _Words:
+    return _Words(language)
 
 
 @lru_cache(maxsize=20_000)
@@ -36,7 +64,7 @@ class Highlighter:
         self.marks = marks
         self.wanted = marks.terms
         self.language = language
-        self._known: dict[str, Sequence[Highlight]] = {}  # the matches in each word, from the word's beginning
+        self._known: dict[str, Sequence[Highlight]] = {}  # the matches in each word that has one, from its beginning
 
     def find(self, flat: str) -> list[Highlight]:
         """The words and code names that match a wanted term. The text must have single blanks only."""
@@ -59,18 +87,16 @@ class Highlighter:
         return any((first, second) in self.marks.pairs for first in left for second in right)
 
     def _find_all(self, flat: str) -> Iterator[Highlight]:
-        at = 0
-        for piece in flat.split(" "):
-            matches = self._known.get(piece)
-            if matches is None:
-                matches = self._known[piece] = self._find_in_piece(piece)
-            for start, end, terms in matches:
-                yield at + start, at + end, terms
-            at += len(piece) + 1
+        pieces = flat.split(" ")
+        for piece in _words_in(self.language).select(set(pieces), self.wanted).difference(self._known):
+            self._known[piece] = self._find_in_piece(piece)
+        matches = list(map(self._known.get, pieces))
+        starts = accumulate(map(len, pieces), initial=0)
+        for blanks, at, of_piece in compress(zip(count(), starts, matches, strict=False), matches):
+            for start, end, terms in of_piece or ():
+                yield at + blanks + start, at + blanks + end, terms
 
     def _find_in_piece(self, piece: str) -> Sequence[Highlight]:
-        if len(piece) <= MAX_CACHED_WORD and self.wanted.isdisjoint(_terms(piece, self.language)):
-            return ()
         words = analysis.TOKEN.finditer(piece)
         return [one for word in words for one in self._find_in_word(word[0][: analysis.MAX_WORD], word.start())]
 
@@ -133,10 +159,13 @@ def _choose_window(flat: str, highlights: list[Highlight]) -> tuple[int, int]:
     if len(flat) <= LENGTH:
         return 0, len(flat)
     best, start = -1.0, 0
+    ends = [end for _, end, _ in highlights]  # ascending
+    terms = [found for _, _, found in highlights]
+    all_terms = len(frozenset().union(*terms))
     for number, (at, _, _) in enumerate(highlights):
-        inside = [found for begin, end, found in highlights[number : number + 60] if end <= at + LENGTH - BEFORE_MATCH]
-        value = len(frozenset().union(*inside)) + len(inside) / 100
-        if value > best:
+        last = bisect_right(ends, at + LENGTH - BEFORE_MATCH, number, min(number + MAX_HIGHLIGHTS, len(ends)))
+        inside = (last - number) / 100
+        if all_terms + inside > best and (value := len(frozenset().union(*terms[number:last])) + inside) > best:
             best, start = value, at
     start = max(0, min(start - BEFORE_MATCH, len(flat) - LENGTH))
     if start:

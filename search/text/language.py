@@ -25,7 +25,7 @@ def detect_language(text: str) -> str:
     words = [word.lower() for word in analysis.words(text)]
     counts = Counter(
         {
-            language: sum(word in function_words for word in words)
+            language: sum(map(function_words.__contains__, words))
             for language, function_words in analysis.FUNCTION_WORDS.items()
         }
     )

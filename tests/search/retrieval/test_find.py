@@ -215,6 +215,15 @@ def test_highlights_are_where_the_words_stand(make_project, text, query, marked)
     assert len(found) == len(marked) or query == "instal"
 
 
+def test_words_that_were_forgotten_are_read_again(monkeypatch):
+    text = "Zebras graze. Feed the zebra " + "x" * 200 + " zebra, not its Stripes (zebra-stripes)."
+    wanted = analysis.terms("zebra stripes")
+    excerpt, marks = excerpts.build_excerpt(text, excerpts.Highlighter(wanted))
+    assert [excerpt[start:end] for start, end in marks] == ["Zebras", "zebra", "zebra", "Stripes", "zebra", "stripes"]
+    monkeypatch.setattr(excerpts, "MAX_CACHED_WORDS", 0)
+    assert excerpts.build_excerpt(text, excerpts.Highlighter(wanted)) == (excerpt, marks)
+
+
 def test_highlights_hold_where_the_excerpt_is_cut(make_project):
     tenant = make_project()
     put(tenant, page("/a", "# A\n\n" + "fill 🦓 " * 60 + "the platypus hides, platypus! " + "more é " * 60))
