@@ -21,6 +21,7 @@ from docsite.core import ids
 from docsite.core.access.readers import decode_groups, encode_groups
 from docsite.core.db import ANSWERS, in_db
 from docsite.core.group_commit import GroupCommit
+from docsite.core.row_sql import insert_rows, update_rows
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.retrieval.index_state import find_reader_groups
@@ -84,9 +85,8 @@ class StoredConversation(_Budgeted):
         """Write the answer and its tokens to the database, for `save`."""
         redact = self.project.redact if self.redacts_answer else str
         # An update: an answer that was deleted meanwhile stays deleted.
-        Message.objects.filter(message_id=self.message_id).update(
-            **_describe_answer(outcome, redact), updated_at=timezone.now()
-        )
+        columns = {**_describe_answer(outcome, redact), "updated_at": timezone.now()}
+        update_rows(Message, {"message_id": self.message_id}, columns)
         record_use(self.budget, outcome)
 
 
@@ -164,7 +164,9 @@ def open_conversation(project: Project, new: NewQuestion, network: str = "") -> 
         if thread and not groups.issuperset(decode_groups(thread.groups)):
             thread = None
         is_known = thread is not None
-        thread = thread or Thread.objects.create(project=project, fp=new.fp, title=make_title(new.text))
+        if thread is None:
+            thread = Thread(project=project, fp=new.fp, title=make_title(new.text))
+            insert_rows([thread])
         if not groups.issubset(decode_groups(thread.groups)):
             thread.groups = encode_groups(sorted(groups))
             thread.save(update_fields=["groups"])
@@ -176,7 +178,7 @@ def open_conversation(project: Project, new: NewQuestion, network: str = "") -> 
         running = {"state": Message.State.RUNNING, "outcome": Message.Outcome.RUNNING}
         answer = Message(role=Message.Role.ASSISTANT, **running, **common)
         messages = [] if question else [Message(role=Message.Role.USER, content=new.text, **common)]
-        Message.objects.bulk_create([*messages, answer])
+        insert_rows([*messages, answer])
     budget = AnswerBudget(project, network)
     return StoredConversation(project, thread.thread_id, answer.message_id, history, budget, new.text != asked)
 

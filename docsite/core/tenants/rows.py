@@ -2,14 +2,14 @@
 
 from typing import TypeVar
 
-from django.db import connection, models
+from django.db import models
 
+from docsite.core.row_sql import read_row
 from docsite.core.tenants.models import Project
 
 Row = TypeVar("Row", bound=models.Model)
 
 
 def find_row(model: type[Row], project: Project) -> Row | None:
-    """The row of a project; None if there is none. Building the same query with the ORM takes seven times as long."""
-    table = connection.ops.quote_name(model._meta.db_table)
-    return next(iter(model._default_manager.raw(f"SELECT * FROM {table} WHERE project_id = %s", [project.pk])), None)
+    """The row of a project; None if there is none."""
+    return read_row(model, "project_id", project.pk)
