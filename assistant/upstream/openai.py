@@ -5,65 +5,57 @@ What servers are known to do otherwise stands in `docsite/site/content/model-ser
 
 import asyncio
 import email.utils
+import json
 import logging
+import re
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 from weakref import WeakKeyDictionary
 
 import aiohttp
 import httpx
-from httpx_aiohttp.transport import AiohttpResponseStream, AiohttpTransport
 
-from assistant.upstream import FormatItem, Model, UpstreamError, errors
+from assistant.upstream import Delta, FormatItem, Model, UpstreamError, errors
 from assistant.upstream.completion import Completion
 from assistant.upstream.event_parser import EventParser
 
 logger = logging.getLogger(__name__)
 
 MAX_CONNECTIONS = 2_000  # more than answers may run: further requests would wait in a queue without a timeout
+KEEP_ALIVE_SECONDS = 5.0  # that a connection stays open without a request
 MAX_ERROR_SIZE = 16 * 1024
 MAX_UNCLEAR_REFUSALS = 2  # in a row, of requests with tools
+MAX_JOINED = 4_096  # characters of texts that are passed on as one
 _COMPLETIONS = "/chat/completions"
+_BRACKET = re.compile(r"[\[\]【】]")
 
-_clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient]" = WeakKeyDictionary()
+_sessions: "WeakKeyDictionary[asyncio.AbstractEventLoop, aiohttp.ClientSession]" = WeakKeyDictionary()
 _refused: dict[tuple[str, str], frozenset[str]] = {}  # parameters that a model has refused, by base URL and name
 _unclear_refusals: Counter[tuple[str, str]] = Counter()  # in a row, of requests with tools
 
 
-class _Transport(AiohttpTransport):
-    """httpx's transport by aiohttp, whose responses have aiohttp's reader of their body."""
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request."""
-        response = await super().handle_async_request(request)
-        assert isinstance(response.stream, AiohttpResponseStream)
-        response.extensions["read"] = response.stream._aiohttp_response.content.readany
-        return response
-
-
-def _client(connect_seconds: float) -> httpx.AsyncClient:
-    """The client of this event loop, created on first use because Daphne announces no start.
-
-    The transport is aiohttp's: it takes less than half of httpx's own time for a token.
-    """
+def _session() -> aiohttp.ClientSession:
+    """The connections of this event loop, created on first use because Daphne announces no start."""
     loop = asyncio.get_running_loop()
-    if loop not in _clients:
-        limits = httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=20)
-        _clients[loop] = httpx.AsyncClient(
-            transport=_Transport(trust_env=False, limits=limits),
-            timeout=httpx.Timeout(None, connect=connect_seconds),  # the relay limits silence
+    if loop not in _sessions:
+        certificates = httpx.create_ssl_context(trust_env=False)  # those of certifi, as for our other requests
+        _sessions[loop] = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=MAX_CONNECTIONS, keepalive_timeout=KEEP_ALIVE_SECONDS, ssl=certificates
+            ),
+            cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
         )
-    return _clients[loop]
+    return _sessions[loop]
 
 
 async def close() -> None:
     """Close this event loop's connections, since the process ends."""
-    if client := _clients.pop(asyncio.get_running_loop(), None):
-        await client.aclose()
+    if session := _sessions.pop(asyncio.get_running_loop(), None):
+        await session.close()
 
 
 def refused_parameters(model: Model) -> frozenset[str]:
@@ -93,23 +85,20 @@ async def stream(
     try:
         while True:
             parameters = _build_parameters(model, max_tokens, tools, tool_choice, refused)
-            client = _client(connect_seconds)
-            body = {"model": model.name, "messages": list(messages), "stream": True, **parameters}
-            request = client.build_request("POST", completions_url(model), json=body, headers=_key_headers(model))
-            del body
-            response = await client.send(request, stream=True)
-            # The texts of the request are most of an open stream, so nothing holds them from here on.
-            response.request = httpx.Request("POST", request.url)
-            del request
-            try:
-                if response.status_code == 200:
+            async with _session().post(
+                completions_url(model),
+                data=_encode_body(model, messages, parameters),  # it is most of an open stream: nothing keeps it
+                headers={"Content-Type": "application/json", **_key_headers(model)},
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds),  # the relay limits silence
+                allow_redirects=False,
+            ) as response:
+                if response.status == 200:
                     del _unclear_refusals[key]
                     _remember_refused(model, refused)
                     completion = Completion()
                     events = EventParser()
-                    read = _reader(response)
-                    while chunk := await read():
-                        for item in completion.feed(events.feed(chunk)):
+                    while chunk := await response.content.readany():
+                        for item in _join_deltas(completion.feed(events.feed(chunk))):
                             yield item
                         if completion.is_done:
                             return
@@ -118,9 +107,8 @@ async def stream(
                     if not completion.is_done:
                         completion.end()
                     return
-                status, words = response.status_code, await _read_error(response)
-            finally:
-                await response.aclose()
+                words = await _read_error(response)
+            status = response.status
             if "tools" in parameters and errors.FAILED_CALL in words:
                 tools = ()  # for this request only: the next call may be right
                 continue
@@ -130,23 +118,42 @@ async def stream(
             if not newly_refused:
                 raise _status_error(model, response, words)
             refused |= newly_refused
-    except (httpx.HTTPError, aiohttp.ClientError) as failure:
-        is_exact = isinstance(failure, aiohttp.ClientError)
-        raise _connection_error(model, failure if is_exact else failure.__cause__ or failure) from None
-    except httpx.InvalidURL:
+    except aiohttp.InvalidURL:
         raise UpstreamError("the model server's address is not valid", advice="Check OPENAI_BASE_URL.") from None
+    except aiohttp.ClientError as failure:
+        raise _connection_error(model, failure) from None
 
 
-def _reader(response: httpx.Response) -> Callable[[], Awaitable[bytes]]:
-    """The function that reads the next piece of a body; an empty one is the end.
+def _join_deltas(items: Iterable[FormatItem]) -> Iterator[FormatItem]:
+    """The items with short texts in a row as one: what arrives together is checked, stored and sent together.
 
-    It is aiohttp's own where nothing must be decoded: httpx passes each piece through four generators.
+    A text with a bracket stays alone. It may be a citation, whose source is sent between the texts.
     """
-    if "Content-Encoding" not in response.headers:
-        read: Callable[[], Awaitable[bytes]] = response.extensions["read"]
-        return read
-    pieces = response.aiter_bytes()
-    return lambda: anext(pieces, b"")
+    joined = ""
+    try:
+        for item in items:
+            if (
+                isinstance(item, Delta)
+                and len(joined) + len(item.text) <= MAX_JOINED
+                and not _BRACKET.search(item.text)
+            ):
+                joined += item.text
+                continue
+            if joined:
+                yield Delta(joined)
+                joined = ""
+            yield item
+    except UpstreamError:
+        if joined:
+            yield Delta(joined)
+        raise
+    if joined:
+        yield Delta(joined)
+
+
+def _encode_body(model: Model, messages: Iterable[dict[str, Any]], parameters: dict[str, Any]) -> bytes:
+    body = {"model": model.name, "messages": list(messages), "stream": True, **parameters}
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _build_parameters(
@@ -188,8 +195,8 @@ def _key_headers(model: Model) -> dict[str, str]:
     return {"Authorization": f"Bearer {model.api_key}"}
 
 
-def _connection_error(model: Model, failure: BaseException) -> UpstreamError:
-    """The error for a failure of aiohttp, which is more exact than that of httpx."""
+def _connection_error(model: Model, failure: aiohttp.ClientError) -> UpstreamError:
+    """The error for a failure of the connection."""
     if isinstance(failure, aiohttp.ClientConnectorError):
         return UpstreamError(
             "the model server cannot be reached",
@@ -210,10 +217,10 @@ def _connection_error(model: Model, failure: BaseException) -> UpstreamError:
     )
 
 
-async def _read_error(response: httpx.Response) -> str:
+async def _read_error(response: aiohttp.ClientResponse) -> str:
     """The words of an error."""
     body = b""
-    async for chunk in response.aiter_bytes():
+    async for chunk in response.content.iter_any():
         body += chunk
         if len(body) > MAX_ERROR_SIZE:
             break
@@ -229,8 +236,8 @@ def _remember_refused(model: Model, refused: frozenset[str]) -> None:
         logger.warning("The model %s at %s refuses %s. Later requests leave it out.", model.name, model.address, names)
 
 
-def _status_error(model: Model, response: httpx.Response, words: str) -> UpstreamError:
-    status = response.status_code
+def _status_error(model: Model, response: aiohttp.ClientResponse, words: str) -> UpstreamError:
+    status = response.status
     error = errors.build_error(
         f"the model server answered {status}",
         status,

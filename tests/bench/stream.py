@@ -190,8 +190,7 @@ async def bench(options: argparse.Namespace, stage: Stage) -> str:
         if process.popen.poll() is not None:
             run.figures.note(f"{process.name} ended during the run: {process.tail()[-300:]!r}")
     note_others(run.figures, targets)
-    fast = "httpx-aiohttp" in (OURS / "requirements.txt").read_text()
-    rows = table.rows(run.figures, fast, options.readers, options.streams, options.stall)
+    rows = table.rows(run.figures, options.readers, options.streams, options.stall)
     if options.json:
         samples = {f"{measure} | {name}": values for (measure, name), values in run.figures.samples.items()}
         summary = to_json(table.summarize(rows, run.witness))

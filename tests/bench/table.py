@@ -47,8 +47,8 @@ def percentile(values: Sequence[float], share: float) -> float | None:
     return sorted(values)[min(len(values) - 1, int(len(values) * share))] if values else None
 
 
-def rows(figures: Figures, relays_fast: bool, readers: int, streams: int, stall: float) -> list[Row]:
-    """The rows, in the order of the targets. `relays_fast`: the service reads its model server through aiohttp."""
+def rows(figures: Figures, readers: int, streams: int, stall: float) -> list[Row]:
+    """The rows, in the order of the targets."""
 
     def samples(measure: str, column: str) -> list[float]:
         return figures.samples.get((measure, column), [])
@@ -97,7 +97,7 @@ def rows(figures: Figures, relays_fast: bool, readers: int, streams: int, stall:
         Row(
             "… CPU per 1,000 tokens, ms",
             per("paced cpu s", "paced tokens", 1e6),
-            [Target(70 if relays_fast else 120), Target(1 / 4, LITELLM)],
+            [Target(70), Target(1 / 4, LITELLM)],
             0,
         ),
         Row(f"{streams} × 20 tokens/s, added p95 ms", added("crowd delay", 0.95), [Target(25)]),
