@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Router
 
 from assistant.answering.pipeline import SORRY
-from assistant.events import END_EVENTS, Event, Failure, Text
+from assistant.events import END_EVENTS, Event, Failure
 from assistant.limits import assistant_charges
 from assistant.models import Message
 from assistant.schemas import Ask, AskV2, Forget, Stop
@@ -137,7 +137,7 @@ async def _chunks(
 ) -> AsyncGenerator[bytes, None]:
     """The body of a response: one chunk for each event. Never raises: Daphne would never end the response.
 
-    Texts may be sent by `send_now`, while Django waits for the next chunk.
+    Events may be sent by `send_now`, while Django waits for the next chunk.
 
     If all bytes are sent at once, TCP may report delivery although the reader has
     left. So the end of a resumable answer waits until a moment after its start. By
@@ -148,8 +148,8 @@ async def _chunks(
     def encode(event: Event) -> Iterator[bytes]:
         return map(protocol.frame, encoder.encode(event))
 
-    def push(text: Text) -> bool:
-        return send_now(partial(encode, text))
+    def push(event: Event) -> bool:
+        return send_now(partial(encode, event))
 
     loop = asyncio.get_running_loop()
     earliest_end = loop.time() + (MIN_STREAM_SECONDS if answer.resumable else 0)

@@ -10,7 +10,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from pydantic import BaseModel
 
-from assistant.events import END_EVENTS, Text
+from assistant.events import END_EVENTS, Event
 from assistant.limits import assistant_charges
 from assistant.models import Message
 from assistant.schemas import AskV2, Resume
@@ -173,8 +173,8 @@ class AssistantSocket(AsyncWebsocketConsumer):
         encoder, to_skip = PROTOCOLS["socket"].encoder(), after
         send_now = find_send_now(self.scope)
 
-        def push(text: Text) -> bool:
-            return not to_skip and send_now(lambda: map(str.encode, encoder.encode(text)))
+        def push(event: Event) -> bool:
+            return not to_skip and send_now(lambda: map(str.encode, encoder.encode(event)))
 
         try:
             async with contextlib.aclosing(answer.subscribe(push=push)) as events:

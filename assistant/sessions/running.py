@@ -129,8 +129,8 @@ class RunningAnswer:
     ) -> AsyncGenerator[Event | None, None]:
         """Yield all events from the first one to the end, and None after each while of silence.
 
-        `is_delivered` says later whether the events have reached the reader. A text that comes while the subscriber
-        waits may go to `push` instead, which saves a turn of the event loop for each token.
+        `is_delivered` says later whether the events have reached the reader. What comes while the subscriber waits
+        may go to `push` instead, except for the last event. That saves a turn of the event loop for each token.
         """
         self._subscribers += 1
         self._cancel_abandonment()
@@ -236,7 +236,7 @@ class RunningAnswer:
             async with aclosing(events):
                 async for event in events:
                     self._log(event)
-                    if len(self.log) == 1:
+                    if len(self.log) == 1 and not self._delivered:
                         await self._wait_for_first_delivery()
                     if len(self.log) - self._delivered > MAX_AHEAD:
                         await self._wait_for_subscribers()

@@ -1,11 +1,11 @@
-"""Subscribers that wait for the next event of an answer. A text may be pushed to one without waking it."""
+"""Subscribers that wait for the next event of an answer. An event may be pushed to one without waking it."""
 
 import asyncio
 from collections.abc import Callable
 
-from assistant.events import Event, Text
+from assistant.events import END_EVENTS, Event
 
-Push = Callable[[Text], bool]  # sends a text to a reader at once; False, without sending it, where that is not possible
+Push = Callable[[Event], bool]  # sends an event to a reader at once; False, without sending it, where it cannot
 
 
 class Waiter:
@@ -20,13 +20,22 @@ class Waiter:
         self.pushed = 0  # events
 
     def take(self, event: Event) -> bool:
-        """Push an event; where that is not possible, wake the subscriber up and return False."""
-        if self._push and isinstance(event, Text) and not self.future.done() and self._push(event):
+        """Push an event; where that is not possible, wake the subscriber up and return False.
+
+        The last one always wakes it up: it has more to do then.
+        """
+        if not isinstance(event, END_EVENTS) and not self.future.done() and self._try_push(event):
             self.pushed += 1
             self.until = self._loop.time() + self._seconds
             return True
         self.resolve(True)
         return False
+
+    def _try_push(self, event: Event) -> bool:
+        try:
+            return self._push is not None and self._push(event)
+        except Exception:  # the boundary to a subscriber: it meets the failure itself, and the answer goes on
+            return False
 
     def resolve(self, value: bool) -> None:
         """End the wait: True, there is something new; False, the time is over."""

@@ -1,10 +1,10 @@
-"""Texts are pushed to a subscriber that waits. It misses none, gets none twice, and gets them in order."""
+"""Events are pushed to a subscriber that waits. It misses none, gets none twice, and gets them in order."""
 
 import asyncio
 from collections.abc import AsyncGenerator
 
 from assistant.answering.record import Outcome
-from assistant.events import Event, Finish, Start, Text
+from assistant.events import Event, Finish, Start, Status, Text
 from assistant.sessions.running import Asker, RunningAnswer, Timeouts
 
 START, FINISH = Start("msg_1", "thr_1"), Finish()
@@ -29,10 +29,10 @@ async def read(answer: RunningAnswer, accepts: bool | None = None) -> tuple[list
     """What a subscriber gets, in its order, and what of it was pushed. With `accepts` it has a `push`."""
     got, pushed = [], []
 
-    def push(text: Text) -> bool:
+    def push(event: Event) -> bool:
         if accepts:
-            got.append(text)
-            pushed.append(text)
+            got.append(event)
+            pushed.append(event)
         return bool(accepts)
 
     async for event in answer.subscribe(push=None if accepts is None else push):
@@ -50,6 +50,19 @@ async def test_a_subscriber_that_waits_gets_texts_pushed_and_all_else_in_order()
     assert len(pushed) > 20, "the burst, too, is pushed"
 
 
+async def test_all_but_the_last_event_are_pushed():
+    status = Status("model")
+    got, pushed = await read(begin(START, 0.01, status, *TEXTS[:2], status, 0.01, FINISH), accepts=True)
+    assert got == [START, status, *TEXTS[:2], status, FINISH]
+    assert pushed == got[:-1]
+
+
+async def test_an_answer_goes_on_when_an_event_cannot_be_encoded():
+    answer = begin(START, 0.01, *TEXTS[:2], 0.01, FINISH)
+    got = [event async for event in answer.subscribe(push=lambda event: 1 / 0)]
+    assert got == [START, *TEXTS[:2], FINISH]
+
+
 async def test_a_text_that_cannot_be_pushed_is_yielded():
     got, pushed = await read(begin(START, 0.01, *TEXTS[:5], 0.01, *TEXTS[5:], FINISH), accepts=False)
     assert got == [START, *TEXTS, FINISH]
@@ -65,7 +78,7 @@ async def test_each_subscriber_gets_every_event():
 async def test_the_silence_before_a_keep_alive_begins_with_the_last_pushed_text():
     steps = [step for text in TEXTS[:10] for step in (text, 0.05)]
     got, pushed = await read(begin(START, 0.01, *steps, 0.5, FINISH, keep_alive=0.3), accepts=True)
-    assert len(pushed) == 10
+    assert len(pushed) == 11
     assert got.index(None) == 11, "ten pauses of 50 ms are no silence of 300 ms"
 
 
