@@ -149,13 +149,15 @@ class SharedHit(Hit):
     following = _OfSection()
 
     def __init__(self, **values: Any) -> None:
-        texts = {name: _share(values[name]) for name in ("body", "text") if isinstance(values[name], str)}
-        section = _Section(tuple((values | texts)[name] for name in _OF_SECTION))
-        found = _sections.get(hash(section))
+        for name in ("body", "text"):
+            if isinstance(values[name], str):
+                values[name] = _share(values[name])
+        section = _Section(tuple(map(values.pop, _OF_SECTION)))
+        key = hash(section)
+        found = _sections.get(key)
         if found != section:
-            found = _sections[hash(section)] = section
-        own = {name: value for name, value in values.items() if name not in _OF_SECTION}
-        vars(self).update(own, _section=found)
+            found = _sections[key] = section
+        vars(self).update(values, _section=found)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Hit) and _values(self) == _values(other)
@@ -180,6 +182,8 @@ def share_texts(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _values(hit: Hit) -> dict[str, Any]:
+    if type(hit) is Hit:  # as all are that a search has just found
+        return vars(hit)
     return {field.name: getattr(hit, field.name) for field in fields(Hit)}
 
 
