@@ -28,11 +28,13 @@ class _Sealer(BackgroundThread):
             self.wake()
 
     def work(self) -> None:
-        """Seal, then sweep."""
-        seal(timeout=3600)
-        if claimed := routines.claim(SWEEP, SWEEP_PAUSE):
-            sweep(go_on=claimed.extend)
-            claimed.finish(SWEEP_PAUSE)
+        """Seal, then sweep, even if the views of a project cannot be sealed."""
+        try:
+            seal(timeout=3600)
+        finally:
+            if claimed := routines.claim(SWEEP, SWEEP_PAUSE):
+                sweep(go_on=claimed.extend)
+                claimed.finish(SWEEP_PAUSE)
 
 
 _sealer = _Sealer()

@@ -20,7 +20,7 @@ from itertools import chain, product
 
 import numpy as np
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from analytics import agents
@@ -87,22 +87,32 @@ def _seal_projects(project_ids: Iterable[int], timeout: float, progress: Progres
     until = time.monotonic() + timeout
     turns = deque(map(_seal_in_steps, project_ids))
     busy = 0  # projects in a row that others were sealing
+    failure: Exception | None = None
     while turns:
         if time.monotonic() > until:
             return False
         steps = turns.popleft()
-        for views in steps:
-            turns.append(steps)
-            if views is None:
-                busy += 1
-                if busy >= len(turns):
-                    busy = 0
-                    time.sleep(WAIT_SECONDS)
-            else:
+        try:
+            views = next(steps)
+        except StopIteration:
+            continue
+        except (InterfaceError, OperationalError):  # the database does not answer
+            raise
+        except Exception as error:  # of one project, such as a damaged row; the others go on
+            failure = failure or error
+            continue
+        turns.append(steps)
+        if views is None:
+            busy += 1
+            if busy >= len(turns):
                 busy = 0
-                if progress:
-                    progress(views)
-            break
+                time.sleep(WAIT_SECONDS)
+        else:
+            busy = 0
+            if progress:
+                progress(views)
+    if failure:
+        raise failure
     return True
 
 

@@ -273,7 +273,7 @@ def from_one_watermark_to_many() -> None:
     record(second, history(dice, 1, 0, now))
     record(first, late[10:])
     check(first, views[first] + late, windows(dice, now, 20, 2))  # the second project stays behind
-    with pytest.raises(RuntimeError, match=r"manage.py seal"):  # else the views of the first would count twice
+    with pytest.raises(RuntimeError, match=r"run `seal`"):  # else the views of the first would count twice
         call_command("migrate", "analytics", "0015", verbosity=0)
     assert sealer.seal(PATIENCE)
     call_command("migrate", "analytics", "0015", verbosity=0)

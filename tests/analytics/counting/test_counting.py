@@ -7,6 +7,8 @@ import pytest
 
 from analytics.collecting import recording
 from analytics.counting import sealer
+from analytics.counting.unsealed import newest_view_id
+from analytics.models import Seal, Trail
 from analytics.reports import visitor_counts
 from tests.analytics.counting.history import brute, history, windows
 from tests.conftest import set_analytics
@@ -52,3 +54,23 @@ def test_counts_are_exact_whatever_comes_in_whichever_order(make_project, seed):
             arriving.sort(key=lambda seen: (seen.who, seen.at))
     arrive(dice, project, arriving)
     check(project, views, windows(dice, now, days, 12))
+
+
+def test_a_damaged_row_of_one_project_does_not_stop_the_others(make_project):
+    dice, now = random.Random(15), datetime.now(UTC)
+    damaged, sound = (make_project().project for _ in range(2))
+    views = history(dice, 60, 3, now)
+    for project in (damaged, sound):
+        recording.record(project, [seen.observation for seen in views[:40]])
+    sealer.seal()
+    Trail.objects.filter(project=damaged).update(sightings=b"damaged")
+    for project in (damaged, sound):
+        recording.record(project, [seen.observation for seen in views[40:]])
+    try:
+        with pytest.raises(ValueError, match="buffer"):
+            sealer.seal()
+        assert not Seal.objects.filter(project=damaged, sealed_to__gte=newest_view_id(damaged.pk)).exists()
+    finally:
+        damaged.delete()
+    assert Seal.objects.filter(project=sound, sealed_to__gte=newest_view_id(sound.pk)).exists()
+    check(sound, views, windows(dice, now, 3, 2))
