@@ -1,16 +1,25 @@
 """Foreign keys whose rows the database deletes itself."""
 
+import time
 from typing import Any
 
-from django.db import migrations
+from django.db import OperationalError, migrations, transaction
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from psycopg.errors import LockNotAvailable
+
+LOCK_SECONDS = 2.0  # for which requests may wait behind this statement
+PAUSE_SECONDS = 1.0
+ATTEMPTS = 60
 
 
 class CascadeInDatabase(migrations.RunPython):
-    """Let PostgreSQL delete the rows that refer to a deleted row.
+    """Let PostgreSQL delete the rows that refer to a deleted row. The migration must not be atomic.
 
     Django deletes them by a statement before. A row that another transaction adds in between would make the deletion
     fail. SQLite has one writer at a time, so nothing changes there.
+
+    Each key is added beside the old one, checked while others read and write, and then takes the place of the old one.
+    After a crash the migration can run again. Raises OperationalError if others hold the tables for a minute.
     """
 
     def __init__(self, app: str, model: str, *fields: str) -> None:
@@ -32,12 +41,32 @@ class CascadeInDatabase(migrations.RunPython):
             return
         model = apps.get_model(self._app, self._model)
         quote = editor.connection.ops.quote_name
+        table = f"ALTER TABLE {quote(model._meta.db_table)}"
         for field in map(model._meta.get_field, self._fields):
-            (name,) = editor._constraint_names(model, [field.column], foreign_key=True)  # type: ignore[attr-defined]
+            names = editor._constraint_names(model, [field.column], foreign_key=True)  # type: ignore[attr-defined]
+            name = min(names, key=len)  # a crash may have left the new one beside it
+            old, new = quote(name), quote(f"{name[:50]}_replacement")
             target = field.related_model._meta
-            editor.execute(
-                f"ALTER TABLE {quote(model._meta.db_table)} DROP CONSTRAINT {quote(name)}, "
-                f"ADD CONSTRAINT {quote(name)} FOREIGN KEY ({quote(field.column)}) "
-                f"REFERENCES {quote(target.db_table)} ({quote(target.pk.column)})"
-                f"{on_delete} DEFERRABLE INITIALLY DEFERRED"
+            _run(
+                editor,
+                f"{table} DROP CONSTRAINT IF EXISTS {new}",
+                f"{table} ADD CONSTRAINT {new} FOREIGN KEY ({quote(field.column)}) REFERENCES {quote(target.db_table)} "
+                f"({quote(target.pk.column)}){on_delete} DEFERRABLE INITIALLY DEFERRED NOT VALID",
             )
+            _run(editor, f"{table} VALIDATE CONSTRAINT {new}")
+            _run(editor, f"{table} DROP CONSTRAINT {old}", f"{table} RENAME CONSTRAINT {new} TO {old}")
+
+
+def _run(editor: BaseDatabaseSchemaEditor, *statements: str) -> None:
+    """Run statements in a transaction that waits for its locks only briefly, again and again."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            with transaction.atomic(using=editor.connection.alias):
+                editor.execute(f"SET LOCAL lock_timeout = '{LOCK_SECONDS:g}s'")
+                for statement in statements:
+                    editor.execute(statement)
+            return
+        except OperationalError as failure:
+            if not isinstance(failure.__cause__, LockNotAvailable) or attempt == ATTEMPTS:
+                raise
+            time.sleep(PAUSE_SECONDS)
