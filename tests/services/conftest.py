@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from tests import scenarios
 from tests.conftest import PATIENCE, wait_for
+from tests.docsite.server.test_migrate import migrate_twice_at_once
 from tests.ports import free_port
 
 
@@ -56,14 +56,17 @@ def postgres() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def new_database(postgres: str) -> Callable[[str], dict[str, str]]:
-    """Make a migrated database, a copy of one that is migrated once. Returns the environment of its users."""
+    """Make a migrated database, a copy of one. Returns the environment of its users.
+
+    Two processes migrate that one at once, as in `test_migrate_on_postgresql.py`.
+    """
 
     def make(name: str, template: str = "migrated") -> dict[str, str]:
         with psycopg.connect(postgres, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         return {"DATABASE_URL": f"{postgres.rpartition('/')[0]}/{name}"}
 
-    scenarios.migrate(make("migrated", "template0"))
+    migrate_twice_at_once(make("migrated", "template0"))
     return make
 
 

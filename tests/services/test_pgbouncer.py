@@ -22,11 +22,9 @@ READER = {
 
 
 @pytest.fixture(scope="module")
-def database(postgres: str, pooled) -> str:
-    """Address of an empty database behind PgBouncer."""
-    with psycopg.connect(postgres, autocommit=True) as admin:
-        admin.execute("CREATE DATABASE pooled")
-    return pooled(f"{postgres.rpartition('/')[0]}/pooled")
+def database(new_database, pooled) -> str:
+    """Address of a migrated database behind PgBouncer."""
+    return pooled(new_database("pooled")["DATABASE_URL"])
 
 
 def read_in_steps() -> None:
@@ -65,7 +63,6 @@ def read_in_steps() -> None:
 
 
 def test_the_service_works_behind_pgbouncer(database: str, start) -> None:
-    migrate_twice_at_once({"DATABASE_URL": database})
     domain, key = scenarios.run(set_up, {"DATABASE_URL": database}).split()
     environment = {"DATABASE_URL": database, "SITE_DOMAIN": domain, "SITE_ASSISTANT_KEY": key}
     services = start.fresh(**environment), start.fresh(**environment)
@@ -95,6 +92,15 @@ def test_the_service_works_behind_pgbouncer(database: str, start) -> None:
         wait_for(count_sealed, "the views to be counted")
 
 
+def test_migrations_go_back_and_forth_behind_pgbouncer(database: str) -> None:
+    """Among them is one that builds an index without a lock. Two processes begin at the same time."""
+    scenarios.manage(("migrate", "analytics", "0015", "--verbosity=0"), {"DATABASE_URL": database})
+    with psycopg.connect(database, autocommit=True, prepare_threshold=None) as admin:
+        later = "SELECT count(*) FROM django_migrations WHERE app = 'analytics' AND name > '0016'"
+        assert admin.execute(later).fetchone() == (0,)
+        migrate_twice_at_once({"DATABASE_URL": database})
+        assert admin.execute(later).fetchone()[0] >= 3
+
+
 def test_rows_are_read_in_steps_and_no_cursor_stays(database: str) -> None:
-    scenarios.migrate({"DATABASE_URL": database})
     scenarios.run(read_in_steps, {"DATABASE_URL": database})
