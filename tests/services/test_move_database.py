@@ -2,22 +2,22 @@
 
 import json
 import sqlite3
-import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from docsite.server.move.copying import STEP_ROWS
 from tests import processes, scenarios
+from tests.conftest import PATIENCE, wait_for
 from tests.docsite.server.operating.backups import add_counters
 from tests.ports import free_port
 from tests.scenarios import environment
 
 pytestmark = pytest.mark.services
 
-ROWS = 60_000
+ROWS = 3 * STEP_ROWS
 DIFFERENT = {"django_migrations", "privacy_auditentry", "privacy_audithead"}  # when they ran, and each command
 SAME_IN_PYTHON = ("{", "[")  # JSON, in which PostgreSQL sorts the keys
 
@@ -44,27 +44,28 @@ def dump(file: Path) -> dict[str, list[tuple]]:
 def kill_in_the_middle(url: str, old: dict[str, str], folder: Path) -> int:
     """Start the move and kill it while it copies the counters. Returns how many were there."""
     out, err = folder / "out", folder / "err"
-    process = processes.Process(processes.manage, ("movedatabase", url), environment(old), out, err)
+    third_step = sorted(f"backup-{number}" for number in range(ROWS))[2 * STEP_ROWS]
+    with psycopg.connect(url) as other, psycopg.connect(url, autocommit=True) as database:
+        # The move waits here until it is known whether this row is stored.
+        other.execute("INSERT INTO projects_counter (key, value, expires_at) VALUES (%s, 1, 1)", [third_step])
+        process = processes.Process(processes.manage, ("movedatabase", url), environment(old), out, err)
 
-    def read_progress() -> Iterator[int]:
-        while process.poll() is None:
-            try:
-                with psycopg.connect(url) as database:
-                    row = database.execute("SELECT value FROM move_progress WHERE name = 'projects_counter'").fetchone()
-                yield json.loads(row[0])["rows"] if row else 0
-            except psycopg.Error:  # not yet migrated
-                yield 0
-            time.sleep(0.005)
-        raise AssertionError(f"it has ended: {err.read_text()}")
+        def has_copied_two_steps() -> bool:
+            if process.poll() is not None:
+                pytest.fail(f"it has ended: {err.read_text()}")
+            if not database.execute("SELECT to_regclass('move_progress')").fetchone()[0]:
+                return False
+            row = database.execute("SELECT value FROM move_progress WHERE name = 'projects_counter'").fetchone()
+            return bool(row) and json.loads(row[0])["rows"] == 2 * STEP_ROWS
 
-    next(rows for rows in read_progress() if rows)
-    process.kill()
-    process.wait(30)
-    with psycopg.connect(url) as database:
+        wait_for(has_copied_two_steps, "the counters to be copied")
+        process.kill()
+        process.wait(PATIENCE)
+        other.rollback()
         return int(database.execute("SELECT count(*) FROM projects_counter").fetchone()[0])
 
 
-def test_sqlite_to_postgresql_and_back(copy_database, postgres: str, tmp_path: Path) -> None:
+def test_sqlite_to_postgresql_and_back(copy_database, new_database, tmp_path: Path) -> None:
     old = copy_database(tmp_path)
     file = tmp_path / "db.sqlite3"
     scenarios.manage(("createproject", "moved", "--organization", "Moved", "--docs-url", "https://moved.example"), old)
@@ -75,16 +76,16 @@ def test_sqlite_to_postgresql_and_back(copy_database, postgres: str, tmp_path: P
     add_counters(file, ROWS)
     with closing(sqlite3.connect(file)) as database, database:  # ids that were given and are gone
         database.execute("UPDATE sqlite_sequence SET seq = 900000 WHERE name = 'projects_project'")
-    with psycopg.connect(postgres, autocommit=True) as admin:
-        admin.execute("CREATE DATABASE moved")
-    url = f"{postgres.rpartition('/')[0]}/moved".replace("@", f"@127.0.0.1:{free_port()},")  # the first one is gone
-    there = kill_in_the_middle(url, old, tmp_path)
-    assert 0 < there < ROWS
+    target = new_database("moved")
+    scenarios.manage(("migrate", "analytics", "0017", "--verbosity=0"), target)  # the rest is for the move
+    url = target["DATABASE_URL"].replace("@", f"@127.0.0.1:{free_port()},")  # the first server is gone
+    assert kill_in_the_middle(url, old, tmp_path) == 2 * STEP_ROWS
     before = dump(file)
     printed = scenarios.manage(("movedatabase", url), old)
     assert "counted in both databases" in printed
     with psycopg.connect(url) as database:
         assert database.execute("SELECT last_value FROM projects_project_id_seq").fetchone() == (900_000,)
+        assert database.execute("SELECT 1 FROM django_migrations WHERE app = 'analytics' AND name > '0018'").fetchone()
     new = {"DATABASE_URL": url, "DATA_DIR": old["DATA_DIR"]}
     assert "One" in scenarios.manage(("search", "moved", "enough to be found"), new)
     (tmp_path / "back").mkdir()
