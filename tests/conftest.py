@@ -59,13 +59,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Tests of a file stay together, since they share services; so do all those that share PostgreSQL and Redis."""
+    """Tests of a file stay together, since they share services; so do those that share PostgreSQL and Redis.
+
+    The suite that runs once more on both takes as long as all others of `tests/services` together, so it has a worker
+    and servers of its own: else one worker is left alone with them at the end.
+    """
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file: str = super()._split_scope(nodeid)
-            return "tests/services" if file.startswith("tests/services/") else file
+            shares = file.startswith("tests/services/") and not file.endswith("/test_postgres_and_redis.py")
+            return "tests/services" if shares else file
 
     return Scheduling(config, log)
 

@@ -32,6 +32,7 @@ def test_a_crash_after_any_statement_of_a_step_loses_and_doubles_nothing(databas
     scenarios.run(crashes.crashes_in_steps, database)
 
 
+@pytest.mark.matrix  # on SQLite in test_durability
 def test_a_crash_after_any_statement_of_a_recount_leaves_counts_that_are_true(database):
     scenarios.run(crashes.crashes_in_recounts, database)
 
@@ -78,23 +79,24 @@ def test_a_report_of_another_process_has_what_was_just_acknowledged(database, pr
             assert (answer["totals"], answer[report]) == brute(views, *window, distinct=distinct)
 
 
+@pytest.mark.matrix  # on SQLite in test_shards
 def test_cells_are_the_same_however_often_the_number_of_shards_changes(database):
     scenarios.run(crashes.shards_change, database)
 
 
-@pytest.mark.matrix  # on SQLite in test_durability, like the next
-def test_the_views_of_an_older_database_are_kept(new_database):
+@pytest.mark.matrix  # on SQLite in test_durability, like the next two
+def test_the_views_and_settings_of_an_older_database_are_kept(new_database):
     scenarios.run(crashes.an_older_database, new_database("older"))
 
 
 @pytest.mark.matrix
 def test_the_agents_of_an_older_database_are_summed_up(new_database):
-    scenarios.run(crashes.agents_of_an_older_database, new_database("older_agents"))
+    scenarios.run(crashes.agents_of_an_older_database, new_database("older_agents"), "0003")
 
 
-@pytest.mark.parametrize("way", ["there", pytest.param("there and back", marks=pytest.mark.matrix)])
-def test_settings_of_an_older_database_move_into_the_rows_of_the_apps(new_database, way):
-    scenarios.run(a_database_of_the_state_before, new_database(f"older_settings_{len(way)}"), way)
+@pytest.mark.matrix
+def test_settings_of_an_older_database_move_into_the_rows_of_the_apps_and_back(new_database):
+    scenarios.run(a_database_of_the_state_before, new_database("older_settings"))
 
 
 def test_projects_go_on_from_the_one_watermark_and_back(new_database):

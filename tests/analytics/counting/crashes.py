@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ from tests.analytics.counting.history import (
 )
 from tests.analytics.counting.test_counting import arrive, check
 from tests.conftest import PATIENCE, set_analytics, visitor_secret
+from tests.docsite.core.workspace import older_settings
 
 
 def new_project(secret: str = "") -> Project:
@@ -426,18 +428,23 @@ def histories(now: str) -> None:
 
 
 def an_older_database() -> None:
-    """Views that were stored before there were cells are kept, counted, and known when they come again."""
+    """Views that were stored before there were cells are kept, counted, and known when they come again.
+
+    Settings of that time move from the projects' rows into those of the apps.
+    """
     dice, project, now = random.Random(15), new_project(), datetime.now(UTC)
     visitor_secret(project)  # has it created, to go back with its project
     executor = MigrationExecutor(connection)
-    before = [("analytics", "0001_initial"), ("projects", "0003_support_links")]
+    before = [*(each for each in older_settings.BEFORE if each[0] != "analytics"), ("analytics", "0001_initial")]
     executor.migrate(before)
     executor.loader.build_graph()
+    apps = executor.loader.project_state(before).apps
+    older_settings.add_projects(apps)
     verification._cache.read_at = float("inf")  # it has no table yet
     views = history(dice, 2100, 25, now)  # more than are copied at once
     odd = view(now - timedelta(hours=3), "/ünï/\U0001f600", 1, "human", "id with ' and \U0001f600")
     views.append(odd)
-    old = executor.loader.project_state(before).apps.get_model("analytics", "PageView")
+    old = apps.get_model("analytics", "PageView")
     names = [field.name for field in PageView._meta.concrete_fields]
     names = names[names.index("client_class") : names.index("received")]
     rows = []
@@ -450,6 +457,7 @@ def an_older_database() -> None:
     old.objects.bulk_create(rows)
     call_command("migrate", verbosity=0)
     verification.invalidate()
+    older_settings.check_rows_of_the_apps()
     check(project, views, [(now - timedelta(days=30), now), *windows(dice, now, 25, 6)])
     again = recording.record(project, [seen.observation for seen in views])
     assert (again.accepted, again.duplicates) == (0, len(views))
@@ -458,8 +466,11 @@ def an_older_database() -> None:
     check(project, views + more, windows(dice, now, 25, 6))
 
 
-def agents_of_an_older_database() -> None:
-    """What agents read is summed up from the views that were sealed before there were sums."""
+def agents_of_an_older_database(before: str) -> None:
+    """What agents read is summed up from the views that were sealed before there were sums.
+
+    `before` is the migration to go back to: 0003 takes the sums away, 0015 has the tables that they are made from.
+    """
     dice, project, now = random.Random(16), new_project(), datetime.now(UTC)
     views = [seen for seen in history(dice, 900, 25, now) if not seen.observation.raw_path.endswith(".md")]
     record(project, views[:600])
@@ -467,7 +478,11 @@ def agents_of_an_older_database() -> None:
     kept = list(AgentViews.objects.order_by("pk").values())
     record(project, views[600:])
     assert kept
-    call_command("migrate", "analytics", "0003", verbosity=0)
+    call_command("migrate", "analytics", before, verbosity=0)
+    if before == "0015":
+        with connection.schema_editor() as schema_editor:
+            schema_editor.execute("DELETE FROM analytics_agentviews")
+            import_module("analytics.migrations.0004_readers").count_agents(None, schema_editor)
     call_command("migrate", verbosity=0)
     for row in kept:
         row.pop("id")

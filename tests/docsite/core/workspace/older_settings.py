@@ -1,5 +1,7 @@
 """A database from before each app kept its settings of a project in a row of its own."""
 
+from typing import Any
+
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
@@ -36,15 +38,47 @@ PROJECTS = {
 }
 
 
-def a_database_of_the_state_before(way: str = "there and back") -> None:
-    """Every value moves into the app's row, back again, and stays the same; for SQLite and PostgreSQL.
+def add_projects(apps: Any) -> int:
+    """Add projects, each with its settings in its own row, as models of that time have them.
 
-    With "there" it is not moved back.
+    Returns the number of their organization.
     """
+    projects = apps.get_model("projects", "Project").objects
+    organization = apps.get_model("projects", "Organization").objects.create(name="Acme")
+    for domain, values in PROJECTS.items():
+        projects.create(
+            organization=organization, domain=domain, name=domain, docs_url="https://docs.acme.example", **values
+        )
+    apps.get_model("assistant", "AssistantSettings").objects.create(
+        project_id=projects.get(domain="told").pk, instructions="Be brief."
+    )
+    return organization.pk
+
+
+def check_rows_of_the_apps() -> None:
+    """Every value of the added projects is in the rows of the apps now."""
     from analytics.models import AnalyticsSettings
     from assistant.models import AssistantSettings
     from docsite.core.tenants.models import Project
     from search.models import Generation
+
+    for domain, values in PROJECTS.items():
+        project = Project.objects.get(domain=domain)
+        settings = AnalyticsSettings.objects.get(project=project)
+        for name in ("ai_scope", "secret_rotation", "first_party_ids", "visitor_secret"):
+            assert getattr(settings, name) == values[name], (domain, name)
+        assert AssistantSettings.for_project(project).support_url == values["support_url"]
+        generation = Generation.objects.filter(project=project).first()
+        assert (generation.number if generation else 0) == values["index_generation"]
+        assert (generation and generation.indexed_at.isoformat()) == values["indexed_at"]
+    assert AssistantSettings.objects.get(project__domain="told").instructions == "Be brief."
+    assert not AssistantSettings.objects.filter(project__domain="empty").exists()
+
+
+def a_database_of_the_state_before() -> None:
+    """Every value moves into the app's row, back again, and stays the same; for SQLite and PostgreSQL."""
+    from analytics.models import AnalyticsSettings
+    from docsite.core.tenants.models import Project
 
     def back():
         executor = MigrationExecutor(connection)
@@ -57,32 +91,11 @@ def a_database_of_the_state_before(way: str = "there and back") -> None:
             row.pop("domain"): row | {"indexed_at": row["indexed_at"] and row["indexed_at"].isoformat()} for row in rows
         }
 
-    apps = back()
-    old = apps.get_model("projects", "Project").objects
-    organization = apps.get_model("projects", "Organization").objects.create(name="Acme")
-    for domain, values in PROJECTS.items():
-        old.create(
-            organization=organization, domain=domain, name=domain, docs_url="https://docs.acme.example", **values
-        )
-    apps.get_model("assistant", "AssistantSettings").objects.create(
-        project_id=old.get(domain="told").pk, instructions="Be brief."
-    )
+    organization_id = add_projects(back())
     call_command("migrate", verbosity=0)
-    for domain, values in PROJECTS.items():
-        project = Project.objects.get(domain=domain)
-        settings = AnalyticsSettings.objects.get(project=project)
-        for name in ("ai_scope", "secret_rotation", "first_party_ids", "visitor_secret"):
-            assert getattr(settings, name) == values[name], (domain, name)
-        assert AssistantSettings.for_project(project).support_url == values["support_url"]
-        generation = Generation.objects.filter(project=project).first()
-        assert (generation.number if generation else 0) == values["index_generation"]
-        assert (generation and generation.indexed_at.isoformat()) == values["indexed_at"]
-    assert AssistantSettings.objects.get(project__domain="told").instructions == "Be brief."
-    assert not AssistantSettings.objects.filter(project__domain="empty").exists()
-    if way == "there":
-        return
+    check_rows_of_the_apps()
     bare = Project.objects.create(
-        organization_id=organization.pk, domain="bare", name="bare", docs_url="https://docs.acme.example"
+        organization_id=organization_id, domain="bare", name="bare", docs_url="https://docs.acme.example"
     )
     found = columns(back())
     secret = found.pop("bare")["visitor_secret"]
