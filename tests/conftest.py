@@ -28,7 +28,7 @@ from tests.ports import free_port
 from tests.processes import ROOT, Process, collect_garbage_less, manage
 
 ASYNC_UNSAFE = "DJANGO_ALLOW_ASYNC_UNSAFE"  # of tests that share their thread with Playwright
-PATIENCE = 180  # seconds that a test waits for anything, however busy the machine; only a failure takes so long
+PATIENCE = 600  # seconds that a test waits for anything, however busy the machine; only a failure takes so long
 _numbers = itertools.count(1)
 MAX_WAIT = 0.5  # seconds that a probe of `nobody_waits` may take, on a machine that is not busy
 NO_TLS = False  # for clients of plain HTTP: reading the certificates of all authorities takes 40 ms
