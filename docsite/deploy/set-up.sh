@@ -2,7 +2,8 @@
 # Prepares a Debian or Ubuntu machine for the documentation service: sudo sh set-up.sh docs-service.example.com
 #
 # It adds a user, passwords, settings, units, the database, and the site of nginx. It starts nothing of the service.
-# Run it again after an upgrade: settings and passwords stay as they are, units and the site are written anew.
+# Run it again after an upgrade: settings and passwords stay as they are, units and the site are written anew, and the
+# database and PgBouncer are left alone if the settings name another database.
 set -eu
 umask 077
 domain=${1:?Name the domain of the service: sudo sh set-up.sh docs-service.example.com}
@@ -51,9 +52,12 @@ install -m 755 "$here/docs-service" /usr/local/bin/docs-service
 install -m 644 "$here"/systemd/*.service /etc/systemd/system/
 systemctl daemon-reload
 
-# PostgreSQL: a role and a database of its own
-systemctl start postgresql
-database_password=$database_password runuser -u postgres -- psql --quiet --no-psqlrc --set ON_ERROR_STOP=1 <<'SQL'
+# PostgreSQL: a role and a database of its own. PgBouncer: the same role. Not after data has moved elsewhere: the
+# processes would go on with the old database.
+case $(. "$etc/environment" && printf %s "${DATABASE_URL-}") in
+"postgres://docs:$database_password@"127.0.0.1:5432/docs | "postgres://docs:$database_password@"localhost:5432/docs)
+    systemctl start postgresql
+    database_password=$database_password runuser -u postgres -- psql --quiet --no-psqlrc --set ON_ERROR_STOP=1 <<'SQL'
 \cd /
 \getenv password database_password
 SELECT 'CREATE ROLE docs LOGIN' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'docs') \gexec
@@ -61,11 +65,13 @@ ALTER ROLE docs PASSWORD :'password';
 SELECT 'CREATE DATABASE docs OWNER docs ENCODING ''UTF8'' TEMPLATE template0'
     WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = 'docs') \gexec
 SQL
-
-# PgBouncer: the same role
-echo "\"docs\" \"$database_password\"" | install -m 640 -o postgres -g postgres /dev/stdin /etc/pgbouncer/userlist.txt
-fill_in pgbouncer.ini /etc/pgbouncer/pgbouncer.ini 640 postgres
-[ -z "$changed" ] || systemctl restart pgbouncer
+    printf '"docs" "%s"\n' "$database_password" |
+        install -m 640 -o postgres -g postgres /dev/stdin /etc/pgbouncer/userlist.txt
+    fill_in pgbouncer.ini /etc/pgbouncer/pgbouncer.ini 640 postgres
+    [ -z "$changed" ] || systemctl restart pgbouncer
+    ;;
+*) echo "PostgreSQL and PgBouncer here stay as they are: DATABASE_URL in $etc/environment names another database." ;;
+esac
 
 # Redis: a password and no files
 grep -q '^include /etc/redis/docs-service.conf' /etc/redis/redis.conf ||

@@ -1,12 +1,17 @@
 """The database and Redis."""
 
+import os
 import time
+from contextlib import closing
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
+from django.db.utils import load_backend
 
+from docsite import database_settings
 from docsite.core.context import limit_database_time
 from docsite.core.logs import describe
 from docsite.core.redis_servers import clients
@@ -14,6 +19,8 @@ from docsite.server.doctor.finding import Finding
 
 SECONDS = 5.0
 MAX_CLOCK_SECONDS = 2.0  # between this host and a server
+POOL_FILE = "/etc/docs-service/environment.pool"
+POOL_VARIABLE = "POOL_DATABASE_URL"  # from `docs-service` in docsite/deploy, since only root can read the file
 
 
 def check_database() -> Finding:
@@ -55,6 +62,32 @@ def check_connections() -> Finding | None:
     return Finding("Connections", fact)
 
 
+def check_pool() -> Finding | None:
+    """Whether the units' own address leads to the database of the commands. None if they have none."""
+    if not (url := os.environ.get(POOL_VARIABLE, "")):
+        return None
+    try:
+        own = _identify(connection)
+    except DatabaseError:
+        return None  # the check of the database says why
+    try:
+        described = {**connections.settings, "pool": database_settings.describe(url, settings.DATA_DIR)}
+        database = connections.configure_settings(described)["pool"]
+        is_same = _identify(load_backend(database["ENGINE"]).DatabaseWrapper(database, "pool")) == own
+    except (DatabaseError, ValueError) as failure:
+        advice = (
+            f"Look at DATABASE_URL in {POOL_FILE} and at PgBouncer, or delete that file, and restart the processes."
+        )
+        return Finding("Pool", f"the processes' way to the database fails: {describe(failure)}", advice)
+    if is_same:
+        return Finding("Pool", "processes and commands use the same database")
+    advice = (
+        f"Name the database of `environment` in {POOL_FILE} and pgbouncer.ini, or delete that file; "
+        "then restart PgBouncer and the processes."
+    )
+    return Finding("Pool", "the processes use another database than the commands do, backups included", advice)
+
+
 def check_redis() -> Finding:
     """Whether Redis answers, if it is set."""
     if not settings.ENV.redis_url:
@@ -65,6 +98,18 @@ def check_redis() -> Finding:
     except (*clients.ERRORS, OSError, ValueError) as failure:
         return Finding("Redis", describe(failure), "Look at REDIS_URL and the server: without it questions get 503.")
     return Finding("Redis", "it answers")
+
+
+def _identify(database: BaseDatabaseWrapper) -> tuple[Any, ...]:
+    """What differs between any two databases."""
+    if database.vendor != "postgresql":
+        return (database.vendor, str(database.settings_dict["NAME"]))
+    with limit_database_time(SECONDS), closing(database), database.cursor() as cursor:
+        cursor.execute(
+            "SELECT system_identifier, oid, datname FROM pg_control_system(), pg_database "
+            "WHERE datname = current_database()"
+        )
+        return tuple(cursor.fetchone())
 
 
 def _describe_server(cursor: Any) -> str:
