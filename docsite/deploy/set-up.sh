@@ -29,6 +29,25 @@ EOF
     printf '%s\n' "$content" | install -D -m "$3" -o "$4" -g "$4" /dev/stdin "$2"
 }
 
+stop() {
+    echo "$1 Nothing has been changed. Use another machine, or follow “As a package” of the deployment page." >&2
+    exit 1
+}
+
+# Before the first run: the connection pool and Redis become ours, so nobody else may use them.
+if [ ! -e "$etc/environment" ]; then
+    ini=/etc/pgbouncer/pgbouncer.ini
+    if ! grep -q 'shared by all processes of the service' $ini &&
+        awk '/^[ \t]*\[/ { inside = /\[databases\]/; next } inside && /^[ \t]*[^ \t;#]/ { n++ } END { exit !n }' $ini; then
+        stop "PgBouncer serves another program: $ini has databases."
+    fi
+    if ! grep -q '^include /etc/redis/docs-service.conf' /etc/redis/redis.conf; then
+        case $(redis-cli info keyspace 2>&1) in
+        *db[0-9]*:keys=* | *NOAUTH*) stop "Redis serves another program: it has keys, or a password." ;;
+        esac
+    fi
+fi
+
 id docs >/dev/null 2>&1 ||
     useradd --system --user-group --no-create-home --home-dir /var/lib/docs-service --shell /usr/sbin/nologin docs
 install -d -m 700 -o docs -g docs /var/lib/docs-service /var/backups/docs-service

@@ -98,6 +98,40 @@ def test_a_second_run_leaves_a_database_that_has_moved(machine: Machine) -> None
     assert "systemctl reload-or-restart nginx" in ran, "the rest goes on"
 
 
+@pytest.mark.parametrize(
+    ("databases", "keyspace", "sentence"),
+    [
+        ("[databases]\nshop = host=10.0.0.5\n[pgbouncer]\n", "", "PgBouncer serves another program"),
+        ("; ours\n [databases]\n\n;; a = b\n  * = host=/run\n", "", "PgBouncer serves another program"),
+        ("", "# Keyspace\r\ndb3:keys=12,expires=0,avg_ttl=0\r\n", "Redis serves another program"),
+        ("", "NOAUTH Authentication required.\n", "Redis serves another program"),
+        ("", "# Keyspace\r\n", ""),
+        ("[databases]\n# shop = host=10.0.0.5\n[pgbouncer]\nlisten_port = 6432\n[users]\na = b\n", "", ""),
+        ((DEPLOY / "pgbouncer.ini").read_text(), "", ""),
+    ],
+)
+def test_it_takes_nothing_from_another_program(machine: Machine, databases: str, keyspace: str, sentence: str) -> None:
+    machine.pgbouncer.write_text(databases)
+    (machine.folder / "keyspace").write_text(keyspace)
+    result, ran = machine.run()
+    if not sentence:
+        assert result.returncode == 0, result.stderr
+        return
+    assert result.returncode == 1
+    assert sentence in result.stderr
+    assert not [line for line in ran if not line.startswith("redis-cli")]
+    assert machine.pgbouncer.read_text() == databases
+    assert not machine.environment.exists()
+
+
+def test_its_own_redis_does_not_stop_it(machine: Machine) -> None:
+    machine.run()
+    (machine.folder / "keyspace").write_text("NOAUTH Authentication required.\n")
+    assert machine.run()[0].returncode == 0
+    machine.environment.unlink()  # as after a removal of the service
+    assert machine.run()[0].returncode == 0
+
+
 def test_commands_know_the_way_of_the_processes(machine: Machine) -> None:
     machine.run()
     (machine.folder / "var/lib/docs-service").mkdir(parents=True, exist_ok=True)
