@@ -132,6 +132,19 @@ def test_browsers_on_other_origins_may_read_the_id(http, service, project):
             "Service Unavailable: /discovery/v2/assistant/acme/message/c-42\n/stream",
             "Service Unavailable: /discovery/v2/assistant/acme/message/…",
         ),
+        (
+            "<WebRequest method=GET uri=/v2/assistant/acme/message/c-42/stream clientproto=HTTP/1.1>",
+            "<WebRequest method=GET uri=/v2/assistant/acme/message/…",
+        ),
+        (
+            "Internal Server Error: /v1/analytics/p1/assistant/threads/thr_42",
+            "Internal Server Error: /v1/analytics/p1/assistant/threads/…",
+        ),
+        (
+            "Internal Server Error: /admin/project/acme/conversations/thr_42/export.md",
+            "Internal Server Error: /admin/project/acme/conversations/…",
+        ),
+        ("Not Found: /admin/assistant/thread/thr_42/change/", "Not Found: /admin/assistant/thread/…"),
         ("Internal Server Error: /shared/zucchini", "Internal Server Error: /shared/…"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import re
 import shlex
 import shutil
@@ -17,7 +18,6 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from docsite.env import Env
 from tests.conftest import ROOT
-from tests.ports import free_port
 
 DEPLOY = ROOT / "docsite" / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
@@ -25,6 +25,7 @@ PAGE = (ROOT / "docsite/site/content/deployment.md").read_text()
 RULES = [rule for group in yaml.safe_load((DEPLOY / "alerts.yml").read_text())["groups"] for rule in group["rules"]]
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
 KUBERNETES = list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
+PROGRAMS = f"{os.environ['PATH']}:/usr/local/bin:/usr/sbin:/usr/bin"
 SETTINGS = {name.upper() for name in Env.model_fields}
 
 
@@ -50,7 +51,7 @@ def check_command(words: list[str]) -> None:
 
 def needs_program(name: str) -> pytest.MarkDecorator:
     """Skip a test where a program is missing. Installing its package would start a server on the machine."""
-    is_missing = shutil.which(name, path="/usr/local/bin:/usr/sbin:/usr/bin") is None
+    is_missing = shutil.which(name, path=PROGRAMS) is None
     return pytest.mark.skipif(is_missing, reason=f"{name} is not here, and its package would start a server")
 
 
@@ -169,22 +170,6 @@ def test_scripts_are_shell_scripts() -> None:
         subprocess.run(["sh", "-n", str(script)], check=True)
 
 
-@needs_program("nginx")
-def test_nginx_accepts_the_site(tmp_path: Path) -> None:
-    certificate = (
-        f"-x509 -newkey rsa:2048 -nodes -subj /CN=x -keyout {tmp_path}/privkey.pem -out {tmp_path}/fullchain.pem"
-    )
-    subprocess.run(["openssl", "req", *certificate.split()], check=True, capture_output=True)
-    site = (DEPLOY / "nginx.conf").read_text()
-    site = site.replace("/etc/docs-service/tls", str(tmp_path)).replace("/var/log/nginx", str(tmp_path))
-    site = re.sub(r"listen (?:\[::\]:)?(80|443)", lambda found: f"listen 127.0.0.1:{free_port()}", site)
-    whole = f"pid {tmp_path}/pid; error_log stderr; events {{}} http {{ {site} }}"
-    (tmp_path / "nginx.conf").write_text(whole)
-    command = ["nginx", "-t", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]
-    result = subprocess.run(command, capture_output=True, text=True, env={"PATH": "/usr/sbin:/usr/bin"}, check=False)
-    assert result.returncode == 0, result.stderr
-
-
 def list_paths(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
     """The patterns of all addresses, such as `/shared/<str:token>`."""
     for pattern in resolver.url_patterns:
@@ -198,19 +183,21 @@ def list_paths(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
 def test_the_log_of_nginx_has_no_secrets_of_links_and_no_chats() -> None:
     site = (DEPLOY / "nginx.conf").read_text()
     table = re.findall(r"map \$uri \$docs_path \{(.*?)\n\}", site, re.DOTALL)[0]
-    rules = [re.compile(rule.replace("(?<", "(?P<")) for rule in re.findall(r'"~(.+?)" "\$\w+\.\.\.";', table)]
+    rules = [re.compile(rule.replace("(?<", "(?P<")) for rule in re.findall(r'"~(.+?)"\s+"\$\w+\.\.\.";', table)]
     log_format = site.partition("log_format")[2].partition(";")[0]
     assert re.findall(r"\$(?:docs_path|uri|request_uri|request|http_referer|args)\b", log_format) == ["$docs_path"]
     paths = [path for name in ("urls", "api_urls") for path in list_paths(get_resolver(f"docsite.server.{name}"), "/")]
-    secret = [path for path in paths if re.search(r"<(\w+:)?(token|key|secret|code|chatId)>", path)]
+    secret = [path for path in paths if re.search(r"<(\w+:)?(token|key|secret|code|chatId|threadId|thread_id)>", path)]
+    secret += [path for path in paths if path.startswith("/admin/assistant/thread/<")]
+    secret += [path.removeprefix("/discovery") for path in secret if "chatId" in path]
     assert "/shared/<str:token>" in secret
     assert [path for path in secret if "chatId" in path]
     for path in secret:
-        address = path.replace("<domain>", "acme").replace("<slug:domain>", "acme")
+        address = re.sub("<domain>|<slug:domain>|<projectId>", "acme", path)
         kept = [link.group() for rule in rules if (link := rule.match(address))]
         assert len(kept) == 1, path
         assert "<" not in kept[0]
-    for path in ("/shared-pages", "/discovery/v2/assistant/acme/message"):
+    for path in ("/shared-pages", "/discovery/v2/assistant/acme/message", "/admin/project/acme/conversations"):
         assert not [rule for rule in rules if rule.match(path)], path
 
 
