@@ -15,6 +15,7 @@ import pytest
 import yaml
 from django.core.management import get_commands, load_command_class
 from django.urls import URLPattern, URLResolver, get_resolver
+from pydantic import ValidationError
 
 from docsite.env import Env
 from tests.conftest import ROOT
@@ -69,6 +70,11 @@ def test_containers_set_what_exists() -> None:
         assert set(COMPOSE[name]["environment"]) <= SETTINGS
     (settings,) = [item["data"] for item in KUBERNETES if item["kind"] == "ConfigMap"]
     assert set(settings) <= SETTINGS
+    given = {name.lower(): value for name, value in settings.items()}
+    with pytest.raises(ValidationError) as wrong:  # nobody trusts a network that they have not written themselves
+        Env(**given)
+    assert [error["loc"] for error in wrong.value.errors()] == [("trusted_proxies",)]
+    assert Env(**given | {"trusted_proxies": "10.42.7.0/24"}).https_only
     image = (ROOT / "Dockerfile").read_text()
     assert {name for name in re.findall(r"([A-Z_]+)=", image) if not name.startswith("PYTHON")} <= SETTINGS
 
