@@ -35,7 +35,10 @@ def parse(url: str) -> Servers | None:
         return None
     if transport not in ("redis", "rediss") or kind not in ("cluster", "sentinel"):
         raise ValueError("begin with redis://, redis+sentinel:// or redis+cluster://")
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # its message may have a part of the password
+        raise ValueError("write the characters []/?#@: of a password as % codes") from None
     credentials, _, hosts = parts.netloc.rpartition("@")
     user, _, password = credentials.partition(":")
     options: dict[str, Any] = {"username": unquote(user) or None, "password": unquote(password) or None}

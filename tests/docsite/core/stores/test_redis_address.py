@@ -46,3 +46,9 @@ def test_an_address_names_servers(url, servers):
 def test_a_wrong_one_is_refused_with_a_sentence(url, words):
     with pytest.raises(ValidationError, match=words):
         Env(redis_url=url)
+
+
+def test_no_part_of_a_password_is_told():
+    with pytest.raises(ValueError, match="% codes") as told:
+        parse("redis+sentinel://user:ab[secret]cd@one:26379/NAME/0")
+    assert "secret" not in str(told.value)
