@@ -7,7 +7,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
 
+from docsite.server.backup.rows import BackupError
+from docsite.server.move import source
 from docsite.server.move.copying import STEP_ROWS
 from tests import processes, scenarios
 from tests.conftest import PATIENCE, wait_for
@@ -65,6 +69,26 @@ def kill_in_the_middle(url: str, old: dict[str, str], folder: Path) -> int:
         return int(database.execute("SELECT count(*) FROM projects_counter").fetchone()[0])
 
 
+def refuse_half_a_database() -> None:
+    """Serve the new database of a move that was interrupted."""
+    with pytest.raises(CommandError, match="was interrupted"):
+        call_command("worker")
+
+
+def lose_the_lock() -> None:
+    """Lose the connection that keeps others from writing."""
+    end_the_holder = (
+        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'ShareLock' AND pid <> pg_backend_pid() "
+        "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1"
+    )
+    with pytest.raises(BackupError, match="rows may have changed"), source.hold(), connection.cursor() as cursor:
+        cursor.execute(end_the_holder)
+
+
+def test_a_move_from_postgresql_fails_when_others_could_write(new_database) -> None:
+    scenarios.run(lose_the_lock, new_database("unlocked"))
+
+
 def test_sqlite_to_postgresql_and_back(copy_database, new_database, tmp_path: Path) -> None:
     old = copy_database(tmp_path)
     file = tmp_path / "db.sqlite3"
@@ -80,6 +104,7 @@ def test_sqlite_to_postgresql_and_back(copy_database, new_database, tmp_path: Pa
     scenarios.manage(("migrate", "analytics", "0017", "--verbosity=0"), target)  # the rest is for the move
     url = target["DATABASE_URL"].replace("@", f"@127.0.0.1:{free_port()},")  # the first server is gone
     assert kill_in_the_middle(url, old, tmp_path) == 2 * STEP_ROWS
+    scenarios.run(refuse_half_a_database, target)
     before = dump(file)
     printed = scenarios.manage(("movedatabase", url), old)
     assert "counted in both databases" in printed

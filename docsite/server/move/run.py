@@ -40,7 +40,7 @@ def move(url: str, record: Callable[[], None], report: Report) -> dict[str, int]
             copying.copy(model, new, lambda rows, table=table: report(table, rows, counts[table]))  # type: ignore[misc]
         compare(counts, _count(new, models))
         last = id_counters.load(models)
-        target.finish(new, lambda: id_counters.store(new, models, last))
+    target.finish(new, lambda: id_counters.store(new, models, last))
     return counts
 
 

@@ -6,13 +6,17 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from django.db import OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection
 
 from docsite.server.backup.rows import BackupError
 
 BUSY_SECONDS = 10.0
 STATISTICS_SECONDS = 2.0  # in which PostgreSQL notes what a session wrote
 IN_USE = "The service writes to the database. Stop it, and try again."
+LOCK_LOST = (
+    "The connection that kept others from writing is gone, so rows may have changed. Empty the new database, and begin "
+    "again."
+)
 
 
 @contextmanager
@@ -61,11 +65,16 @@ def _hold_postgresql() -> Iterator[str]:
                 cursor.execute(f"LOCK TABLE {tables} IN SHARE MODE")
             except OperationalError:
                 raise BackupError(IN_USE) from None
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
             time.sleep(STATISTICS_SECONDS)
             cursor.execute(
                 "SELECT sum(n_tup_ins), sum(n_tup_upd), sum(n_tup_del) FROM pg_stat_user_tables "
                 "WHERE schemaname = current_schema()"
             )
             yield " ".join(map(str, cursor.fetchone()))
+            try:
+                cursor.execute("SELECT 1")
+            except (InterfaceError, OperationalError):
+                raise BackupError(LOCK_LOST) from None
     finally:
         holder.close()

@@ -14,10 +14,10 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 
 from docsite import database_settings
+from docsite.core.tenants.management.base import MOVE_PROGRESS as PROGRESS
 from docsite.server.backup.rows import BackupError
 
 ALIAS = "target"
-PROGRESS = "move_progress"
 _STATE = "state of the source"
 CHANGED = "The database was written since the move began. Empty the new one, and begin again."
 
@@ -53,6 +53,7 @@ def has_begun(target: BaseDatabaseWrapper) -> bool:
 def migrate(url: str) -> None:
     """Make the tables. In a process of its own, as migrations may use the database of the settings."""
     environment = {**os.environ, "DATABASE_URL": url, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment.pop("DATABASE_REPLICA_URL", None)  # it is that of the old database
     command = [sys.executable, "-m", "django", "migrate", "--verbosity=0"]
     if subprocess.run(command, env=environment).returncode:
         raise BackupError("The tables could not be made in the new database.")

@@ -15,6 +15,8 @@ from docsite.core.signals import command_started
 from docsite.core.tenants.models import Project
 
 MAX_LISTED = 10  # projects in the error for an unknown domain
+MOVE_PROGRESS = "move_progress"  # a table of a database to which a move was begun and not ended
+MOVED_IN_PART = "A move to this database was interrupted. Set DATABASE_URL to the old one, and run movedatabase again."
 NOT_MIGRATED = "The database is behind the code. Run first: python manage.py migrate"
 
 
@@ -25,8 +27,10 @@ class ServiceCommand(BaseCommand):
         """Run the command. The audit names it."""
         name = type(self).__module__.rpartition(".")[2]
         context.set_command_as_actor(name)
-        command_started.send(type(self), name=name, domain=str(options.get("domain") or ""))
         try:
+            if MOVE_PROGRESS in connection.introspection.table_names():
+                raise CommandError(MOVED_IN_PART)
+            command_started.send(type(self), name=name, domain=str(options.get("domain") or ""))
             return super().execute(*args, **options)
         except KeyboardInterrupt:
             raise CommandError("Stopped. It can be started again.", returncode=130) from None
