@@ -11,7 +11,7 @@ from functools import partial, wraps
 from typing import ParamSpec, TypeVar
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, InterfaceError, InternalError, OperationalError, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, InternalError, OperationalError, connections
 
 from docsite.core import availability, context
 
@@ -103,7 +103,7 @@ def _is_caught_up() -> bool:
                 if (is_caught_up := bool(cursor.fetchone()[0])) or time.monotonic() > until:
                     return is_caught_up
                 time.sleep(STEP_SECONDS)
-    except (InterfaceError, OperationalError) as failure:
+    except (InterfaceError, DatabaseError) as failure:  # also a right that the role lacks
         if _get_code(failure) != _NO_FREE_CONNECTION:
             _pause(failure)
         return False
