@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from docsite.server.backup.rows import BackupError
 
@@ -74,7 +74,7 @@ def _hold_postgresql() -> Iterator[str]:
             yield " ".join(map(str, cursor.fetchone()))
             try:
                 cursor.execute("SELECT 1")
-            except (InterfaceError, OperationalError):
+            except (InterfaceError, DatabaseError):
                 raise BackupError(LOCK_LOST) from None
     finally:
         holder.close()

@@ -13,6 +13,7 @@ from search.retrieval.stored_pages import cut_markdown
 from search.sources import Page
 from search.text import analysis
 from search.text.analysis import content_words, terms
+from search.text.terms import Marks
 from tests.conftest import assert_error
 
 
@@ -217,7 +218,7 @@ def test_highlights_are_where_the_words_stand(make_project, text, query, marked)
 
 def test_words_that_were_forgotten_are_read_again(monkeypatch):
     text = "Zebras graze. Feed the zebra " + "x" * 200 + " zebra, not its Stripes (zebra-stripes)."
-    wanted = analysis.terms("zebra stripes")
+    wanted = Marks(frozenset(analysis.terms("zebra stripes")))
     excerpt, marks = excerpts.build_excerpt(text, excerpts.Highlighter(wanted))
     assert [excerpt[start:end] for start, end in marks] == ["Zebras", "zebra", "zebra", "Stripes", "zebra", "stripes"]
     monkeypatch.setattr(excerpts, "MAX_CACHED_WORDS", 0)

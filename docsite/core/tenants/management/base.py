@@ -3,12 +3,14 @@
 import argparse
 import os
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.utils import OperationalError, ProgrammingError
+from django.db.utils import DatabaseError, InterfaceError, OperationalError, ProgrammingError
 
 from docsite.core import context
 from docsite.core.signals import command_started
@@ -28,8 +30,7 @@ class ServiceCommand(BaseCommand):
         name = type(self).__module__.rpartition(".")[2]
         context.set_command_as_actor(name)
         try:
-            if MOVE_PROGRESS in connection.introspection.table_names():
-                raise CommandError(MOVED_IN_PART)
+            _check_is_whole()
             command_started.send(type(self), name=name, domain=str(options.get("domain") or ""))
             return super().execute(*args, **options)
         except KeyboardInterrupt:
@@ -44,6 +45,14 @@ class ServiceCommand(BaseCommand):
                 raise CommandError(NOT_MIGRATED) from None
             reason = " ".join(str(failure).split())
             raise CommandError(f"The database cannot be used ({reason}).") from None
+
+
+def _check_is_whole() -> None:
+    tables: Sequence[str] = ()
+    with suppress(DatabaseError, InterfaceError):  # the command may need no database
+        tables = connection.introspection.table_names()
+    if MOVE_PROGRESS in tables:
+        raise CommandError(MOVED_IN_PART)
 
 
 def check_migrations() -> None:

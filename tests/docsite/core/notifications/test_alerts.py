@@ -331,13 +331,13 @@ def test_what_waits_for_a_mail_server_is_not_sent_after_a_month(make_project, su
 def test_the_thread_goes_on_after_an_error_and_stops(monkeypatch, caplog):
     calls = []
 
-    def look():
+    def claim(*arguments, **options):
         calls.append(1)
         raise ValueError("broken")
 
     watcher = background._Watcher()
     watcher.seconds = watcher.retry_seconds = 0.01
-    monkeypatch.setattr(background, "claim", look)
+    monkeypatch.setattr(background.routines, "claim", claim)
     watcher.start()
     wait_for(lambda: len(calls) > 2, "the thread to try again")
     watcher.stop()

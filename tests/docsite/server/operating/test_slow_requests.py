@@ -36,7 +36,7 @@ async def test_the_parts_of_a_request_are_measured(caplog: pytest.LogCaptureFixt
     request_times.add("model", 0.5)
     request_times.report("ask", "200", 1.25, 1.0)
     (record,) = caplog.records
-    assert record.getMessage().startswith("Slow: ask 200 (total 1.25 s, pool ")
+    assert record.getMessage().startswith("Slow: ask 200 (total 1.25 s, waiting ")
     assert "\n" not in LineFormatter().format(record)
     seconds = json.loads(JsonFormatter().format(record))["seconds"]
     assert set(seconds) == {"total", "model", *PARTS}

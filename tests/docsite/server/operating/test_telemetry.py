@@ -140,5 +140,5 @@ def test_a_missing_package_is_named(monkeypatch, caplog) -> None:
     monkeypatch.setenv("SENTRY_DSN", "http://public@127.0.0.1:1/1")
     traces.start()
     error_reports.start()
-    assert "docs-service[opentelemetry]" in caplog.text
-    assert "docs-service[sentry]" in caplog.text
+    assert "opentelemetry-sdk~=1.45" in caplog.text
+    assert "sentry-sdk~=2.70" in caplog.text
