@@ -14,6 +14,7 @@ from assistant.conversations import threads
 from assistant.models import Message, Thread
 from docsite.core.db import in_db
 from docsite.core.http.client_address import parse_address
+from docsite.core.notifications.models import Routine
 from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.core.tenants.models import Project
 from docsite.server import lifecycle
@@ -112,5 +113,6 @@ def old_searches_are_forgotten_at_the_start() -> None:
     """A process that was down for long forgets who searched before it."""
     project = new_project()
     project.searches.create(caller=1, text="install", at=datetime(2020, 1, 1, tzinfo=UTC))
+    Routine.objects.all().delete()  # no process has swept within the hour
     lifecycle._sweeper.start()
     wait_for(lambda: not project.searches.exists(), "the search to be removed")
