@@ -152,8 +152,15 @@ def test_the_form_speaks_german_on_a_german_page(open_page: Any) -> None:
 def test_without_an_address_the_widget_offers_no_person(tab: Any) -> None:
     page = tab("/quickstart")
     page.evaluate("DocsAssistant.open()")
-    page.get_by_role("button", name="More").click()
-    expect(page.get_by_role("menuitem", name="About")).to_be_visible()
+    about = page.get_by_role("menuitem", name="About")
+
+    def is_open() -> bool:  # the panel may still be loading, and then closes its menu again
+        if not about.is_visible():
+            page.get_by_role("button", name="More").click()
+        return about.is_visible()
+
+    wait_for(is_open, "the menu")
+    expect(about).to_be_visible()
     expect(page.get_by_role("menuitem", name="Ask a person")).to_have_count(0)
 
 
