@@ -38,7 +38,7 @@ class NewValues:
         self._counts: dict[Origin, int] = {}  # what this process saw last; (day, "") is the project
 
     def has_room(self, origin: Origin, limits: Limits) -> bool:
-        """Whether a new value may get a number, as far as this process knows."""
+        """Whether the limits allow another new value, by the counts that this process saw last. Asks no store."""
         day, network = origin
         is_reader_within = not network or self._counts.get(origin, 0) < limits.of_a_reader
         return is_reader_within and self._counts.get((day, ""), 0) < limits.in_all

@@ -177,7 +177,7 @@ class _Day:
 
 
 def indexed_paths(project_id: int, among: Set[str]) -> set[str]:
-    """Those of some paths that are in the project's index, and maybe others."""
+    """Paths of the project's index, at least those of `among` that are in it."""
     if not among:
         return set()
     indexed = Document.indexed.filter(project_id=project_id).order_by()

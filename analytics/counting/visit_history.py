@@ -142,7 +142,7 @@ def from_views(who: Ints, page: Ints, kind: Ints, hour: Ints, keys: tuple[Ints, 
 
 
 def split(visitor: Ints) -> list[Ints]:
-    """The indexes of views, in parts that have at most `MAX_VISITORS` visitors each."""
+    """Group views by their visitors, at most `MAX_VISITORS` in a group. Each group is the indexes of its views."""
     _, number = np.unique(visitor, return_inverse=True)
     part = number // MAX_VISITORS
     return [np.flatnonzero(part == n) for n in range(int(part.max(initial=-1)) + 1)]

@@ -90,7 +90,7 @@ def _is_usable() -> bool:
 
 
 def _is_caught_up() -> bool:
-    """Whether the replica has replayed all that the primary has committed by now."""
+    """Whether readers of the replica see all that was committed on the primary before this call."""
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         cursor.execute("SELECT pg_current_wal_lsn()")
         position = cursor.fetchone()[0]

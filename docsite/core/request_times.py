@@ -2,8 +2,7 @@
 
 The parts are `waiting` (for a thread), `connection` (to PostgreSQL), `database` (statements), `retrieval` (searches,
 with their statements), `model` (until the first token of each request to a model). Parts that run at
-once add up to more than the whole. The context has the dictionary, so tasks and threads of a request add to the same
-one.
+once add up to more than the whole. Tasks and threads of a request add to the same parts.
 """
 
 import logging
@@ -33,7 +32,7 @@ def begin() -> None:
 
 
 def begin_if_new() -> None:
-    """Measure this context, unless something does already. On a socket each question has a context of its own."""
+    """Begin to measure, unless the running request is measured already. On a socket, each question is a request."""
     if _times.get() is None:
         begin()
 

@@ -10,6 +10,7 @@ from psycopg.errors import LockNotAvailable
 LOCK_SECONDS = 2.0  # for which requests may wait behind this statement
 PAUSE_SECONDS = 1.0
 ATTEMPTS = 60
+SUFFIX = "_replacement"  # of a new key until it takes the place of the old one
 
 
 class CascadeInDatabase(migrations.RunPython):
@@ -27,7 +28,7 @@ class CascadeInDatabase(migrations.RunPython):
         super().__init__(self._add, self._take_back, elidable=False)
 
     def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
-        """The arguments of this operation, for Django."""
+        """What Django writes into a migration file to make this operation again: its name and arguments."""
         return type(self).__name__, [self._app, self._model, *self._fields], {}
 
     def _add(self, apps: Any, editor: BaseDatabaseSchemaEditor) -> None:
@@ -44,8 +45,8 @@ class CascadeInDatabase(migrations.RunPython):
         table = f"ALTER TABLE {quote(model._meta.db_table)}"
         for field in map(model._meta.get_field, self._fields):
             names = editor._constraint_names(model, [field.column], foreign_key=True)  # type: ignore[attr-defined]
-            name = min(names, key=len)  # a crash may have left the new one beside it
-            old, new = quote(name), quote(f"{name[:50]}_replacement")
+            (name,) = (name for name in names if not name.endswith(SUFFIX))  # a crash may have left a new one
+            old, new = quote(name), quote(f"{name[:50]}{SUFFIX}")
             target = field.related_model._meta
             _run(
                 editor,

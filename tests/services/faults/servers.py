@@ -18,7 +18,7 @@ from tests.services.conftest import postgres_program
 
 
 class Server:
-    """A running server. Without a primary it is a new one; else it follows that one."""
+    """A running PostgreSQL server: a replica of `primary`, or without one a primary of its own."""
 
     def __init__(self, primary: "Server | None" = None) -> None:
         self._user = None
