@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from abc import ABC, abstractmethod
 
 from django.db import close_old_connections, connection
@@ -24,6 +25,7 @@ class BackgroundThread(ABC):
 
     def __init__(self) -> None:
         self.failures = 0
+        self.succeeded_at = time.time()  # when the last piece of work ended, at first when the thread was made
         self.stopping = threading.Event()
         self._due = threading.Event()
         self._thread: threading.Thread | None = None
@@ -66,6 +68,7 @@ class BackgroundThread(ABC):
             try:
                 close_old_connections()
                 self.work()
+                self.succeeded_at = time.time()
             except Exception:  # the thread lives as long as the process
                 pause = self.retry_seconds
                 self.failures += 1

@@ -1,10 +1,15 @@
 #!/bin/sh
 # Restarts the web processes on these ports one after the other, then the worker: sudo sh restart.sh 8000 8001
 set -eu
+
+# Restarts a unit and waits until it is ready. Ends with an error after a minute; the other processes go on as they are.
+restart() {
+    systemctl restart "$1"
+    curl --retry 60 --retry-delay 1 --retry-all-errors -fs -o /dev/null "http://127.0.0.1:$2/health/ready" ||
+        { echo "$1 is not ready: journalctl -u $1" >&2; exit 1; }
+}
+
 for port in "$@"; do
-    systemctl restart "docs-web@$port"
-    # Ends with an error if the process is not ready after a minute. The other processes then go on as they are.
-    curl --retry 60 --retry-delay 1 --retry-all-errors -fs -o /dev/null "http://127.0.0.1:$port/health/ready" ||
-        { echo "docs-web@$port is not ready: journalctl -u docs-web@$port" >&2; exit 1; }
+    restart "docs-web@$port" "$port"
 done
-systemctl restart docs-worker
+restart docs-worker 8100

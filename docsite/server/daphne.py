@@ -25,7 +25,7 @@ from twisted.internet.error import ConnectionDone
 from docsite.core.access.uploads import EXTENSION
 from docsite.server import lifecycle
 from docsite.server.connection import MAX_UNSENT_BYTES, ConnectionFactory, Socket, count_unsent
-from docsite.server.health import readiness
+from docsite.server.health import probes, readiness
 
 MAX_FRAME_SIZE = 4 * 1024 * 1024  # above the socket's own limit of 2 MiB, which answers with a close code
 MAX_WAIT_SECONDS = 120.0  # for a client that reads too slowly; then its connection is closed
@@ -42,9 +42,10 @@ def check_address(host: str, port: int) -> None:
 class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
     """Daphne that waits for slow clients, and on SIGTERM lets answers end before the process ends."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, drain_seconds: float = 0.0, **options: Any) -> None:
         super().__init__(**options)
         self.ports: list[Any] = []
+        self._drain_seconds = drain_seconds
 
     def listen_success(self, port: Any) -> None:
         """Set our classes for its connections. Keep the port, to close it first at shutdown."""
@@ -103,7 +104,7 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
 
     async def _end(self) -> None:
         readiness.start_draining()
-        await asyncio.sleep(settings.ENV.drain_seconds)
+        await asyncio.sleep(self._drain_seconds)
         for port in self.ports:
             port.stopListening()
         await lifecycle.stop(self._end_requests)
@@ -202,6 +203,7 @@ def serve(host: str, port: int, ready: Callable[[], None], with_background: bool
     """Serve until SIGINT or SIGTERM, at an address that `check_address` has accepted. Calls `ready` when it listens."""
     lifecycle.start(with_background)
     DrainingServer(
+        drain_seconds=settings.ENV.drain_seconds,
         application=import_string("docsite.asgi.application"),
         endpoints=build_endpoint_description_strings(host=host, port=port),
         ready_callable=ready,
@@ -209,4 +211,14 @@ def serve(host: str, port: int, ready: Callable[[], None], with_background: bool
         request_buffer_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE * 2,  # a body is one message, not one for each 8 KiB
         websocket_max_message_size=MAX_FRAME_SIZE,
         websocket_max_frame_size=MAX_FRAME_SIZE,
+    ).run()
+
+
+def serve_probes(host: str, port: int, ready: Callable[[], None]) -> None:
+    """Answer only questions about health and metrics, until SIGINT or SIGTERM. Then the background work ends."""
+    DrainingServer(
+        application=probes.application,
+        endpoints=build_endpoint_description_strings(host=host, port=port),
+        ready_callable=ready,
+        server_name="",
     ).run()

@@ -46,6 +46,11 @@ def is_due() -> bool:
     return has_row(query, now, State.RUNNING.value, now - MAX_SILENCE)
 
 
+def count_due() -> int:
+    """How many sources should be read now, and are not."""
+    return Source.objects.filter(wanted_at__lte=timezone.now()).exclude(state=State.RUNNING).count()
+
+
 def claim_next() -> Source | None:
     """Claim the source that has waited longest, if one is due."""
     now = timezone.now()

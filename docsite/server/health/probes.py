@@ -18,10 +18,23 @@ def answers(path: str) -> bool:
     return path in PATHS and (path != "/metrics" or bool(settings.ENV.metrics_token))
 
 
+async def application(
+    scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
+) -> None:
+    """An ASGI application for a process that answers nothing else."""
+    if scope["type"] == "http":
+        await respond(scope, send)
+    else:
+        await receive()
+        await send({"type": "websocket.close"})
+
+
 async def respond(scope: dict[str, Any], send: Callable[[Any], Awaitable[None]]) -> None:
-    """Respond to a request for one of `PATHS`. `/health/ready` is 503 with a reason for each thing that fails."""
+    """Respond to a request. `/health/ready` is 503 with a reason for each thing that fails."""
     status, body, extra = 200, "", [(b"Content-Type", b"application/json")]
-    if scope["method"] not in ("GET", "HEAD"):
+    if not answers(scope["path"]):
+        status, body = 404, json.dumps({"error": "There is nothing at this path."})
+    elif scope["method"] not in ("GET", "HEAD"):
         status, body = 405, json.dumps({"error": "This path takes GET, HEAD."})
         extra.append((b"Allow", b"GET, HEAD"))
     elif scope["path"] == "/health/live":
@@ -31,12 +44,11 @@ async def respond(scope: dict[str, Any], send: Callable[[Any], Awaitable[None]])
         is_ready = set(checks.values()) == {"ok"}
         status = 200 if is_ready else 503
         body = json.dumps({"status": "ready" if is_ready else "not ready", **checks})
-    elif scope["path"] == "/metrics":
-        if endpoint.is_allowed(header(scope, b"authorization")):
-            body, extra = await endpoint.build(), [(b"Content-Type", endpoint.CONTENT_TYPE)]
-        else:
-            status, body = 401, json.dumps({"error": "Send the METRICS_TOKEN: Authorization: Bearer …"})
-            extra.append((b"WWW-Authenticate", b"Bearer"))
+    elif endpoint.is_allowed(header(scope, b"authorization")):
+        body, extra = await endpoint.build(), [(b"Content-Type", endpoint.CONTENT_TYPE)]
+    else:
+        status, body = 401, json.dumps({"error": "Send the METRICS_TOKEN: Authorization: Bearer …"})
+        extra.append((b"WWW-Authenticate", b"Bearer"))
     content = body.encode()
     headers = [
         *extra,

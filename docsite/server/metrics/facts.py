@@ -17,6 +17,7 @@ from docsite.core.group_commit import list_queues
 from docsite.core.http import open_sockets
 from docsite.server.metrics.exposition import Metric, gauge
 from search.models import Source
+from search.stored_sources import queue
 
 DATABASE_SECONDS = 2.0
 
@@ -35,13 +36,15 @@ def collect_process() -> list[Metric]:
     if settings.ENV.redis_url:
         working.add(availability.redis.is_available, {"store": "redis"})
     queues = Metric("docs_queue_items", "gauge", "Records that wait to be stored.")
-    for queue in list_queues():
-        queues.add(queue.count_waiting(), {"queue": queue.name})
+    for waiting in list_queues():
+        queues.add(waiting.count_waiting(), {"queue": waiting.name})
     alive = Metric("docs_thread_up", "gauge", "Whether a background thread runs: 1 or 0.")
     failures = Metric("docs_thread_failures_total", "counter", "Failures of a background thread.")
+    success = Metric("docs_thread_success_seconds", "gauge", "When a background thread last did its work (Unix time).")
     for thread in background.list_running():
         alive.add(not thread.has_ended, {"thread": thread.name})
         failures.add(thread.failures, {"thread": thread.name})
+        success.add(thread.succeeded_at, {"thread": thread.name})
     return [
         gauge("process_start_time_seconds", "When this process began, as Unix time.", _started_at),
         cpu,
@@ -50,7 +53,7 @@ def collect_process() -> list[Metric]:
         gauge("docs_open_sockets", "Open WebSockets of this process.", open_sockets.count_all()),
         gauge("docs_models_failing", "Models whose last request failed.", count_failing()),
         gauge("docs_disk_free_bytes", "Free space below DATA_DIR.", shutil.disk_usage(settings.DATA_DIR).free),
-        *(working, queues, alive, failures),
+        *(working, queues, alive, failures, success),
     ]
 
 
@@ -64,6 +67,7 @@ def collect_stored() -> list[Metric]:
         return [
             gauge("docs_views_waiting", "Views that are stored, but not yet counted.", count_waiting_views()),
             deliveries,
+            gauge("docs_sources_due", "Stored sources that wait to be read.", queue.count_due()),
             gauge("docs_sources_failed", "Stored sources that could not be read the last time.", failed),
         ]
 

@@ -33,11 +33,14 @@ def worker() -> Iterator[Worker]:
 
 def test_a_thread_that_raises_goes_on(worker: Worker, caplog: pytest.LogCaptureFixture) -> None:
     worker.action = lambda: 1 / 0
+    worker.succeeded_at = 0
     worker.start()
     wait_for(lambda: worker.failures >= 2, "two failures")
+    assert worker.succeeded_at == 0
     worker.action = lambda: None
     calls = worker.calls
     wait_for(lambda: worker.calls > calls + 1, "further work")
+    assert worker.succeeded_at > 0
     assert "The thread “test worker” failed." in caplog.text
     assert not worker.has_ended
 

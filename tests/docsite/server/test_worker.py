@@ -13,6 +13,8 @@ from tests.conftest import PATIENCE, wait_for
 from tests.ports import free_port
 from tests.processes import Process, manage
 
+TOKEN = {"METRICS_TOKEN": "metrics-of-the-worker"}
+
 
 def store_old_search() -> None:
     """Store a search that the first sweep deletes."""
@@ -28,6 +30,24 @@ def count_searches(folder: Path) -> int:
         return int(database.execute("SELECT count(*) FROM search_searchquery").fetchone()[0])
 
 
+def check_answers(url: str) -> None:
+    """A worker tells its health and its metrics to machines, and nothing else."""
+    with httpx.Client(base_url=url, trust_env=False, headers={"Host": "worker.internal"}) as http:
+        assert http.get("/health/live").json() == {"status": "ok"}
+        assert http.get("/health/ready").json()["status"] == "ready"
+        assert http.get("/metrics").status_code == 401
+        metrics = http.get("/metrics", headers={"Authorization": f"Bearer {TOKEN['METRICS_TOKEN']}"}).text
+        lines = dict(line.rsplit(" ", 1) for line in metrics.splitlines() if not line.startswith("#"))
+        for name in ("scheduler", "sealer", "sweeper", "deliveries"):
+            assert lines[f'docs_thread_up{{thread="{name}"}}'] == "1"
+            assert lines[f'docs_thread_failures_total{{thread="{name}"}}'] == "0"
+        started = float(lines["process_start_time_seconds"])
+        assert float(lines['docs_thread_success_seconds{thread="sweeper"}']) > started
+        assert lines["docs_sources_due"] == "0"
+        for path in ("/", "/health", "/admin/"):
+            assert http.get(path).status_code == 404
+
+
 def test_a_worker_does_what_a_serving_process_leaves(tmp_path: Path, copy_database):
     database = copy_database(tmp_path)
     environment = scenarios.environment(database)
@@ -41,9 +61,11 @@ def test_a_worker_does_what_a_serving_process_leaves(tmp_path: Path, copy_databa
         wait_for(lambda: "Ready:" in out.read_text(), "the service")
         assert httpx.get(f"http://127.0.0.1:{port}/health/ready", trust_env=False).json()["threads"] == "ok"
         assert count_searches(tmp_path) == 1
-        worker = Process(manage, ("worker",), environment, log, log)
+        address = free_port()
+        worker = Process(manage, ("worker", "--port", str(address)), environment | TOKEN, log, log)
         wait_for(lambda: "Working." in log.read_text(), "the worker")
         wait_for(lambda: count_searches(tmp_path) == 0, "the sweep")
+        check_answers(f"http://127.0.0.1:{address}")
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(PATIENCE) == 0, log.read_text()
         assert "Traceback" not in log.read_text()

@@ -5,8 +5,10 @@ import signal
 import threading
 from typing import Any
 
+from django.core.management.base import CommandError, CommandParser
+
 from assistant.sessions import model_rests
-from docsite.core.tenants.management.base import ServiceCommand, check_migrations
+from docsite.core.tenants.management.base import ServiceCommand, check_migrations, port
 from docsite.server import lifecycle, memory, telemetry
 from docsite.server.health import descriptors
 
@@ -19,19 +21,40 @@ class Command(ServiceCommand):
         "for processes that run `serve --no-background`."
     )
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the address to listen on."""
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=port, help="Answer /health/live, /health/ready and /metrics on this port.")
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Work."""
+        from docsite.server.daphne import check_address, serve_probes
+
+        host, port = options["host"], options["port"]
         check_migrations()
-        end = threading.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: end.set())
         descriptors.raise_limit()
+        if port:
+            try:
+                check_address(host, port)
+            except OSError as failure:
+                raise CommandError(f"{host}:{port}: {failure.strerror}. Choose another --port.") from None
         memory.start()
         telemetry.start()
         model_rests.share()
         lifecycle.start_background()
+        if port:
+            serve_probes(host, port, self._report)
+        else:
+            self._wait()
+
+    def _wait(self) -> None:
+        end = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: end.set())
+        self._report()
+        end.wait()
+        asyncio.run(lifecycle.stop())
+
+    def _report(self) -> None:
         self.stdout.write("Working. Ctrl-C or SIGTERM ends the work; the next worker goes on with it.")
         self.stdout.flush()
-        end.wait()
-        asyncio.run(lifecycle.stop_background())
-        telemetry.stop()

@@ -117,7 +117,7 @@ def test_units_have_the_same_limits() -> None:
 def test_containers_run_commands_within_limits() -> None:
     for name, service in COMPOSE.items():
         assert "mem_limit" in service, name
-        assert "healthcheck" in service or name == "web", "the image has one"
+        assert "healthcheck" in service or name in ("web", "worker"), "the image has one"
         if name in ("migrate", "web", "worker"):
             check_command(service["command"][2:])
     assert "HEALTHCHECK" in (ROOT / "Dockerfile").read_text()
@@ -140,17 +140,26 @@ def test_the_manifests_name_each_other() -> None:
         by_kind["PodDisruptionBudget", "docs-web"]["spec"]["selector"]["matchLabels"],
     ):
         assert selector == labels
-    (container,) = by_kind["Deployment", "docs-web"]["spec"]["template"]["spec"]["containers"]
-    assert {probe: container[probe]["httpGet"]["path"] for probe in ("readinessProbe", "livenessProbe")} == {
-        "readinessProbe": "/health/ready",
-        "livenessProbe": "/health/live",
-    }
+    for name in ("docs-web", "docs-worker"):
+        (container,) = by_kind["Deployment", name]["spec"]["template"]["spec"]["containers"]
+        assert {probe: container[probe]["httpGet"]["path"] for probe in ("readinessProbe", "livenessProbe")} == {
+            "readinessProbe": "/health/ready",
+            "livenessProbe": "/health/live",
+        }
     (rule,) = by_kind["Ingress", "docs-service"]["spec"]["rules"]
     assert rule["http"]["paths"][0]["backend"]["service"]["name"] == "docs-web"
     settings = by_kind["ConfigMap", "docs-service"]["data"]
     pod = by_kind["Deployment", "docs-web"]["spec"]["template"]["spec"]
     ends = float(settings["DRAIN_SECONDS"]) + float(settings["SHUTDOWN_SECONDS"])
     assert pod["terminationGracePeriodSeconds"] > ends + 10
+
+
+def test_prometheus_and_the_restart_ask_each_unit() -> None:
+    (job,) = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())["scrape_configs"]
+    ports = {target.rpartition(":")[2] for target in job["static_configs"][0]["targets"]}
+    (worker,) = re.findall(r"--port (\d+)", (DEPLOY / "systemd" / "docs-worker.service").read_text())
+    assert ports == {"8000", "8001", worker}
+    assert f"restart docs-worker {worker}\n" in (DEPLOY / "restart.sh").read_text()
 
 
 def test_every_alert_has_a_runbook() -> None:
