@@ -91,7 +91,7 @@ class Env(BaseSettings):
     site: bool = Field(
         default=True,
         description="Serve this documentation at `/`. `false`: `/` leads to the admin, and the pages of this "
-        "documentation answer 404; support forms stay.",
+        "documentation answer 404 to all who are not logged in to the admin; support forms stay.",
     )
     site_domain: str = Field(
         default="demo",

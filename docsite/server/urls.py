@@ -1,9 +1,12 @@
 """URLs of pages and of the admin. API paths are in `api_urls.py`; `asgi.py` chooses between the two."""
 
+from functools import wraps
+from typing import Any
+
 from django.conf import settings
 from django.contrib import admin
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import include, path, re_path
+from django.urls import URLPattern, include, path, re_path
 from django.views.generic import RedirectView
 
 from docsite.core.notifications.confirmation import confirm
@@ -11,6 +14,7 @@ from docsite.core.notifications.subscriptions import unsubscribe
 from docsite.core.workspace.people.accept import accept
 from docsite.core.workspace.people.first_account import create_first_account
 from docsite.server.errors import not_found
+from docsite.site import urls as site_urls
 
 
 def no_shortcut(request: HttpRequest, rest: str) -> HttpResponse:
@@ -18,9 +22,22 @@ def no_shortcut(request: HttpRequest, rest: str) -> HttpResponse:
     raise Http404
 
 
-# With SITE=false. What stays is for readers of projects, and for programs that ask for rules.
+def for_staff(pattern: URLPattern) -> URLPattern:
+    """The address of a page for those who are logged in to the admin. For others it does not exist."""
+    view = pattern.callback
+
+    @wraps(view)
+    def show(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return view(request, *args, **kwargs) if request.user.is_staff else not_found(request)
+
+    return URLPattern(pattern.pattern, show, pattern.default_args)
+
+
+# With SITE=false. What stays is for readers of projects, for programs that ask for rules, and for people in the admin,
+# whose help links lead to pages.
 WITHOUT_SITE = [
     path("", RedirectView.as_view(url="/admin/")),
+    *(for_staff(pattern) for pattern in site_urls.urlpatterns if pattern.name in ("page", "search")),
     re_path(r"^(?!support/|robots\.txt$|\.well-known/security\.txt$)", not_found),
 ]
 

@@ -17,7 +17,7 @@ from docsite.server.checks import limits_have_prices
 from docsite.server.doctor import proxy
 from docsite.server.health import reflection
 from tests import scenarios
-from tests.conftest import question
+from tests.conftest import ROOT, logged_in, question
 
 HTTPS = {"HTTPS_ONLY": "1", "TRUSTED_PROXIES": "127.0.0.1"}
 
@@ -105,6 +105,24 @@ def test_without_the_site_only_what_readers_of_projects_need_is_served(start, ht
     assert "Quickstart" not in http.get(f"{service.url}/nothing").text
     for path in ("/admin/login/", "/widget.js", "/robots.txt", "/health", "/static/site/css/tokens.css"):
         assert http.get(service.url + path).status_code == 200, path
+
+
+def test_without_the_site_the_admins_help_opens_for_who_is_logged_in(start, http, project):
+    service = start(SITE="false")
+    pages = {
+        link.partition("#")[0]
+        for template in (ROOT / "templates" / "admin").rglob("*.html")
+        for link in re.findall(r'href="(/[a-z][a-z-]*(?:#[a-z-]+)?)"', template.read_text())
+    }
+    assert {"/people", "/webhooks"} <= pages
+    session = {"Cookie": f"sessionid={logged_in('help', project.project.organization).cookies['sessionid'].value}"}
+    for page in sorted(pages):
+        assert http.get(service.url + page).status_code == 404, page
+        shown = http.get(service.url + page, headers=session)
+        assert shown.status_code == 200, page
+        assert "<article" in shown.text
+    assert http.get(f"{service.url}/de/quickstart", headers=session).status_code == 200
+    assert http.get(f"{service.url}/nothing", headers=session).status_code == 404
 
 
 @pytest.mark.parametrize(
