@@ -15,10 +15,12 @@ from docsite import database_settings
 from docsite.core.context import limit_database_time
 from docsite.core.logs import describe
 from docsite.core.redis_servers import clients
+from docsite.core.tenants.management.base import is_moved_in_part
 from docsite.server.doctor.finding import Finding
 
 SECONDS = 5.0
 MAX_CLOCK_SECONDS = 2.0  # between this host and a server
+MOVE_AGAIN = "Set DATABASE_URL to the old database, and run movedatabase again. Nothing else uses this one."
 POOL_FILE = "/etc/docs-service/environment.pool"
 POOL_VARIABLE = "POOL_DATABASE_URL"  # from `docs-service` in docsite/deploy, since only root can read the file
 
@@ -28,6 +30,8 @@ def check_database() -> Finding:
     try:
         with limit_database_time(SECONDS), connection.cursor() as cursor:
             name = _describe_server(cursor)
+            if is_moved_in_part():
+                return Finding("Database", f"{name} has a part of the data: a move to it was interrupted", MOVE_AGAIN)
             pending = len(_list_pending())
             if not pending:
                 cursor.execute("UPDATE projects_counter SET value = value WHERE key = %s", ["no such key"])

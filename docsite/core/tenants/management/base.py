@@ -30,7 +30,8 @@ class ServiceCommand(BaseCommand):
         name = type(self).__module__.rpartition(".")[2]
         context.set_command_as_actor(name)
         try:
-            _check_is_whole()
+            if is_moved_in_part():
+                raise CommandError(MOVED_IN_PART)
             command_started.send(type(self), name=name, domain=str(options.get("domain") or ""))
             return super().execute(*args, **options)
         except KeyboardInterrupt:
@@ -47,12 +48,12 @@ class ServiceCommand(BaseCommand):
             raise CommandError(f"The database cannot be used ({reason}).") from None
 
 
-def _check_is_whole() -> None:
+def is_moved_in_part() -> bool:
+    """Whether a move to this database was begun and not ended. False without a database: some commands need none."""
     tables: Sequence[str] = ()
-    with suppress(DatabaseError, InterfaceError):  # the command may need no database
+    with suppress(DatabaseError, InterfaceError):
         tables = connection.introspection.table_names()
-    if MOVE_PROGRESS in tables:
-        raise CommandError(MOVED_IN_PART)
+    return MOVE_PROGRESS in tables
 
 
 def check_migrations() -> None:

@@ -1,13 +1,17 @@
 """While a database is moved nobody writes it, and what was written before the move is resumed is noticed."""
 
+import json
 import sqlite3
+from pathlib import Path
 from unittest import mock
 
 import pytest
 from django.conf import settings
 
 from docsite.core.http.counters import CounterCache
+from docsite.server.backup import folder as backup
 from docsite.server.backup.rows import BackupError
+from docsite.server.doctor import stores
 from docsite.server.move import copying, source, target
 from docsite.server.move.run import list_models, move
 from tests import scenarios
@@ -54,10 +58,24 @@ def refuse_a_row(folder: str) -> None:
         target.check_state(new, "another state")
 
 
+def examine_a_part(folder: str) -> None:
+    """Look at a database that has a part of the data, and try to restore a backup into it."""
+    found = stores.check_database()
+    assert "a move to it was interrupted" in found.fact
+    assert "run movedatabase again" in found.advice
+    saved = Path(folder) / "backup"
+    saved.mkdir()
+    facts = {"format": backup.FORMAT, "database": "sqlite", "key": backup._fingerprint()}
+    (saved / backup.MANIFEST).write_text(json.dumps(facts))
+    with pytest.raises(BackupError, match=r"A move to this database was interrupted\. .* empty this database first"):
+        backup.load(saved)
+
+
 def test_others_read_and_cannot_write_and_a_write_in_between_is_noticed(copy_database, tmp_path):
     database = copy_database(tmp_path)
     scenarios.run(hold_and_write, database)
     scenarios.run(refuse_a_row, database, tmp_path)
+    scenarios.run(examine_a_part, database | {"DATABASE_URL": f"sqlite:///{tmp_path}/new.sqlite3"}, tmp_path)
 
 
 def test_a_table_comes_after_those_it_refers_to():
