@@ -20,6 +20,7 @@ T = TypeVar("T")
 
 ALIAS = "replica"
 CHECK_SECONDS = 0.5  # to ask it for its position
+HISTORY_SECONDS = 5.0  # for which both servers count as those that were compared
 WAIT_SECONDS, STEP_SECONDS = 0.02, 0.004  # for a replica that is a little behind
 MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 5.0, 60.0  # after a failure; they double while it fails again
 # https://www.postgresql.org/docs/current/errcodes-appendix.html
@@ -112,12 +113,14 @@ def _is_caught_up() -> bool:
 def _check_history() -> None:
     """Raise NotAReplicaError unless both servers have one history. Without that, positions mean nothing.
 
-    After a failover or a restore, a server may have rows that the primary never had. Asked once for each pair of
-    connections. Source: https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-CONTROLDATA
+    After a failover or a restore, a server may have rows that the primary never had. Asked for each pair of
+    connections, and again after `HISTORY_SECONDS`, since a pooler may have put another server behind a connection. To
+    ask for each read would double the cost of the check: the servers read a file for the answer. Source: https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-CONTROLDATA
     """
     primary, replica = connections[DEFAULT_DB_ALIAS], connections[ALIAS]
     pair = (primary.connection, replica.connection)
-    if getattr(replica, "compared", None) == pair:
+    compared, until = getattr(replica, "compared", (None, 0.0))
+    if compared == pair and time.monotonic() < until:
         return
     histories = []
     for server in (primary, replica):
@@ -126,7 +129,7 @@ def _check_history() -> None:
             histories.append(cursor.fetchone())
     if histories[0] != histories[1]:
         raise NotAReplicaError
-    replica.compared = pair  # type: ignore[attr-defined]
+    replica.compared = (pair, time.monotonic() + HISTORY_SECONDS)  # type: ignore[attr-defined]
 
 
 def _get_code(failure: Exception) -> str | None:

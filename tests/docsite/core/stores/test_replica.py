@@ -191,7 +191,15 @@ def test_the_test_of_an_idle_connection_has_no_more_time_than_the_check(monkeypa
 def test_a_server_with_another_history_is_not_read(servers):
     assert servers.run() == ["replica"]
     servers["replica"].history = (7, 2)
-    assert servers.run() == ["replica"], "asked once for each pair of connections"
+    assert servers.run() == ["replica"], "asked a moment ago for this pair of connections"
     servers["default"].connection = object()  # to a standby that was promoted
+    assert servers.run() == ["default"]
+    assert not servers.status.is_available
+
+
+def test_another_server_behind_the_same_connection_is_noticed_soon(servers):
+    assert servers.run() == ["replica"]
+    servers["replica"].history = (8, 1)  # a pooler leads elsewhere
+    servers.now += replica.HISTORY_SECONDS + 0.1
     assert servers.run() == ["default"]
     assert not servers.status.is_available
