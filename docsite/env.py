@@ -373,6 +373,9 @@ class Env(BaseSettings):
         default="100/h",
         description="Attempts to log in per user name, from all browsers that have not logged in with it before.",
     )
+    limit_confirmation_email: Rate = Field(
+        default="10/h", description="Links that confirm an e-mail address, sent to each address from all projects."
+    )
 
     @field_validator("allowed_hosts", "trusted_proxies", "crawl_private_hosts", "webhook_private_hosts", mode="before")
     @classmethod

@@ -3,6 +3,7 @@
 Until then the address gets nothing else, so that nobody can send the service's e-mail to others.
 """
 
+import hashlib
 from datetime import timedelta
 
 from django.core import signing
@@ -19,12 +20,16 @@ from docsite.core.delivery import outbox
 from docsite.core.delivery.messages import DeliveryUnwantedError, Email
 from docsite.core.delivery.models import Delivery
 from docsite.core.delivery.outbox import EventKind
+from docsite.core.http import ratelimit
+from docsite.core.http.errors import TooMany
+from docsite.core.http.ratelimit import Limit
 from docsite.core.notifications.models import Subscription
 from docsite.core.notifications.subscriptions import LINK_HEADERS, UNWANTED
 
 REQUESTED = "address.confirmation_requested"  # the kind of its deliveries
 LIFETIME = timedelta(days=3)  # of a link
 MAX_LINKS_PER_HOUR = 5  # of a person, for a project
+CONFIRMATION_EMAIL = Limit("confirmation-email", "limit_confirmation_email", fail_open=True)
 TOO_MANY = "Too many links were sent. Try again in an hour."
 _SALT = "docsite.core.notifications.confirmation"
 
@@ -35,7 +40,15 @@ def register() -> None:
 
 
 def request_confirmation(subscription: Subscription) -> bool:
-    """Send a link to the address of a person, for one project. Returns whether the limit of links an hour allows it."""
+    """Send a link to the address of a person, for one project. Returns whether the limits of links allow it.
+
+    One limit is for the person and the project, another for the address, whoever names it in whichever project.
+    """
+    address = hashlib.sha256(subscription.email.casefold().encode()).hexdigest()
+    try:
+        ratelimit.spend((CONFIRMATION_EMAIL, address))
+    except TooMany:
+        return False
     subject = f"confirmation:{subscription.pk}"
     own = Delivery.objects.filter(project=subscription.project_id, subject=subject)
     with transaction.atomic():

@@ -4,6 +4,8 @@ import re
 from urllib.parse import urlsplit
 
 import time_machine
+from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
@@ -71,3 +73,18 @@ def test_a_person_sends_few_links_an_hour_whatever_the_address(people, project, 
     assert Delivery.objects.filter(project=project).count() == confirmation.MAX_LINKS_PER_HOUR
     refused = people.owner.post(page_of(project), {"test": "1"}).content.decode()
     assert "accepted" not in refused, "no digest to an address that is not confirmed"
+
+
+def test_an_address_gets_few_links_an_hour_whoever_sends_them(people, project, make_project, monkeypatch):
+    monkeypatch.setattr(settings, "ENV", settings.ENV.model_copy(update={"limit_confirmation_email": "2/h"}))
+    victim = f"victim@{project.domain}.example"
+    projects, owner = [project.project], get_user_model().objects.get(username=f"owner of {project.domain}")
+    for _ in range(2):
+        projects.append(make_project().project)
+        projects[-1].organization.memberships.create(user=owner)
+    for one in projects:
+        choose(people, one, victim.upper() if one == projects[1] else victim)
+    assert [Delivery.objects.filter(project=one).count() for one in projects] == [1, 1, 0]
+    assert "Too many links" in people.owner.post(page_of(projects[2]), {"confirm": "1"}).content.decode()
+    choose(people, projects[2], f"other@{project.domain}.example")
+    assert Delivery.objects.filter(project=projects[2]).count() == 1
