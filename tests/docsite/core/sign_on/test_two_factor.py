@@ -62,7 +62,7 @@ def test_setting_it_up_shows_a_secret_and_then_recovery_codes(user):
     secret = re.search(r'aria-label="Secret"><code>([A-Z2-7 ]+)<', page)[1].replace(" ", "")
     assert browser.post(ACCOUNT, {"confirm": "1", "code": "000000"}).status_code == 400
     TOTPDevice.objects.filter(user=user).update(throttling_failure_count=0)
-    session = browser.session.session_key
+    session, other = browser.session.session_key, send_password(user)[0]
     page = browser.post(ACCOUNT, {"confirm": "1", "code": f"{totp(b32decode(secret)):06d}"}).content.decode()
     codes = re.findall(r"[a-z2-7]{8}-[a-z2-7]{8}", page)
     assert len(set(codes)) == 10
@@ -70,6 +70,7 @@ def test_setting_it_up_shows_a_secret_and_then_recovery_codes(user):
     assert secret not in browser.get(ACCOUNT).content.decode()
     assert browser.session["log_in_method"] == "password and code"
     assert browser.session.session_key != session
+    assert other.get("/admin/").status_code == 302, "other sessions have ended"
     assert not {code.replace("-", "")[:16] for code in codes} & set(StaticToken.objects.values_list("token", flat=True))
     assert "two-factor log-in set up" in actions(user)
 
@@ -158,12 +159,16 @@ def test_it_is_switched_off_and_codes_are_renewed_only_with_a_code(user, codes):
         TOTPDevice.objects.filter(user=user).update(throttling_failure_count=0)
     assert browser.post(ACCOUNT, {"begin": "1"}).status_code == 400
     assert TOTPDevice.objects.filter(user=user).count() == 1, "a second secret would take the place of the first"
+    other, stranger = send_password(user)[0], new_browser()
+    other.post(CODE, {"code": next_code(user)})
+    stranger.force_login(User.objects.create_user(f"stranger-{user.username}", is_staff=True))
     page = browser.post(ACCOUNT, {"renew": "1", "code": next_code(user)}).content.decode()
     assert codes[0] not in page
     assert two_factor.count_recovery_codes(user) == 10
     browser.post(ACCOUNT, {"remove": "1", "code": next_code(user)})
     assert not two_factor.is_set_up(user)
     assert browser.session["log_in_method"] == "password"
+    assert [each.get("/admin/").status_code for each in (browser, other, stranger)] == [200, 302, 200]
     assert actions(user)[-2:] == ["recovery codes created", "two-factor log-in removed"]
 
 
@@ -180,7 +185,10 @@ def test_a_member_sets_it_up_to_see_an_organization_that_requires_it(user, proje
 
 
 def test_a_command_removes_it_for_who_has_lost_everything(user, codes, capsys):
+    browser, _ = send_password(user)
+    browser.post(CODE, {"code": next_code(user)})
     call_command("removesecondfactor", user.username)
+    assert browser.get("/admin/").status_code == 302
     assert "logs in without a code now" in capsys.readouterr().out
     assert send_password(user)[1]["Location"] == "/admin/"
     with pytest.raises(CommandError, match="no user"):

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError, CommandParser
 
-from docsite.core.sign_on import two_factor
+from docsite.core.sign_on import sessions, two_factor
 from docsite.core.tenants.management.base import ServiceCommand
 
 
@@ -24,4 +24,5 @@ class Command(ServiceCommand):
         if user is None or not two_factor.is_set_up(user):
             raise CommandError(f"There is no user {options['user']} with two-factor log-in.")
         two_factor.remove(user)
-        self.stdout.write(f"{user} logs in without a code now.")
+        sessions.end_others(user)
+        self.stdout.write(f"{user} logs in without a code now. All open sessions of the account have ended.")
