@@ -1,8 +1,10 @@
 """What people choose to get by e-mail. Each topic has the least role of those who may get it."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.contrib.auth.models import AbstractBaseUser
+from django.utils import timezone
 
 from docsite.core.tenants.models import Membership, Project, Role
 from docsite.core.tenants.roles import list_roles_from
@@ -17,6 +19,8 @@ class Topic:
     role: Role | None = Role.VIEWER
 
 
+# Without a log-in, for roles by the provider's groups: only a log-in tells the service who has left a group.
+GROUP_ROLE_LIFETIME = timedelta(days=60)
 DIGEST = Topic("digest", "The weekly digest")
 _topics: dict[str, Topic] = {DIGEST.key: DIGEST}
 
@@ -32,12 +36,17 @@ def find_topic(key: str) -> Topic | None:
 
 
 def list_topics(user: AbstractBaseUser, project: Project) -> list[Topic]:
-    """The topics that a user may get about a project, the digest first. None for a stranger or a former member."""
+    """The topics that a user may get about a project, the digest first. None for a stranger or a former member.
+
+    A role by groups that the provider has not confirmed for `GROUP_ROLE_LIFETIME` does not count.
+    """
     is_superuser = bool(getattr(user, "is_superuser", False))
     if not user.is_active or not getattr(user, "is_staff", False):
         return []
-    found = Membership.objects.filter(organization=project.organization_id, user=user.pk).values_list("role", flat=True)
-    roles = [Role.OWNER] if is_superuser else [Role(role) for role in found]
+    found = Membership.objects.filter(organization=project.organization_id, user=user.pk)
+    if user.last_login is None or user.last_login < timezone.now() - GROUP_ROLE_LIFETIME:
+        found = found.filter(is_from_groups=False)
+    roles = [Role.OWNER] if is_superuser else [Role(role) for role in found.values_list("role", flat=True)]
     return [
         topic
         for topic in _topics.values()

@@ -107,13 +107,17 @@ def test_each_gets_what_they_chose_and_may_have(make_project, subscribe, letters
     reader = subscribe(project, "source", "key", name="viewer", role="viewer")
     owner = subscribe(project, "key")
     former = subscribe(project, *ALL, name="former", role="")
+    unseen = subscribe(project, *ALL, name="unseen", last_login=timezone.now() - topics.GROUP_ROLE_LIFETIME)
+    seen = subscribe(project, *ALL, name="seen", last_login=timezone.now())
+    project.organization.memberships.filter(user__in=[unseen.user, seen.user]).update(is_from_groups=True)
     stranger = subscribe(other, *ALL, name="stranger")
     fail(project)
     ApiKey.objects.filter(project=project).update(expires_at=timezone.now() + timedelta(days=3))
     alerts.check_all()
     assert subjects(letters(reader)) == ["The source docs could not be read"]
     assert [one.startswith("The key") for one in subjects(letters(owner))] == [True]
-    assert letters(former) == letters(stranger) == []
+    assert letters(former) == letters(stranger) == letters(unseen) == []
+    assert len(letters(seen)) == 2
     assert not Delivery.objects.filter(project=project).exclude(state="delivered").exists()
 
 
