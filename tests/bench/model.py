@@ -25,6 +25,7 @@ _CHUNK = (
     b'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,'
     b'"model":"bench","choices":[%s]}\n\n'
 )
+_CITATION = b".\\nYes [1]."  # of the first passage; a claim of one word is not judged
 _BEFORE, _AFTER = (_CHUNK % b'{"index":0,"delta":{"content":"%s"},"finish_reason":null}').split(b"%s")
 
 
@@ -131,8 +132,9 @@ class Connection(asyncio.Protocol):
         self.transport.write(b"%x\r\n%s\r\n" % (len(data), data))
 
     def end(self) -> None:
-        """Write the end of the answer; the connection stays for the next request."""
+        """Write the end of the answer, which cites a passage; the connection stays for the next request."""
         self.stop()
+        self.chunk(b"%s%s%s" % (_BEFORE, _CITATION, _AFTER))
         self.chunk(_CHUNK % b'{"index":0,"delta":{},"finish_reason":"stop"}')
         usage = b'],"usage":{"prompt_tokens":100,"completion_tokens":%d,"total_tokens":%d}' % (
             self.count,

@@ -16,7 +16,8 @@ What the figures mean:
   section, less the time between the tool's input and its output (`9:` and `a:`, `tool-input-available` and
   `tool-output-available`) as the reader saw them arrive.
 - "Added" is a relay's figure less that of the bare model server in the same run, whose own stands under "no relay".
-- A token is 8 characters, about two real ones; CPU includes storing the answer while it streams.
+- A token is 8 characters, about two real ones; CPU includes storing the answer while it streams. Each answer ends with
+  a citation of the first passage: one without sources would be a gap, whose nearest pages are searched afterwards.
 - "Reader gone" closes the connection; on the socket, where answers are resumable, it is the `stop` message.
 - At 20 × 20 tokens/s no relay is busy. 10 × 200 tokens/s is about all that LiteLLM can do on one core. In a run where
   it just keeps up its delays are a few milliseconds, else seconds; so the ratio to it says less than the milliseconds
