@@ -4,11 +4,12 @@ The ORM builds each of its statements anew, which takes several times as long as
 converted as the fields of the model say, so both databases get what the ORM would write. No signals are sent.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections, models
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 Row = TypeVar("Row", bound=models.Model)
 
@@ -16,36 +17,25 @@ Row = TypeVar("Row", bound=models.Model)
 def read_row(model: type[Row], column: str, value: int) -> Row | None:
     """The row with a value in a unique column; None if there is none."""
     database = connections[DEFAULT_DB_ALIAS]  # once: each use of Django's `connection` looks it up for the thread
-    fields = _fields(model).values()
-    names = ", ".join(database.ops.quote_name(field.column) for field in fields)
+    query, names, converters = _plan_read(model, column, database.vendor)
     with database.cursor() as cursor:
-        cursor.execute(
-            f"SELECT {names} FROM {database.ops.quote_name(model._meta.db_table)} "
-            f"WHERE {database.ops.quote_name(column)} = %s",
-            [value],
-        )
+        cursor.execute(query, [value])
         found = cursor.fetchone()
     if found is None:
         return None
     values = list(found)
-    for position, field in enumerate(fields):
-        expression = field.cached_col
-        for convert in [*database.ops.get_db_converters(expression), *expression.get_db_converters(database)]:
-            values[position] = convert(values[position], expression, database)
-    return model.from_db(database.alias, [field.attname for field in fields], values)
+    for position, expression, convert in converters:
+        values[position] = convert(values[position], expression, database)
+    return model.from_db(database.alias, names, values)
 
 
 def insert_rows(rows: Sequence[models.Model]) -> None:
     """Insert new rows of one model with one statement, and set their ids."""
     database = connections[DEFAULT_DB_ALIAS]
-    fields = [field for field in _fields(type(rows[0])).values() if not field.primary_key]
-    columns = ", ".join(database.ops.quote_name(field.column) for field in fields)
-    marks = f"({', '.join(['%s'] * len(fields))})"
+    query, fields = _plan_insert(type(rows[0]), len(rows))
     with database.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {database.ops.quote_name(rows[0]._meta.db_table)} ({columns}) "
-            f"VALUES {', '.join([marks] * len(rows))} RETURNING id",
-            [field.get_db_prep_save(field.pre_save(row, add=True), database) for row in rows for field in fields],
+            query, [_prepare(field, field.pre_save(row, True), database) for row in rows for field in fields]
         )
         for row, (pk,) in zip(rows, cursor.fetchall(), strict=True):  # `bulk_create` relies on this order, too
             row.pk = pk
@@ -55,17 +45,61 @@ def insert_rows(rows: Sequence[models.Model]) -> None:
 def update_rows(model: type[models.Model], where: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     """Set some fields, by name, in the rows whose fields have the values of `where`. A row that is gone stays so."""
     database = connections[DEFAULT_DB_ALIAS]
-    fields = [_fields(model)[name] for name in (*values, *where)]
-    parts = [f"{database.ops.quote_name(field.column)} = %s" for field in fields]
-    changes, conditions = ", ".join(parts[: len(values)]), " AND ".join(parts[len(values) :])
+    query, fields = _plan_update(model, tuple(values), tuple(where))
     with database.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE {database.ops.quote_name(model._meta.db_table)} SET {changes} WHERE {conditions}",
-            [
-                field.get_db_prep_save(value, database)
-                for field, value in zip(fields, (*values.values(), *where.values()), strict=True)
-            ],
-        )
+        arguments = zip(fields, (*values.values(), *where.values()), strict=True)
+        cursor.execute(query, [_prepare(field, value, database) for field, value in arguments])
+
+
+def _prepare(field: "models.Field[Any, Any]", value: Any, database: BaseDatabaseWrapper) -> Any:
+    """A value as its field prepares it. A text and None stay as they are, and most values are these."""
+    if value is None or (type(value) is str and isinstance(field, models.CharField | models.TextField)):
+        return value
+    return field.get_db_prep_save(value, database)
+
+
+@cache
+def _plan_read(
+    model: type[models.Model], column: str, vendor: str
+) -> tuple[str, list[str], list[tuple[int, Any, Callable[..., Any]]]]:
+    """The query of `read_row`, the attributes of its columns, and what converts their values in this kind of database.
+
+    A converter has the position of its column, and the expression that it wants.
+    """
+    database = connections[DEFAULT_DB_ALIAS]
+    fields = _fields(model).values()
+    converters = []
+    for position, field in enumerate(fields):
+        expression = field.cached_col
+        for convert in [*database.ops.get_db_converters(expression), *expression.get_db_converters(database)]:
+            converters.append((position, expression, convert))
+    names = ", ".join(map(_quote, (field.column for field in fields)))
+    query = f"SELECT {names} FROM {_quote(model._meta.db_table)} WHERE {_quote(column)} = %s"
+    return query, [field.attname for field in fields], converters
+
+
+@cache
+def _plan_insert(model: type[models.Model], rows: int) -> "tuple[str, list[models.Field[Any, Any]]]":
+    """The statement of `insert_rows` for so many rows, and the fields of its values."""
+    fields = [field for field in _fields(model).values() if not field.primary_key]
+    columns = ", ".join(map(_quote, (field.column for field in fields)))
+    marks = ", ".join([f"({', '.join(['%s'] * len(fields))})"] * rows)
+    return f"INSERT INTO {_quote(model._meta.db_table)} ({columns}) VALUES {marks} RETURNING id", fields
+
+
+@cache
+def _plan_update(
+    model: type[models.Model], changed: tuple[str, ...], where: tuple[str, ...]
+) -> "tuple[str, list[models.Field[Any, Any]]]":
+    """The statement of `update_rows` for the fields of these names, and the fields of its values."""
+    fields = [_fields(model)[name] for name in (*changed, *where)]
+    parts = [f"{_quote(field.column)} = %s" for field in fields]
+    changes, conditions = ", ".join(parts[: len(changed)]), " AND ".join(parts[len(changed) :])
+    return f"UPDATE {_quote(model._meta.db_table)} SET {changes} WHERE {conditions}", fields
+
+
+def _quote(name: str) -> str:
+    return connections[DEFAULT_DB_ALIAS].ops.quote_name(name)
 
 
 @cache
