@@ -20,7 +20,7 @@ from docsite.core.tenants.models import Project
 def choose_models(project: Project, owner_settings: AssistantSettings) -> ModelChain:
     """The models to ask, best first. None when no server is configured, or when a limit of the project is reached."""
     models = list_models(owner_settings)
-    if models and (reason := explain_refusal(project, owner_settings)):
+    if models and (reason := explain_refusal(project)):
         return ModelChain(reason=reason)
     return ModelChain(models, build_bounds(), settings.ENV.openai_passage_tokens)
 

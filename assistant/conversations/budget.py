@@ -7,9 +7,9 @@ from typing import Literal
 
 from django.conf import settings
 
-from assistant.conversations.budget_rows import read_cost_limits, sum_days
+from assistant.conversations.budget_rows import Sums, read_use
 from assistant.conversations.model_prices import to_millionths
-from assistant.models import AssistantSettings, BudgetNotice
+from assistant.models import BudgetNotice
 from docsite.core.tenants.models import Project
 
 logger = logging.getLogger(__name__)
@@ -40,29 +40,22 @@ class BudgetLimit:
         return 100 * self.used // self.size if self.size else 100
 
 
-def list_limits(
-    project: Project, day: date | None = None, owner_settings: AssistantSettings | None = None
-) -> list[BudgetLimit]:
+def list_limits(project: Project, day: date | None = None) -> list[BudgetLimit]:
     """The limits of the operator and the owner, with what a project has used of each on that day and in its month.
 
-    Of two limits in money the smaller one counts. `owner_settings`: those of the project, if they are loaded already.
+    Of two limits in money the smaller one counts.
     """
     env, day = settings.ENV, day or today_utc()
-    if owner_settings:
-        own_daily_cost, own_monthly_cost = owner_settings.daily_cost_limit, owner_settings.monthly_cost_limit
-    else:
-        own_daily_cost, own_monthly_cost = read_cost_limits(project.pk)
-    daily_cost = _smaller(env.daily_cost_per_project, own_daily_cost)
-    monthly_cost = _smaller(env.monthly_cost_per_project, own_monthly_cost)
-    limits = _limits_of(project, "daily", day, day, env.daily_tokens_per_project, daily_cost)
-    return limits + _limits_of(
-        project, "monthly", day.replace(day=1), day, env.monthly_tokens_per_project, monthly_cost
-    )
+    use = read_use(project.pk, day)
+    daily_cost = _smaller(env.daily_cost_per_project, use.daily_cost_limit)
+    monthly_cost = _smaller(env.monthly_cost_per_project, use.monthly_cost_limit)
+    limits = _limits_of("daily", day, use.daily, env.daily_tokens_per_project, daily_cost)
+    return limits + _limits_of("monthly", day.replace(day=1), use.monthly, env.monthly_tokens_per_project, monthly_cost)
 
 
-def explain_refusal(project: Project, owner_settings: AssistantSettings) -> str:
+def explain_refusal(project: Project) -> str:
     """Why a project may ask no model today; empty if it may."""
-    reached = [limit.name for limit in list_limits(project, owner_settings=owner_settings) if limit.used >= limit.size]
+    reached = [limit.name for limit in list_limits(project) if limit.used >= limit.size]
     return PROJECT_REASON.format(name=reached[0]) if reached else ""
 
 
@@ -103,15 +96,12 @@ def _smaller(operator: float | None, owner: int | None) -> int | None:
 
 
 def _limits_of(
-    project: Project, period: Literal["daily", "monthly"], start: date, day: date, tokens: int | None, cost: int | None
+    period: Literal["daily", "monthly"], start: date, used: Sums, tokens: int | None, cost: int | None
 ) -> list[BudgetLimit]:
-    """The limits of a period, with what is used of each until a day."""
-    if tokens is None and cost is None:
-        return []
-    used_tokens, used_cost = sum_days(project.pk, start, day)
-    limits = [BudgetLimit(period, "tokens", start, used_tokens, tokens)] if tokens is not None else []
+    """The limits of a period, with what is used of each."""
+    limits = [BudgetLimit(period, "tokens", start, used.tokens, tokens)] if tokens is not None else []
     if cost is not None:
-        limits.append(BudgetLimit(period, "cost", start, used_cost, cost))
+        limits.append(BudgetLimit(period, "cost", start, used.cost, cost))
     return limits
 
 

@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 
 from assistant.models import AssistantSettings, TokenReservation, TokenUse
 
 _SETTINGS, _USES, _RESERVATIONS = (model._meta.db_table for model in (AssistantSettings, TokenUse, TokenReservation))
 _RUNNING = "project_id = %s AND reserved_tokens > 0 AND id <> %s"
+_SUMS = (
+    "SUM(CASE WHEN day = %s THEN {0}tokens END), SUM(CASE WHEN day = %s THEN {0}cost END), SUM({0}tokens), SUM({0}cost)"
+)
 
 
 class Amounts(NamedTuple):
@@ -32,17 +35,49 @@ class Reservation(NamedTuple):
     used: Amounts
 
 
+class Sums(NamedTuple):
+    """Tokens and their cost."""
+
+    tokens: int
+    cost: int
+
+
+class Use(NamedTuple):
+    """What a project has used on a day and in its month until then, and the owner's limits of their cost."""
+
+    daily: Sums
+    monthly: Sums
+    daily_cost_limit: int | None
+    monthly_cost_limit: int | None
+
+
+class Reserved(NamedTuple):
+    """What running answers have reserved on a day and in its month, and what an address has reserved or used that day.
+
+    `has_expired`: whether a reservation of the day has expired.
+    """
+
+    daily: Sums
+    monthly: Sums
+    address: Sums
+    has_expired: bool
+
+
 def lock_day(project_id: int, day: date) -> None:
     """Lock a project's row of a day until the end of the transaction. It is created, if it is missing."""
-    lock = " FOR UPDATE" if connection.features.has_select_for_update else ""
-    query = f"SELECT 1 FROM {_USES} WHERE project_id = %s AND day = %s{lock}"
-    if _fetch(query, [project_id, day]) is None:
+    if not lock_known_day(project_id, day):
         _execute(
             f"INSERT INTO {_USES} (project_id, day, tokens, cost, unpriced_tokens) VALUES (%s, %s, 0, 0, 0) "
             "ON CONFLICT (project_id, day) DO NOTHING",
             [project_id, day],
         )
-        _fetch(query, [project_id, day])
+        lock_known_day(project_id, day)
+
+
+def lock_known_day(project_id: int, day: date) -> bool:
+    """Lock a project's row of a day until the end of the transaction. Returns whether there is one."""
+    lock = " FOR UPDATE" if connection.features.has_select_for_update else ""
+    return _fetch(f"SELECT 1 FROM {_USES} WHERE project_id = %s AND day = %s{lock}", [project_id, day]) is not None
 
 
 def add_to_day(project_id: int, day: date, added: Amounts) -> None:
@@ -54,20 +89,17 @@ def add_to_day(project_id: int, day: date, added: Amounts) -> None:
     )
 
 
-def sum_days(project_id: int, start: date, end: date) -> tuple[int, int]:
-    """The tokens and the cost of all days from `start` to `end`."""
-    tokens, cost = _fetch_sums(
-        f"SELECT SUM(tokens), SUM(cost) FROM {_USES} WHERE project_id = %s AND day >= %s AND day <= %s",
-        [project_id, start, end],
+def read_use(project_id: int, day: date) -> Use:
+    """What a project has used until a day, and its owner's limits."""
+    *used, daily_cost_limit, monthly_cost_limit = _fetch(
+        f"SELECT {_SUMS.format('')}, "
+        f"(SELECT daily_cost_limit FROM {_SETTINGS} WHERE project_id = %s), "
+        f"(SELECT monthly_cost_limit FROM {_SETTINGS} WHERE project_id = %s) "
+        f"FROM {_USES} WHERE project_id = %s AND day >= %s AND day <= %s",
+        [day, day, *[project_id] * 3, day.replace(day=1), day],
     )
-    return tokens, cost
-
-
-def read_cost_limits(project_id: int) -> tuple[int | None, int | None]:
-    """The owner's limits of a day's and of a month's cost; None where there is none."""
-    query = f"SELECT daily_cost_limit, monthly_cost_limit FROM {_SETTINGS} WHERE project_id = %s"
-    row: tuple[int | None, int | None] | None = _fetch(query, [project_id])
-    return row or (None, None)
+    daily, monthly = _pair(used)
+    return Use(daily, monthly, daily_cost_limit, monthly_cost_limit)
 
 
 def read_reservation(pk: int) -> Reservation | None:
@@ -114,31 +146,24 @@ def note_use(pk: int, used: Amounts, expires_at: datetime) -> None:
     )
 
 
-def has_expired(project_id: int, day: date, now: datetime, besides: int) -> bool:
-    """Whether a reservation of a day, other than `besides`, has expired."""
-    query = f"SELECT 1 FROM {_RESERVATIONS} WHERE {_RUNNING} AND day = %s AND expires_at < %s LIMIT 1"
-    return _fetch(query, [project_id, besides, day, _moment(now)]) is not None
-
-
-def sum_reserved(project_id: int, start: date, end: date, besides: int) -> dict[str, int]:
-    """The tokens and the cost that are reserved on all days from `start` to `end`, other than `besides`."""
-    tokens, cost = _fetch_sums(
-        f"SELECT SUM(reserved_tokens), SUM(reserved_cost) FROM {_RESERVATIONS} "
-        f"WHERE {_RUNNING} AND day >= %s AND day <= %s",
-        [project_id, besides, start, end],
+def read_reserved(project_id: int, day: date, address: str, now: datetime, besides: int) -> Reserved:
+    """What is reserved until a day, by reservations other than `besides`. An empty address has nothing."""
+    of_address = f"FROM {_RESERVATIONS} WHERE project_id = %s AND day = %s AND address = %s AND id <> %s"
+    row = _fetch(
+        f"SELECT {_SUMS.format('reserved_')}, "
+        f"(SELECT SUM(CASE WHEN reserved_tokens = 0 THEN used_tokens ELSE reserved_tokens END) {of_address}), "
+        "(SELECT SUM(reserved_cost) + SUM(CASE WHEN reserved_tokens = 0 THEN used_cost ELSE 0 END) "
+        f"{of_address}), MAX(CASE WHEN day = %s AND expires_at < %s THEN 1 ELSE 0 END) "
+        f"FROM {_RESERVATIONS} WHERE {_RUNNING} AND day >= %s AND day <= %s",
+        [
+            *(day, day),
+            *[project_id, day, address, besides] * 2,
+            *(day, _moment(now)),
+            *(project_id, besides, day.replace(day=1), day),
+        ],
     )
-    return {"tokens": tokens, "cost": cost}
-
-
-def sum_of_address(project_id: int, day: date, address: str, besides: int) -> dict[str, int]:
-    """The tokens and the cost that an address has reserved or used on a day, other than `besides`."""
-    tokens, cost = _fetch_sums(
-        "SELECT SUM(CASE WHEN reserved_tokens = 0 THEN used_tokens ELSE reserved_tokens END), "
-        "SUM(reserved_cost) + SUM(CASE WHEN reserved_tokens = 0 THEN used_cost ELSE 0 END) "
-        f"FROM {_RESERVATIONS} WHERE project_id = %s AND day = %s AND address = %s AND id <> %s",
-        [project_id, day, address, besides],
-    )
-    return {"tokens": tokens, "cost": cost}
+    daily, monthly, of_the_address = _pair(row[:6])
+    return Reserved(daily, monthly, of_the_address if address else Sums(0, 0), bool(row[6]))
 
 
 def _moment(value: datetime) -> Any:
@@ -146,15 +171,17 @@ def _moment(value: datetime) -> Any:
 
 
 def _execute(query: str, values: Sequence[Any]) -> None:
-    with connection.cursor() as cursor:
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         cursor.execute(query, values)
 
 
 def _fetch(query: str, values: Sequence[Any]) -> Any:
-    with connection.cursor() as cursor:
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         cursor.execute(query, values)
         return cursor.fetchone()
 
 
-def _fetch_sums(query: str, values: Sequence[Any]) -> list[int]:
-    return [int(value or 0) for value in _fetch(query, values)]
+def _pair(values: Sequence[Any]) -> list[Sums]:
+    """Tokens and cost in turns, as sums. The sum of no rows is None, and that of PostgreSQL a decimal."""
+    numbers = [int(value or 0) for value in values]
+    return [Sums(*numbers[at : at + 2]) for at in range(0, len(numbers), 2)]

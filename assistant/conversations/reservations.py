@@ -6,7 +6,6 @@ reserved is not sent. All of this happens while the project's row of the day is 
 between processes.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
@@ -24,7 +23,7 @@ from assistant.conversations.budget import (
     store_notice,
     today_utc,
 )
-from assistant.conversations.budget_rows import Amounts
+from assistant.conversations.budget_rows import Amounts, Sums
 from assistant.models import BudgetNotice, TokenReservation
 from assistant.prices import NOTHING, Charge
 from docsite.core.tenants.models import Project
@@ -90,11 +89,13 @@ class AnswerBudget:
             rows.note_use(pk, amounts, _expiry())
             return
         with transaction.atomic(savepoint=False):
-            if rows.read_reservation(pk) is None:  # the project is deleted
-                return
-            rows.lock_day(self.project.pk, self.day)
+            is_locked = rows.lock_known_day(self.project.pk, self.day)
             reservation = rows.read_reservation(pk)
-            assert reservation
+            if reservation is None:  # the project is deleted
+                return
+            if not is_locked:
+                rows.lock_day(self.project.pk, self.day)
+                reservation = rows.read_reservation(pk) or reservation
             had_expired = not reservation.reserved_tokens  # then its use is charged already
             earlier = reservation.used if had_expired else Amounts(0, 0, 0)
             _add(self.project, Amounts(*(now - then for now, then in zip(amounts, earlier, strict=True))), self.day)
@@ -107,7 +108,10 @@ class AnswerBudget:
 
 def charge(project: Project, used: Charge) -> None:
     """Add to what a project has used today."""
-    _add(project, _amounts(used), today_utc())
+    if any(amounts := _amounts(used)):
+        with transaction.atomic():
+            rows.lock_day(project.pk, day := today_utc())
+            _add(project, amounts, day)
 
 
 def sweep() -> None:
@@ -133,18 +137,16 @@ def _amounts(used: Charge) -> Amounts:
 
 
 def _add(project: Project, added: Amounts, day: date) -> None:
-    """Add to what a project has used on a day, and store a notice of each limit that needs one."""
+    """Add to what a project has used on a day, which is locked, and store a notice of each limit that needs one."""
     if not any(added):
         return
-    with transaction.atomic(savepoint=False):
-        rows.lock_day(project.pk, day)
-        before = list_limits(project, day)
-        rows.add_to_day(project.pk, day, added)
-        for limit in before:
-            used = replace(limit, used=limit.used + getattr(added, limit.field))
-            crossed = [percent for percent in NOTICE_PERCENTS if limit.percent < percent <= used.percent]
-            if crossed:
-                store_notice(project, used, crossed[-1])
+    before = list_limits(project, day)
+    rows.add_to_day(project.pk, day, added)
+    for limit in before:
+        used = replace(limit, used=limit.used + getattr(added, limit.field))
+        crossed = [percent for percent in NOTICE_PERCENTS if limit.percent < percent <= used.percent]
+        if crossed:
+            store_notice(project, used, crossed[-1])
 
 
 def _explain_refusal(project: Project, day: date, address: str, most: Charge, besides: int) -> str:
@@ -152,34 +154,25 @@ def _explain_refusal(project: Project, day: date, address: str, most: Charge, be
 
     `besides`: a reservation that it replaces.
     """
-    if rows.has_expired(project.pk, day, timezone.now(), besides):
+    reserved = rows.read_reserved(project.pk, day, address, timezone.now(), besides)
+    if reserved.has_expired:
         _charge_expired(project, TokenReservation.objects.filter(project=project, day=day).exclude(pk=besides))
-    asked, limits = {"tokens": most.tokens, "cost": most.cost}, list_limits(project, day)
+        reserved = rows.read_reserved(project.pk, day, address, timezone.now(), besides)
+    asked, limits = Sums(most.tokens, most.cost), list_limits(project, day)
     if most.unpriced_tokens and any(limit.field == "cost" for limit in limits):
         return NO_PRICE_REASON
     for limit in limits:
-        reserved = rows.sum_reserved(project.pk, limit.starts_on, day, besides)[limit.field]
-        if limit.used + asked[limit.field] > limit.size:
+        more = getattr(asked, limit.field)
+        if limit.used + more > limit.size:
             store_notice(project, limit, 100)
-        if limit.used + reserved + asked[limit.field] > limit.size:
+        if limit.used + getattr(getattr(reserved, limit.period), limit.field) + more > limit.size:
             return PROJECT_REASON.format(name=limit.name)
-    daily: dict[str, int] = {limit.field: limit.size for limit in limits if limit.period == "daily"}
-    return _explain_address_refusal(project, day, address, asked, daily, besides) if address else ""
-
-
-def _explain_address_refusal(
-    project: Project, day: date, address: str, asked: dict[str, int], sizes: Mapping[str, int], besides: int
-) -> str:
-    """Why an address cannot have so much more of a day; empty if it can. Its first question is never refused.
-
-    `sizes`: of the limits of the day.
-    """
-    totals = rows.sum_of_address(project.pk, day, address, besides)
-    if not any(totals.values()):
-        return ""
-    for field, size in sizes.items():
-        if totals[field] + asked[field] > size * settings.ENV.daily_percent_per_address // 100:
-            return ADDRESS_REASON
+    if any(reserved.address):  # the first question of an address is never refused
+        for limit in limits:
+            share = limit.size * settings.ENV.daily_percent_per_address // 100
+            of_address = getattr(reserved.address, limit.field) + getattr(asked, limit.field)
+            if limit.period == "daily" and of_address > share:
+                return ADDRESS_REASON
     return ""
 
 
