@@ -185,7 +185,8 @@ class StreamRewriter(ABC):
                 return False
         word = _WORD.match(self._pending)
         piece = word[0] if word else first
-        return self._accept(piece, f" {piece}" if _UNFINISHED_HOST.search(self._preceding) else piece)
+        has_dot = "." in self._preceding[-2:]  # the look for a host would take as long as all else for a word
+        return self._accept(piece, f" {piece}" if has_dot and _UNFINISHED_HOST.search(self._preceding) else piece)
 
     # ---- Lines. ----
 
