@@ -46,7 +46,7 @@ _SUGGESTIONS = re.compile(r"(?<!\n)\n*+```suggestions\n.*?(?:```|\Z)", re.DOTALL
 
 def estimate_tokens(text: str) -> int:
     """Estimate the tokens of a text, rather too many: one for 4 ASCII characters, one for each other character."""
-    plain = len(text.encode("ascii", "ignore"))
+    plain = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
     return plain // 4 + len(text) - plain + 1
 
 

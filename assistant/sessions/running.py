@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from functools import partial
 
 from assistant.answering.record import CutBy, Outcome
 from assistant.events import Abort, Event, Failure
@@ -201,6 +202,11 @@ class RunningAnswer:
         if self._task:
             await asyncio.wait([self._task])
 
+    def call_when_stored(self, callback: Callable[[], None]) -> None:
+        """Call a function once the answer, which has started, has ended and is stored."""
+        assert self._task
+        self._task.add_done_callback(lambda _: callback())
+
     def _end(self, last_event: Event, cut_by: CutBy) -> None:
         if self.ended or self._ending or self._task is None:
             return
@@ -291,7 +297,6 @@ class RunningAnswers:
     def __init__(self) -> None:
         self._answers: dict[str, RunningAnswer] = {}
         self._used_slots: Counter[tuple[str, object]] = Counter()
-        self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
     def reserve(self, asker: Asker, capacity: Capacity) -> Slots:
@@ -308,13 +313,14 @@ class RunningAnswers:
         ]
         if any(self._used_slots[slot] >= getattr(capacity, slot[0]) for slot in slots):
             raise Full("Too many answers are running. Try again shortly.")
-        self._used_slots.update(slots)
+        for slot in slots:
+            self._used_slots[slot] += 1
         return slots
 
     def release(self, slots: Slots) -> None:
         """Give slots back."""
-        self._used_slots.subtract(slots)
         for slot in slots:
+            self._used_slots[slot] -= 1
             if not self._used_slots[slot]:
                 del self._used_slots[slot]
 
@@ -329,16 +335,15 @@ class RunningAnswers:
     def add(self, answer: RunningAnswer, slots: Slots) -> None:
         """Keep a started answer until it has ended, and for a grace period more where it can be resumed."""
         self._answers[answer.message_id] = answer
-        task = asyncio.create_task(self._remove_at_end(answer, slots))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        answer.call_when_stored(partial(self._end, answer, slots))
 
-    async def _remove_at_end(self, answer: RunningAnswer, slots: Slots) -> None:
-        await answer.wait_until_stored()
+    def _end(self, answer: RunningAnswer, slots: Slots) -> None:
         self.release(slots)
         if answer.resumable and not answer.discarded:
-            await asyncio.sleep(answer.timeouts.grace)
-        self._answers.pop(answer.message_id, None)
+            loop = asyncio.get_running_loop()
+            loop.call_later(answer.timeouts.grace, self._answers.pop, answer.message_id, None)
+        else:
+            self._answers.pop(answer.message_id, None)
 
     def get(self, message_id: str) -> RunningAnswer | None:
         """An answer by its id."""

@@ -5,7 +5,6 @@ What servers are known to do otherwise stands in `docsite/site/content/model-ser
 
 import asyncio
 import email.utils
-import json
 import logging
 import re
 import time
@@ -17,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 import aiohttp
 import httpx
+import msgspec
 
 from assistant.upstream import Delta, FormatItem, Model, UpstreamError, errors
 from assistant.upstream.completion import Completion
@@ -153,7 +153,7 @@ def _join_deltas(items: Iterable[FormatItem]) -> Iterator[FormatItem]:
 
 def _encode_body(model: Model, messages: Iterable[dict[str, Any]], parameters: dict[str, Any]) -> bytes:
     body = {"model": model.name, "messages": list(messages), "stream": True, **parameters}
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    return msgspec.json.encode(body)  # a tenth of the time of `json.dumps`, for some 30 KB
 
 
 def _build_parameters(
