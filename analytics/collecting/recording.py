@@ -1,18 +1,18 @@
 """Record page views: classify the client, hash the visitor, and hand the view to the writer."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from analytics import agents
-from analytics.audience import describe
+from analytics.audience import Dimensions, describe
 from analytics.collecting import verification, writer
-from analytics.collecting.writer import Receipt, View
+from analytics.collecting.writer import Facts, Receipt, View
 from analytics.identity import key_rotation
-from analytics.identity.visitor_hash import hash_network, hash_visitor, keyed_hash
+from analytics.identity.visitor_hash import hash_visitor, keyed_hash, keyed_hasher
 from analytics.models import EPOCH, AnalyticsSettings
 from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
@@ -95,15 +95,32 @@ class _Client(NamedTuple):
     hashed: str  # what the hash of a visitor uses of it: all of it for people, only the name for AI clients
 
 
+class _Hashes(NamedTuple):
+    """The hashes that are keyed with one secret."""
+
+    of_visitor: Callable[[str], int]
+    of_reader: Callable[[str], int]
+    of_view: Callable[[str], int]  # half the size of the id, and it reveals nothing once the secret is deleted
+
+
+class _Traits(NamedTuple):
+    """What the views of equal clients have in common."""
+
+    counts: bool
+    facts: Facts
+    dimensions: Dimensions
+
+
 class _ViewBuilder:
-    """Builds the views of a project. What they have in common is looked up once. See `build_view`."""
+    """Builds the views of a project. What several of them have in common is found once. See `build_view`."""
 
     def __init__(self, project: Project, secret: str = "") -> None:
         self._project = project
         self._secret = secret
-        self._lasting_secret = ""  # once it is known, if it does not change with time
+        self._lasting: _Hashes | None = None  # once they are known, if their secret does not change with time
         self._uses_reader_ids = AnalyticsSettings.for_project(project).first_party_ids
         self._clients: dict[str, _Client] = {}
+        self._traits: dict[tuple[object, ...], _Traits] = {}
 
     def build(self, observation: Observation) -> View:
         """The view as it is stored."""
@@ -111,36 +128,46 @@ class _ViewBuilder:
             observation
         )
         client = self._clients.get(agent) or self._clients.setdefault(agent, _describe_client(agent))
-        verdict, is_human, user_agent, stored_user_agent, hashed = client
-        network = network_of(address)
-        is_private = private and is_human
-        secret = self._secret or (not is_private and self._lasting_secret) or self._find_secret(at, private=is_private)
-        if self._uses_reader_ids and reader_id and is_human and not private:
-            visitor = keyed_hash(secret, reader_id, b"reader")
-        else:
-            visitor = hash_network(secret, network, hashed)
         surface = agents.requested_format(raw_path, accept)
-        referrer = referrer[:_MAX_REFERRER]
-        verified = verification.verify(verdict.agent, address) if verdict.agent else ""
+        is_private = private and client.is_human
+        hashes = (not is_private and self._lasting) or self._find_hashes(at, private=is_private)
+        network = network_of(address)
+        if self._uses_reader_ids and reader_id and client.is_human and not private:
+            visitor = hashes.of_reader(reader_id)
+        else:
+            visitor = hashes.of_visitor(f"{network}\n{client.hashed}")
+        verified = verification.verify(client.verdict.agent, address) if client.verdict.agent else ""
+        campaign = raw_path if "utm_" in raw_path else ""
+        key = (agent, surface, verified, referrer, campaign, language, sample)
+        counts, facts, dimensions = self._traits.get(key) or self._traits.setdefault(
+            key, self._describe(client, surface, verified, referrer[:_MAX_REFERRER], campaign, language, sample)
+        )
+        path = self._project.path_of(raw_path.partition("?")[0] if "?" in raw_path else raw_path)
+        at_microsecond = (at - EPOCH) // _MICROSECOND
         return View(
-            # Half the size of the id, and it reveals nothing once the secret is deleted.
-            keyed_hash(secret, view_id, b"view"),
-            (at - EPOCH) // _MICROSECOND,
-            self._project.path_of(raw_path.partition("?")[0]),
-            _counts(verdict.client_class, surface),
-            (
-                *(verdict.client_class, surface, visitor, verdict.agent, verdict.operator, verified),
-                *(verdict.rule, agents.VERSION, _origin_of(referrer) if referrer else "", stored_user_agent, sample),
-            ),
-            describe(self._project, raw_path, referrer, user_agent, language, is_human=is_human),
-            network if own else "",
+            hashes.of_view(view_id), at_microsecond, path, counts, visitor, facts, dimensions, network if own else ""
         )
 
-    def _find_secret(self, at: datetime, *, private: bool) -> str:
-        secret = key_rotation.secret_of(self._project, at, private=private)
-        if key_rotation.is_lasting(self._project, private=private):
-            self._lasting_secret = secret
-        return secret
+    def _describe(
+        self, client: _Client, surface: str, verified: str, referrer: str, raw_path: str, language: str, sample: bool
+    ) -> _Traits:
+        verdict = client.verdict
+        return _Traits(
+            _counts(verdict.client_class, surface),
+            Facts(
+                *(verdict.client_class, surface, verdict.agent, verdict.operator, verified),
+                *(verdict.rule, agents.VERSION, _origin_of(referrer) if referrer else "", client.stored_user_agent),
+                sample,
+            ),
+            describe(self._project, raw_path, referrer, client.user_agent, language, is_human=client.is_human),
+        )
+
+    def _find_hashes(self, at: datetime, *, private: bool) -> _Hashes:
+        secret = self._secret or key_rotation.secret_of(self._project, at, private=private)
+        hashes = _Hashes(*(keyed_hasher(secret, purpose) for purpose in (b"", b"reader", b"view")))
+        if self._secret or key_rotation.is_lasting(self._project, private=private):
+            self._lasting = hashes
+        return hashes
 
 
 def _describe_client(agent: str) -> _Client:

@@ -27,14 +27,30 @@ MAX_WAITING_VIEWS = 200_000
 COLUMNS = tuple(field.column for field in PageView._meta.concrete_fields if not field.primary_key)
 
 
+class Facts(NamedTuple):
+    """What the views of equal clients have in common, as it is stored. See `PageView`."""
+
+    client_class: str
+    surface: str
+    agent: str
+    operator: str
+    verified: str
+    rule: str
+    rules_version: int
+    referrer: str
+    user_agent: str
+    sample: bool
+
+
 class View(NamedTuple):
-    """A view, ready to be stored. `facts` are the columns from `client_class` to `sample`."""
+    """A view, ready to be stored."""
 
     key: int
     at: int  # microseconds since 1970
     path: str
     counts: bool
-    facts: tuple[Value, ...]
+    visitor: int
+    facts: Facts
     dimensions: Dimensions = Dimensions()
     network: str = ""  # of a reader that reports its own views; it is not stored
 
@@ -125,10 +141,10 @@ def _build_rows(group: list[_Batch]) -> list[_Rows]:
     for (project_id, views), (pages_of_views, audiences_of_views) in zip(group, _assign_numbers(group), strict=True):
         rows, known = _Rows([], []), set()
         for view, page, audience in zip(views, pages_of_views, audiences_of_views, strict=True):
-            key, at, _, counts, facts, _, _ = view
+            key, at, _, counts, visitor, facts, _, _ = view
             if key not in known:
                 known.add(key)
-                row = (project_id, key, at, page, *facts, received, audience)
+                row = (project_id, key, at, page, *facts[:2], visitor, *facts[2:], received, audience)
                 (rows.counted if counts else rows.ignored).append(row)
         built.append(rows)
     return built

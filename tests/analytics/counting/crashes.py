@@ -445,12 +445,10 @@ def an_older_database() -> None:
     odd = view(now - timedelta(hours=3), "/ünï/\U0001f600", 1, "human", "id with ' and \U0001f600")
     views.append(odd)
     old = apps.get_model("analytics", "PageView")
-    names = [field.name for field in PageView._meta.concrete_fields]
-    names = names[names.index("client_class") : names.index("received")]
     rows = []
     for seen in views:
         made = recording.build_view(project, seen.observation)
-        facts = dict(zip(names, made.facts, strict=True))
+        facts = {**made.facts._asdict(), "visitor": made.visitor}
         facts["markdown"] = facts.pop("surface") != "html"
         facts.pop("verified")
         rows.append(old(project_id=project.pk, view_id=seen.observation.view_id, at=seen.at, path=made.path, **facts))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from analytics.audience import DIMENSIONS, Dimensions
-from analytics.collecting.writer import View
+from analytics.collecting.writer import Facts, View
 from analytics.counting import audiences, recount, sealer, shards, sweeper, visit_history
 from analytics.models import Audience, AudienceCells
 from analytics.reports import audience_counts
@@ -254,7 +254,7 @@ def test_other_processes_give_values_the_same_numbers(make_project):
 
 
 def _view(dimensions: Dimensions, at: int = 0) -> View:
-    return View(key=1, at=at, path="/", counts=True, facts=(), dimensions=dimensions)
+    return View(key=1, at=at, path="/", counts=True, visitor=0, facts=Facts(*[""] * 10), dimensions=dimensions)
 
 
 def test_views_of_which_nothing_is_known_take_no_room(make_project):

@@ -6,7 +6,7 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from analytics.audience import Dimensions
-from analytics.collecting.writer import View
+from analytics.collecting.writer import Facts, View
 from analytics.counting import audiences, new_values, pages
 from analytics.models import Audience, Page
 
@@ -15,7 +15,17 @@ NETWORK, OTHER_NETWORK = "192.0.2.0/24", "198.51.100.0/24"
 
 def viewed(*paths: str, network: str = "") -> list[View]:
     return [
-        View(key=1, at=0, path=path, counts=True, facts=(), dimensions=Dimensions(), network=network) for path in paths
+        View(
+            key=1,
+            at=0,
+            path=path,
+            counts=True,
+            visitor=0,
+            facts=Facts(*[""] * 10),
+            dimensions=Dimensions(),
+            network=network,
+        )
+        for path in paths
     ]
 
 

@@ -37,8 +37,8 @@ WAITING = 100  # callers at once
 PATIENCE = 1_800.0  # seconds
 FIRST = 50  # rows that the export gives if it is asked for no more
 PATH = "/page/"
-FACTS = {  # the columns of a view after its page's number; a visitor goes in between
-    kind: ((client_class, "html"), (agent, "", "", "bench", 1, "", "", False))
+FACTS = {
+    kind: writer.Facts(client_class, "html", agent, "", "", "bench", 1, "", "", False)
     for kind, client_class, agent in (
         (HUMAN, "human", ""),
         (READER, "ai_user", "Reader"),
@@ -118,7 +118,8 @@ class Ours(Engine):
                     at,
                     f"{PATH}{page}",
                     True,
-                    (*FACTS[kind][0], visitor, *FACTS[kind][1]),
+                    visitor,
+                    FACTS[kind],
                     _dimensions(kind, visitor, key),
                 )
                 for key, at, page, kind, visitor in rows
