@@ -111,6 +111,8 @@ class Bucket:
 
 def _split_large(slot: AnyInts, n: AnyInts) -> tuple[AnyInts, AnyInts, AnyInts]:
     """Split numbers into pieces of one byte. Returns slots, pieces, and the count of pieces of each number."""
+    if not len(n) or (n.max() <= _MAX_PIECE and n.min() >= -_MAX_PIECE):
+        return slot, n.astype(np.int8), np.ones(len(n), np.int64)
     times = np.maximum(-(-np.abs(n) // _MAX_PIECE), 1)
     ends = np.cumsum(times)
     pieces = np.repeat(np.sign(n) * _MAX_PIECE, times)

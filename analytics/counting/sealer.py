@@ -325,7 +325,8 @@ def _slices_of(values: Ints, wanted: Ints) -> list[slice]:
 
 def load_histories(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list[bytes]]:
     """The visit histories of visitors, in their order: the hour before which each is trimmed, and the packed visits."""
-    found: dict[int, tuple[int, bytes]] = {}
+    trimmed, blobs = np.zeros(len(visitors), np.int64), [b""] * len(visitors)
+    places = {visitor: place for place, visitor in enumerate(visitors)}
     with connection.cursor() as cursor:
         for start in range(0, len(visitors), 5000):
             some = visitors[start : start + 5000]
@@ -335,11 +336,12 @@ def load_histories(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list
                 f"WHERE project_id = %s AND visitor IN ({marks})",
                 [project_id, *some],
             )
-            for visitor, trimmed, sightings in cursor.fetchall():
-                found[visitor] = trimmed, sightings
-    nothing = 0, b""
-    rows = [found.get(visitor, nothing) for visitor in visitors]
-    return np.fromiter((row[0] for row in rows), np.int64, len(rows)), [bytes(row[1]) for row in rows]
+            for visitor, hour, sightings in cursor:
+                place = places[visitor]
+                blobs[place] = sightings
+                if hour:
+                    trimmed[place] = hour
+    return trimmed, blobs
 
 
 def store_histories(project_id: int, histories: VisitorHistories) -> None:

@@ -51,7 +51,9 @@ def _update(table: Table, project_id: int, shard: int, closed: int, added: list[
                 parts[start].append(delta)
         for known in _load_starts(table, project_id, span, list(parts), shard):
             parts[known.start].append(known)
-        updated += [(span, merge(start, buckets)) for start, buckets in parts.items()]
+        for start, buckets in parts.items():
+            is_whole = len(buckets) == 1 and buckets[0].start == start  # a new hour, so there is nothing to merge
+            updated.append((span, buckets[0] if is_whole else merge(start, buckets)))
     return updated
 
 
