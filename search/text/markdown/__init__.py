@@ -7,6 +7,7 @@
 - `writer`: `escape_text`, `escape_line_start` and `code_span` to write Markdown
 - `links`: `links` and `CodeSpans`
 - `dialects`: the block rules for what generators of sites add; `reader` uses them
+- `block_parser`: markdown-it's block parser, which tries a rule only on lines that it can match; `reader` uses it
 
 Only the rewriter of streamed answers (`assistant.citations`) reads Markdown by itself, because it gets halves of lines.
 """

@@ -116,7 +116,7 @@ class _Cleaner:
                 self._skip_to(first)
                 self.done += [cut(line, self.columns) for line in self.left[first:last]]
                 self.at = last
-            elif token.type in ("paragraph_open", "heading_open", "rows", "hr"):
+            elif token.type in ("paragraph", "heading_open", "rows", "hr"):
                 self._skip_to(first)
                 self.done.append([self._prose(line) for line in self.left[first:last] if not _is_hidden(line)])
                 self.at = last

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
+from markdown_it.parser_block import RuleFuncBlockType
 from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 
+from search.text.markdown.block_parser import BlockParser, bare_paragraph, paragraph, parse_blocks
 from search.text.markdown.dialects import add_dialects
 
 MAX_CELLS = 20_000  # of a table; the cells of a larger one are not parsed
@@ -32,10 +34,15 @@ def new_parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
-def _block_parser(table_rule: Callable[[StateBlock, int, int, bool], bool]) -> MarkdownIt:
+def _block_parser(
+    table_rule: RuleFuncBlockType, paragraph_rule: RuleFuncBlockType, add_rules: Callable[[MarkdownIt], object]
+) -> MarkdownIt:
     """A parser for blocks only, because most text has no inline markup. It reads HTML and definitions as text."""
-    parser = new_parser().disable(["inline", "text_join", "reference", "html_block", "html_inline"])
+    parser = new_parser().disable(["reference", "html_block", "lheading"])  # `paragraph` reads underlined headings
     parser.block.ruler.at("table", table_rule, {"alt": ["paragraph", "reference"]})
+    parser.block.ruler.at("paragraph", paragraph_rule)
+    add_rules(parser)
+    parser.block = BlockParser(parser.block.ruler)
     return parser
 
 
@@ -93,26 +100,27 @@ def columns_of(row: str) -> int:
     return row.strip().strip("|").count("|") + 1
 
 
-_PLAIN = _block_parser(_table)
-_DIALECTS = _block_parser(_rows)
-add_dialects(_DIALECTS)
-_MDX = _block_parser(_rows).disable(["code", "lheading"])
-_MDX.block.ruler.at("paragraph", _deep_paragraph)
+_PLAIN = _block_parser(_table, paragraph, lambda parser: None)
+_DIALECTS = _block_parser(_rows, bare_paragraph, add_dialects)
+_MDX = _block_parser(_rows, _deep_paragraph, lambda parser: parser.disable("code"))
 
 
 def parse(source: str) -> list[Token]:
     """The block tokens of plain Markdown, such as `clean` gives. A huge table is one `rows` token."""
-    return _PLAIN.parse(source)
+    return parse_blocks(_PLAIN, source)
 
 
 def parse_site(source: str) -> list[Token]:
-    """The block tokens of a page as its site has it, with those of `dialects`. A table is one `rows` token."""
+    """The block tokens of a page as its site has it, with those of `dialects`.
+
+    A paragraph is one token without its text, and a table one `rows` token.
+    """
     return _parse_lines(_DIALECTS, source)
 
 
 def _parse_lines(parser: MarkdownIt, source: str) -> list[Token]:
     """Parse a text in which only a line feed ends a line, so that line numbers fit `split("\\n")`."""
-    return parser.parse(source.replace("\r", " ") if "\r" in source else source)
+    return parse_blocks(parser, source.replace("\r", " "))
 
 
 def top_level(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
