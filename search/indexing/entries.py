@@ -6,7 +6,6 @@ import re
 import unicodedata
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 
 from search.models import Document, Section
 from search.sources import Page
@@ -91,8 +90,7 @@ def analyse(document: Document, row: Section) -> tuple[Entry, SectionWords]:
         [document.description, *document.aliases, *words, *document.path.split("/")[-2:]] if row.position == 0 else []
     )
     texts = (document.title, row.heading, " ".join(row.trail[: -1 if row.heading else None]), " ".join(about), row.text)
-    found = [analysis.forms_and_terms(text, language) for text in texts]
-    title, heading, trail, intro, body = (" ".join(of_text) for _, of_text in found)
+    (title, heading, trail, intro, body), terms, forms = analysis.index_texts(texts, language)
     facets = [
         facet("v", document.version),
         facet("l", document.language),
@@ -115,5 +113,4 @@ def analyse(document: Document, row: Section) -> tuple[Entry, SectionWords]:
         version=document.version.lower(),
         boost=document.boost,
     )
-    forms, terms = (set(chain.from_iterable(each)) for each in zip(*found, strict=True))
     return entry, (terms, forms)

@@ -8,6 +8,7 @@ that `useChat`, `use chat` and `usechat` match each other, and so do `--no-cache
 import functools
 import re
 import unicodedata
+from collections.abc import Sequence
 
 import Stemmer
 
@@ -21,6 +22,7 @@ _MARKS = (
 _LETTER = rf"[\w{_MARKS}]"
 TOKEN = re.compile(rf"{_LETTER}+(?:[.:/'’+-]+{_LETTER}+)*\+*#?")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|0+")
+_ASCII_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SEGMENT = re.compile(r"[^.:/]+")
 _CODE = re.compile(r"--?\w[\w-]*|[\w$.]+(?=\()|[\w$]+(?:\.[\w$]+)+|\w*_\w+|[a-z]+[A-Z]\w*")
 _CODE_RUN = re.compile(r"[\w$.-]+")  # every code name is inside one
@@ -28,6 +30,7 @@ _BETWEEN_NAMES = re.compile(r",\s++(?:(?:and|or)\s+)?|(?<!\s)\s++(?:[/|&]|and|or
 _EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 MAX_WORD = 256  # characters of a word that count
 _MAX_TERM = 64
+_MAX_WORDS = 50_000  # of a language that are remembered
 _MAX_PARTS = 8
 _MAX_NAMES = 8
 _CLITICS = ("s", "t", "re", "ve", "ll", "d", "m")
@@ -99,6 +102,8 @@ def words(text: str) -> list[str]:
 
 def pieces_of(word: str) -> list[tuple[int, int]]:
     """Spans of the parts of a word or code name: letters of one case, numbers, pairs of East Asian characters."""
+    if word.isascii():
+        return [part.span() for part in _ASCII_PART.finditer(word)]
     pieces: list[tuple[int, int]] = []
     position = 0
     for run in _EAST_ASIAN.finditer(word):
@@ -163,14 +168,9 @@ def stem(form: str, language: str = "en") -> str:
 
 def forms_and_terms(text: str, language: str = "en") -> tuple[list[str], list[str]]:
     """All forms of a text, in order, with repetitions, and the index term of each."""
-    forms: list[str] = []
-    terms: list[str] = []
-    for word in words(text):
-        # Readers can send any number of long words, so these are not kept.
-        found = _cached(word, language) if len(word) <= _MAX_TERM else _forms_and_terms_of(word, language)
-        forms += found[0]
-        terms += found[1]
-    return forms, terms
+    known = _words_of(language[:2].lower())
+    found = [known[word] for word in words(text)]
+    return [form for forms, _, _ in found for form in forms], [term for _, terms, _ in found for term in terms]
 
 
 def terms(text: str, language: str = "en") -> list[str]:
@@ -178,12 +178,35 @@ def terms(text: str, language: str = "en") -> list[str]:
     return forms_and_terms(text, language)[1]
 
 
-def _forms_and_terms_of(word: str, language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    found = tuple(forms_of(word))
-    return found, tuple(stem(form, language) for form in found)
+def index_texts(texts: Sequence[str], language: str = "en") -> tuple[list[str], set[str], set[str]]:
+    """The index terms of each text, in order and with blanks between them; then all different terms, and all forms."""
+    known = _words_of(language[:2].lower())
+    words_of_texts = [words(text) for text in texts]
+    joined = [" ".join([in_text for word in one if (in_text := known[word][2])]) for one in words_of_texts]
+    found = [known[word] for word in set[str]().union(*words_of_texts)]
+    different_forms, different_terms = (set[str]().union(*[one[kind] for one in found]) for kind in (0, 1))
+    return joined, different_terms, different_forms
 
 
-_cached = functools.lru_cache(maxsize=100_000)(_forms_and_terms_of)
+class _Words(dict[str, tuple[tuple[str, ...], tuple[str, ...], str]]):
+    """The forms and the terms of the words of a language, and the terms with blanks between them."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self.language = language
+
+    def __missing__(self, word: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+        forms = tuple(forms_of(word))
+        terms = tuple(stem(form, self.language) for form in forms)
+        found = forms, terms, " ".join(terms)
+        if len(word) <= _MAX_TERM:  # readers can send any number of long words
+            if len(self) >= _MAX_WORDS:
+                self.clear()
+            self[word] = found
+        return found
+
+
+_words_of = functools.lru_cache(maxsize=4)(_Words)  # by the two letters of a language
 
 
 def name_of(text: str) -> str:

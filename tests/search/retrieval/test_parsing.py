@@ -242,7 +242,23 @@ def test_only_the_beginning_of_a_very_long_word_counts():
     assert "parcel" in spellings(endless)
 
 
+@pytest.mark.parametrize("language", ["en", "de", "zh-Hant", ""])
+def test_texts_of_a_section_have_the_same_terms_as_one_text(language):
+    texts = ["useChat, don’t __ C++ fs.readFile(x)", "", "Größe café 東京タワー ﬁle x2Y ABCdef", "a" * 300]
+    each = [analysis.forms_and_terms(text, language) for text in texts]
+    joined, terms, forms = analysis.index_texts(texts, language)
+    assert joined == [" ".join(found) for _, found in each]
+    assert (terms, forms) == ({one for _, found in each for one in found}, {one for found, _ in each for one in found})
+
+
+def test_the_analysis_remembers_no_more_words_than_its_limit(monkeypatch):
+    monkeypatch.setattr(analysis, "_MAX_WORDS", 10)
+    known = analysis._Words("en")
+    assert [known[f"word{letter}s"][1][0] for letter in "abcdefghijklmn"][-2:] == ["wordm", "wordn"]
+    assert len(known) <= 10
+
+
 def test_the_analysis_remembers_no_long_words():
-    before = analysis._cached.cache_info().currsize
+    before = len(analysis._words_of("en"))
     analysis.terms(" ".join(f"{number}{'a' * 200}" for number in range(100)))
-    assert analysis._cached.cache_info().currsize == before
+    assert len(analysis._words_of("en")) == before
