@@ -32,6 +32,13 @@ _FORMER_PATH_FIELDS = ("redirect_from", "redirects", "aliases")  # of Jekyll, Mi
 _ENDS = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}  # of front matter, by its first line
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NAMED_LINE = re.compile(r"[A-Za-z][\w-]*:(?:\s|$)")
+# Lines of which YAML says no more than they show: a name and one plain or quoted text. Most pages have no others, and
+# PyYAML would take as long for them as an ingest takes to cut such a page into sections.
+_LATIN = "\u00a0-\u024f\u2010-\u2027"
+_SIMPLE_LINE = re.compile(
+    rf"([A-Za-z][A-Za-z0-9_-]{{0,99}}): +(?:([A-Za-z0-9](?:[A-Za-z0-9 ,./(){{}}'_{_LATIN}-]*[A-Za-z0-9.,/()_-])?)"
+    rf"|\"([ !#-\[\]-~{_LATIN}]*)\"|'([ -&(-~{_LATIN}]*)') *(?:\n|$)"
+)
 
 
 def split_front_matter(source: str) -> tuple[dict[str, Any], str]:
@@ -163,6 +170,12 @@ def _to_text(value: Any) -> Any:
 
 def _load_yaml(text: str) -> Any:
     """Load YAML with all values as text, so that version 1.10 does not become 1.1."""
+    front, at = {}, 0
+    while line := _SIMPLE_LINE.match(text, at):
+        front[line[1]] = line[2] or line[3] or line[4] or ""
+        at = line.end()
+    if front and at == len(text):
+        return front
     try:
         return yaml.load(text, Loader=yaml.BaseLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as wrong:

@@ -5,9 +5,11 @@ import os
 import time
 
 import pytest
+import yaml
 
 from search.sources import Draft, ExcludedPage, Page, PageRedirect, UnreadablePage
 from search.sources.markdown.folder import read_folder, read_manifest
+from search.sources.markdown.front_matter import split_front_matter
 from search.sources.markdown.includes import MAX_DEPTH
 from search.sources.request import SourceRequest
 from search.text.sections import split
@@ -243,3 +245,31 @@ def test_a_manifest_names_html_and_restructuredtext(tmp_path):
     )
     assert (two.title, [part.anchor for part in split(two.markdown, two.title)]) == ("Own", ["part"])
     assert three.reason == "says noindex"
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "title: Don't (yet) {id}\nopenapi: GET /a/{b}, c_d",
+        'title: "Größe — ‘a’: [b] # c"  \nshort: \'a "b" c\'',
+        "a: 1.10\na: no\nb: 2026-01-01\n_c: null",
+        "a: b # c\nd: [e, f]\ng: h: i",
+        "a: b\n  c\nd:\n- e",
+        'a: "b\\nc"\nd: "e\n  f"',
+        "a: b\u2028c\nd: 'it''s'",
+        "a: b \nc: d\t\ne: -f",
+        "a: &x b\nc: *x",
+        "a:  b\n\nc: d\n",
+        "a: b\\c",
+        "a: b {",
+    ],
+)
+def test_simple_front_matter_says_what_yaml_says(front):
+    try:
+        expected = yaml.load(front, Loader=yaml.BaseLoader)
+    except yaml.YAMLError:
+        expected = None
+    found, body = split_front_matter(f"---\n{front}\n---\nText")
+    assert body == "Text"
+    if expected:
+        assert list(found.items()) == list(expected.items())
