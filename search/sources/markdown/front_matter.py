@@ -33,7 +33,8 @@ _ENDS = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}  # of front matter
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NAMED_LINE = re.compile(r"[A-Za-z][\w-]*:(?:\s|$)")
 # Lines of which YAML says no more than they show: a name and one plain or quoted text. Most pages have no others, and
-# PyYAML would take as long for them as an ingest takes to cut such a page into sections.
+# PyYAML would take as long for them as an ingest takes to cut such a page into sections. libyaml is fast, but deeply
+# nested YAML crashes the process there.
 _LATIN = "\u00a0-\u024f\u2010-\u2027"
 _SIMPLE_LINE = re.compile(
     rf"([A-Za-z][A-Za-z0-9_-]{{0,99}}): +(?:([A-Za-z0-9](?:[A-Za-z0-9 ,./(){{}}'_{_LATIN}-]*[A-Za-z0-9.,/()_-])?)"
