@@ -2,6 +2,7 @@
 
 import ipaddress
 import random
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -90,7 +91,7 @@ _VISITS = 34  # visits of people on a weekday at the end of the three months
 def make_sample_views(project: Project, paths: Sequence[str]) -> int:
     """Record invented views of the pages, for the demo. Returns their number.
 
-    The random seed is fixed: each run makes the same views, and only their dates follow the clock.
+    The random seed is fixed: each run makes the same views, and only their dates and ids differ.
     """
     rng = random.Random(7)
     now = timezone.now()
@@ -160,4 +161,5 @@ def _language_of(person: int) -> str:
 
 
 def _sample_view(rng: random.Random, path: str, at: datetime, address: Address, user_agent: str) -> Observation:
-    return Observation(f"{rng.getrandbits(128):032x}", path, at, address, user_agent, sample=True)
+    view_id = f"{rng.getrandbits(128):032x}{secrets.token_hex(4)}"  # a sample that was removed may come again
+    return Observation(view_id, path, at, address, user_agent, sample=True)

@@ -4,7 +4,6 @@ An acknowledged view is committed, and on SQLite synced to the disk. Requests
 wait for a `Future`; under load one commit carries the views of many requests.
 """
 
-import contextlib
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,12 +11,15 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from django.db import connection, transaction
 
 from analytics.audience import Dimensions
+from analytics.collecting import view_keys
 from analytics.counting import audiences, background, pages, unsealed
 from analytics.models import PageView
-from docsite.core.db import Value, insert
+from docsite.core.db import insert
 from docsite.core.group_commit import GroupCommit
 
 GROUP_SECONDS = 0.005
@@ -84,91 +86,56 @@ class _Batch(NamedTuple):
     views: Sequence[View]
 
 
-_Row = tuple[Value, ...]
-
-
-class _Rows(NamedTuple):
-    """The rows of a batch: views that count, and views that do not."""
-
-    counted: list[_Row]
-    ignored: list[_Row]
-
-
-class _Repeated(Exception):
-    """A view of a group was stored before, or occurs in it twice."""
-
-
 def _store(group: list[_Batch]) -> list[Receipt]:
-    """Store batches in one transaction."""
-    rows = _build_rows(group)
+    """Store batches in one transaction. Of views with the same key, the first one is stored."""
+    by_project: dict[int, list[View]] = defaultdict(list)
+    parts = []  # of each batch: its place among the views of its project
+    for project_id, views in group:
+        own = by_project[project_id]
+        parts.append(slice(len(own), len(own) + len(views)))
+        own += views
+    numbers = {project_id: _assign_numbers(project_id, views) for project_id, views in by_project.items()}
+    received = int(time.time()) // 3600
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA synchronous=FULL")  # an acknowledged view also survives a power cut
-    counts = _insert_group({batch.project_id for batch in group}, rows)
-    background.report_views(sum(accepted for accepted, _ in counts))
-    return [
-        Receipt(accepted, len(batch.views) - accepted - ignored, ignored)
-        for batch, (accepted, ignored) in zip(group, counts, strict=True)
-    ]
-
-
-def _insert_group(project_ids: set[int], group: list[_Rows]) -> list[tuple[int, int]]:
-    """Insert the rows of batches. Returns two numbers for each batch: new views that count, new views that do not.
-
-    One statement inserts the rows of all batches, as nearly always all are new. Otherwise nobody would know
-    whose rows were not, so each batch is inserted by itself.
-    """
-    every = [row for rows in group for part in rows for row in part]
-    if sum(bool(part) for rows in group for part in rows) > 1:
-        with contextlib.suppress(_Repeated), transaction.atomic():
-            unsealed.announce_insert(project_ids)
-            if _insert(every) < len(every):
-                raise _Repeated
-            return [(len(rows.counted), len(rows.ignored)) for rows in group]
     with transaction.atomic():
-        unsealed.announce_insert(project_ids)
-        return [(_insert(rows.counted), _insert(rows.ignored)) for rows in group]
+        unsealed.announce_insert(by_project)
+        claims = {
+            project_id: view_keys.claim(project_id, np.array([view.key for view in views], np.int64))
+            for project_id, views in by_project.items()
+        }
+        rows = [
+            (project_id, key, at, page, *facts[:2], visitor, *facts[2:], received, audience)
+            for project_id, views in by_project.items()
+            for (key, at, _, _, visitor, facts, _, _), page, audience, is_new in zip(
+                views, *numbers[project_id], claims[project_id].is_new.tolist(), strict=True
+            )
+            if is_new
+        ]
+        runs = view_keys.store(claims, received)
+        if rows:
+            insert(PageView._meta.db_table, COLUMNS, rows)
+    view_keys.remember(claims, runs)
+    receipts = [
+        _count(batch.views, claims[batch.project_id].is_new[part]) for batch, part in zip(group, parts, strict=True)
+    ]
+    background.report_views(sum(receipt.accepted for receipt in receipts))
+    return receipts
 
 
-def _insert(rows: list[_Row]) -> int:
-    return insert(PageView._meta.db_table, COLUMNS, rows, "(project_id, key) DO NOTHING") if rows else 0
+def _count(views: Sequence[View], is_new: npt.NDArray[np.bool_]) -> Receipt:
+    new = int(is_new.sum())
+    accepted = sum(view.counts for view, taken in zip(views, is_new.tolist(), strict=True) if taken)
+    return Receipt(accepted, len(views) - new, new - accepted)
 
 
-def _build_rows(group: list[_Batch]) -> list[_Rows]:
-    """The rows of each batch. Of views with the same key, a batch has the first."""
-    received = int(time.time()) // 3600
-    built = []
-    for (project_id, views), (pages_of_views, audiences_of_views) in zip(group, _assign_numbers(group), strict=True):
-        rows, known = _Rows([], []), set()
-        for view, page, audience in zip(views, pages_of_views, audiences_of_views, strict=True):
-            key, at, _, counts, visitor, facts, _, _ = view
-            if key not in known:
-                known.add(key)
-                row = (project_id, key, at, page, *facts[:2], visitor, *facts[2:], received, audience)
-                (rows.counted if counts else rows.ignored).append(row)
-        built.append(rows)
-    return built
-
-
-def _assign_numbers(group: list[_Batch]) -> list[tuple[list[int], list[int]]]:
-    """The numbers of page and audience of the views of each batch, looked up once for each project."""
-    by_project: dict[int, list[View]] = defaultdict(list)
-    ends = []
-    for project_id, views in group:
-        by_project[project_id] += views
-        ends.append(len(by_project[project_id]))
-    found = {
-        project_id: (
-            pages.for_project(project_id).assign_numbers(views),
-            audiences.for_project(project_id).assign_numbers(views),
-        )
-        for project_id, views in by_project.items()
-    }
-    parts = []
-    for (project_id, views), end in zip(group, ends, strict=True):
-        numbers, more = found[project_id]
-        parts.append((numbers[end - len(views) : end], more[end - len(views) : end]))
-    return parts
+def _assign_numbers(project_id: int, views: Sequence[View]) -> tuple[list[int], list[int]]:
+    """The numbers of page and audience of each view."""
+    return (
+        pages.for_project(project_id).assign_numbers(views),
+        audiences.for_project(project_id).assign_numbers(views),
+    )
 
 
 _views = GroupCommit(

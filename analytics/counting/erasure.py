@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from analytics.counting.sealer import Lease, LeaseLost, acquire_lease, list_shards, release_lease
-from analytics.models import AgentViews, AudienceCells, Cells, LogImport, PageView, Snapshot, Trail
+from analytics.models import AgentViews, AudienceCells, Cells, LogImport, PageView, Snapshot, Trail, ViewKeys
 from docsite.core.tenants.models import Project
 
 
@@ -37,7 +37,8 @@ def erase_project(project: Project) -> dict[str, int]:
         _erase_under_lease(project, partial(_clamp_shard, shard), partial(_delete_shard, project))
         for shard in list_shards(project.pk)
     )
-    AgentViews.objects.filter(project=project).delete()
+    for model in (AgentViews, ViewKeys):
+        model.objects.filter(project=project).delete()
     return {
         "page views": erased.views,
         "visit histories": erased.histories,

@@ -83,21 +83,22 @@ class Pages:
         beyond 200 a day of one network; views without a network have no such limit. All processes together count
         new paths. Of the known ones each process counts those of a day for itself.
         """
-        days = {number: self._day(number) for number in {view.at // DAY for view in views}}
+        day_of_view = [view.at // DAY for view in views]
+        days = {number: self._day(number) for number in set(day_of_view)}
         admitted = {number: day.admitted for number, day in days.items()}
-        numbers = [admitted[view.at // DAY].get(view.path, NONE) for view in views]
+        numbers = [admitted[day].get(view.path, NONE) for view, day in zip(views, day_of_view, strict=True)]
         if NONE not in numbers:
             return numbers
         found = dict.fromkeys(
-            (view.path, view.at // DAY, view.network)
-            for view, number in zip(views, numbers, strict=True)
+            (view.path, day, view.network)
+            for view, day, number in zip(views, day_of_view, numbers, strict=True)
             if number == NONE
         )
         self._add_paths([(path, days[day], network) for path, day, network in found])
         other = self.numbers.get(OTHER, NONE)
         return [
-            number or admitted[view.at // DAY].get(view.path, other)
-            for view, number in zip(views, numbers, strict=True)
+            number or admitted[day].get(view.path, other)
+            for view, day, number in zip(views, day_of_view, numbers, strict=True)
         ]
 
     def _add_paths(self, found: list[tuple[str, "_Day", str]]) -> None:

@@ -25,7 +25,7 @@ from analytics.counting.sealer import (
     store_histories,
 )
 from analytics.identity import key_rotation
-from analytics.models import AnalyticsSettings, Seal, Trail
+from analytics.models import AnalyticsSettings, Seal, Trail, ViewKeys
 from docsite.core.tenants.models import Project
 
 EVERY = timedelta(days=1)
@@ -85,9 +85,10 @@ def _sweep_project(project_id: int, days: int) -> int:
 
 
 def _remove_older(project_id: int, days: int) -> int:
-    """Remove old views. Sample views stay, because removing them from the counts needs them."""
+    """Remove old views and keys. Sample views stay, because removing them from the counts needs them."""
     sealed_to = Seal.objects.filter(project=project_id).aggregate(least=Min("sealed_to"))["least"] or 0
     oldest = _first_hour(days) - 24  # a day later, since a report may be reading them now
+    ViewKeys.objects.filter(project=project_id, day__lt=oldest // 24).delete()
     removed = 0
     with connection.cursor() as cursor:
         while True:

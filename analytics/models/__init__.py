@@ -3,7 +3,7 @@
 from analytics.models.agents import AgentAddresses, AgentViews
 from analytics.models.counts import EPOCH, AudienceCells, Cells, Seal, Sharding, Trail, UnsealedProject
 from analytics.models.feedback import Feedback, FeedbackNote
-from analytics.models.page_views import Audience, LogImport, Page, PageView
+from analytics.models.page_views import Audience, LogImport, Page, PageView, ViewKeys
 from analytics.models.reports import Annotation, ShareLink, Snapshot
 from analytics.models.settings import AnalyticsSettings, VisitorSecret, new_visitor_secret
 
@@ -27,6 +27,7 @@ __all__ = [
     "Snapshot",
     "Trail",
     "UnsealedProject",
+    "ViewKeys",
     "VisitorSecret",
     "new_visitor_secret",
 ]

@@ -54,7 +54,7 @@ class PageView(models.Model):
     """One view of one page. Holds no address, and a user agent only of clients that are not people.
 
     Written by `analytics.collecting.writer` alone. It is kept for `RAW_VIEW_DAYS` after the view and its
-    arrival. Until then a second view with its id is ignored.
+    arrival. Until then a second view with its id is ignored: see `ViewKeys`.
     """
 
     class Class(models.TextChoices):
@@ -104,7 +104,6 @@ class PageView(models.Model):
     )
 
     class Meta:
-        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "key"], name="a_view_counts_once")]
         indexes: ClassVar = [
             models.Index(fields=["project", "at"]),
             models.Index(fields=["project", "id"], name="views_in_order"),  # of a project, for the sealer
@@ -117,6 +116,23 @@ class PageView(models.Model):
     def seen_at(self) -> datetime:
         """When the page was read."""
         return EPOCH + timedelta(microseconds=self.at)
+
+
+class ViewKeys(models.Model):
+    """The keys of views that were stored together: a run of sorted little-endian 64-bit numbers.
+
+    See `analytics.collecting.view_keys`.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="+")
+    day = models.PositiveIntegerField(help_text="Day of their arrival, since 1970.")
+    keys = models.BinaryField()
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["project", "id"], name="runs_in_order")]
+
+    def __str__(self) -> str:
+        return f"{len(self.keys) // 8} keys"
 
 
 class LogImport(models.Model):

@@ -144,7 +144,7 @@ def snapshot() -> Iterator[None]:
             cursor.execute("ROLLBACK")
 
 
-def insert(table: str, columns: Sequence[str], rows: Sequence[Sequence[Value]], on_conflict: str) -> int:
+def insert(table: str, columns: Sequence[str], rows: Sequence[Sequence[Value]], on_conflict: str = "") -> int:
     """Insert many rows and return how many were written. `on_conflict` is SQL, such as `(id) DO NOTHING`.
 
     Call it in a transaction, which must be rolled back when this raises. Each database gets
@@ -153,12 +153,13 @@ def insert(table: str, columns: Sequence[str], rows: Sequence[Sequence[Value]], 
     """
     quote = connection.ops.quote_name
     into = f"INTO {quote(table)} ({', '.join(map(quote, columns))})"
+    on_conflict = on_conflict and f"ON CONFLICT {on_conflict}"
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             types = _column_types(table)
             arrays = ", ".join(f"%s::{types[column]}[]" for column in columns)
             cursor.execute(
-                f"INSERT {into} SELECT * FROM unnest({arrays}) ON CONFLICT {on_conflict}",
+                f"INSERT {into} SELECT * FROM unnest({arrays}) {on_conflict}",
                 [list(column) for column in zip(*rows, strict=True)],
             )
             return int(cursor.rowcount)
@@ -170,7 +171,7 @@ def insert(table: str, columns: Sequence[str], rows: Sequence[Sequence[Value]], 
             if part:
                 # FAIL: with the default ABORT, SQLite would copy each page before, to be able to undo the statement.
                 cursor.executemany(
-                    f"INSERT OR FAIL {into} VALUES {', '.join([row] * size)} ON CONFLICT {on_conflict}",
+                    f"INSERT OR FAIL {into} VALUES {', '.join([row] * size)} {on_conflict}",
                     [list(chain.from_iterable(part[at : at + size])) for at in range(0, len(part), size)],
                 )
                 written += int(cursor.rowcount)

@@ -42,8 +42,12 @@ def test_writers_and_sealers_at_once_lose_and_double_nothing_although_some_are_k
     scenarios.run(crashes.kills, database, kills, 6, shards)
 
 
-def test_a_view_that_is_committed_after_one_with_a_higher_number_is_counted(database):
-    scenarios.run(crashes.commits_out_of_order, database)
+def test_a_view_that_another_process_has_not_committed_yet_counts_once(database):
+    scenarios.run(crashes.sends_what_another_has_not_committed_yet, database)
+
+
+def test_views_that_several_processes_send_count_once(database):
+    scenarios.run(crashes.several_send_the_same, database)
 
 
 @pytest.fixture

@@ -26,11 +26,12 @@ from django.db import connection, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Sum
 
-from analytics.collecting import recording, verification, writer
+from analytics.collecting import recording, verification, view_keys, writer
+from analytics.collecting.writer import Receipt
 from analytics.counting import recount, sealer, shards, sweeper
 from analytics.counting.cells import SPANS, Bucket, merge
 from analytics.identity.visitor_hash import keyed_hash
-from analytics.models import AgentViews, Cells, Page, PageView, Seal, Trail
+from analytics.models import AgentViews, Cells, Page, PageView, Seal, Trail, ViewKeys
 from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.core.tenants.models import Organization, Project
 from tests.analytics.counting.history import (
@@ -378,30 +379,77 @@ def _kill(pid: int) -> None:
     os.waitpid(pid, 0)
 
 
-def commits_out_of_order() -> None:
-    """One view has its number first and is committed last, while another process seals (PostgreSQL)."""
+def sends_what_another_has_not_committed_yet() -> None:
+    """A process sends a view that another one has stored, but not committed; a third one seals (PostgreSQL)."""
     project, now = new_project(), datetime.now(UTC) - timedelta(hours=1)
     first, slow, quick = (view(now, "/page", who, "human") for who in (1, 2, 3))
     record(project, [first])
     sealer.seal(PATIENCE)
     held, go_on = threading.Event(), threading.Event()
 
-    def write_slowly() -> None:
+    def store(*views: Seen) -> list[Receipt]:
+        return writer._store(
+            [writer._Batch(project.pk, [recording.build_view(project, one.observation) for one in views])]
+        )
+
+    def store_slowly() -> None:
         with transaction.atomic():
-            writer._store([writer._Batch(project.pk, [recording.build_view(project, slow.observation)])])
+            store(slow)
             held.set()
             go_on.wait(PATIENCE)
 
-    slowly, hurried = threading.Thread(target=write_slowly), threading.Thread(target=sealer.seal)
+    receipts: list[Receipt] = []
+    slowly, again, sealing = (
+        threading.Thread(target=work)
+        for work in (store_slowly, lambda: receipts.extend(store(slow, quick)), sealer.seal)
+    )
     slowly.start()
     assert held.wait(PATIENCE)
-    record(project, [quick])
-    hurried.start()
-    hurried.join(0.5)  # one who does not wait is through by then
+    view_keys._known.clear()  # another process does not know what this one knows
+    for other in (again, sealing):
+        other.start()
+        other.join(0.5)  # one who does not wait is through by then
     go_on.set()
-    slowly.join(PATIENCE)
-    hurried.join(PATIENCE)
+    for each in (slowly, again, sealing):
+        each.join(PATIENCE)
+    assert receipts == [Receipt(1, 1, 0)]
     check(project, [first, slow, quick], [(now - timedelta(hours=2), now + timedelta(hours=2))])
+
+
+def several_send_the_same() -> None:
+    """Processes send the same views in orders of their own: each view is accepted once, by one of them."""
+    project, now = new_project(), datetime.now(UTC)
+    views = history(random.Random(22), 300, 2, now)
+    view_keys.MERGE_RUNS = 3
+    connections.close_all()  # each child opens its own
+    with tempfile.TemporaryDirectory() as folder:
+        told = [Path(folder) / str(child) for child in range(4)]
+        children = [_fork_sender(project, views, file) for file in told]
+        assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children] == [0] * len(told)
+        accepted = [int(file.read_text()) for file in told]
+    counted = sum(seen.kind != "nobody" for seen in views)
+    assert sum(accepted) == counted, accepted
+    assert sum(number > 0 for number in accepted) > 1, "they were busy at the same time"
+    assert PageView.objects.filter(project=project).count() == len(views)
+    runs = ViewKeys.objects.filter(project=project)
+    assert sum(len(run.keys) // 8 for run in runs) == len(views)
+    assert len(runs) < 15, "runs are merged"
+    check(project, views, windows(random.Random(22), now, 3, 2))
+
+
+def _fork_sender(project: Project, views: list[Seen], file: Path) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    accepted = 0
+    try:
+        order = random.sample(views, len(views))
+        for first in range(0, len(order), 7):
+            accepted += recording.record(project, [seen.observation for seen in order[first : first + 7]]).accepted
+        file.write_text(str(accepted))
+        os._exit(0)
+    finally:
+        os._exit(1)
 
 
 def views_come_in() -> None:

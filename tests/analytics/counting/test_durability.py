@@ -52,6 +52,10 @@ def test_nothing_acknowledged_is_lost_or_doubled_by_kill_9(own_database, shards,
     scenarios.run(crashes.kills, own_database, kills, 4, shards)
 
 
+def test_views_that_several_processes_send_count_once(own_database):
+    scenarios.run(crashes.several_send_the_same, own_database)
+
+
 def test_the_views_and_settings_of_an_older_database_are_kept(tmp_path, copy_database):
     scenarios.run(crashes.an_older_database, copy_database(tmp_path))
 

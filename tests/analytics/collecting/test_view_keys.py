@@ -1,0 +1,80 @@
+"""Which views are stored already: runs of keys, in memory and in the database."""
+
+import time
+
+import numpy as np
+import pytest
+from django.db import transaction
+
+from analytics.collecting import view_keys
+from analytics.collecting.recording import record
+from analytics.collecting.writer import Receipt
+from analytics.counting import sealer, sweeper
+from analytics.models import ViewKeys
+from tests.analytics.collecting.test_collecting import observations
+from tests.conftest import PATIENCE
+
+HOUR = int(time.time()) // 3600
+
+
+def keys_of(*numbers: int) -> np.ndarray:
+    return np.array(numbers, np.int64)
+
+
+def send(project_id: int, *numbers: int) -> list[bool]:
+    """Which keys were new."""
+    with transaction.atomic():
+        claims = {project_id: view_keys.claim(project_id, keys_of(*numbers))}
+        runs = view_keys.store(claims, HOUR)
+    view_keys.remember(claims, runs)
+    return claims[project_id].is_new.tolist()
+
+
+@pytest.fixture
+def project_id(make_project):
+    return make_project().project.pk
+
+
+def test_the_first_of_equal_keys_is_new_and_only_once(project_id):
+    assert send(project_id, 5, -3, 5, 2) == [True, True, False, True]
+    assert send(project_id, 2, 7, -3, 9, 7) == [False, True, False, True, False]
+    assert send(project_id, 5, 9) == [False, False]
+
+
+def test_what_is_not_committed_is_not_known(project_id):
+    with transaction.atomic():
+        view_keys.store({project_id: view_keys.claim(project_id, keys_of(1, 2))}, HOUR)
+        transaction.set_rollback(True)
+    assert send(project_id, 1, 2) == [True, True]
+
+
+def test_runs_of_the_same_length_are_merged_and_all_processes_go_on(project_id, monkeypatch):
+    monkeypatch.setattr(view_keys, "MERGE_RUNS", 4)
+    other = view_keys._Known(project_id)
+    for number in range(50):
+        assert send(project_id, number, 1000 - number) == [True, True]
+        if number % 3 == 0:
+            other.read_new_runs()
+    other.read_new_runs()
+    stored = [np.frombuffer(run.keys, "<i8").tolist() for run in ViewKeys.objects.filter(project=project_id)]
+    assert len(stored) < 15
+    assert all(run == sorted(run) for run in stored)
+    every = sorted([*range(50), *range(951, 1001)])
+    assert sorted(key for run in stored for key in run) == every
+    assert other.contain(keys_of(*every, 50, 950, -1)).tolist() == [True] * 100 + [False] * 3
+    assert sum(map(len, other.runs)) == len(every)
+    assert len(other.runs) < 8
+
+
+def test_keys_expire_with_the_views(make_project):
+    project, views = make_project().project, observations(3)
+    assert record(project, views) == Receipt(3, 0, 0)
+    assert sealer.seal_project(project.pk, PATIENCE)
+    runs = ViewKeys.objects.filter(project=project)
+    sweeper.sweep(force=True)
+    assert runs.count() == 1
+    runs.update(day=HOUR // 24 - 33)
+    sweeper.sweep(force=True)
+    assert not runs.exists()
+    view_keys._known.clear()  # as it is a day later
+    assert record(project, views) == Receipt(3, 0, 0)
