@@ -5,6 +5,8 @@ Money is in millionths of the currency in which the prices are, whichever that i
 
 from dataclasses import dataclass
 
+import msgspec
+
 MILLION = 1_000_000
 
 
@@ -17,8 +19,7 @@ class Price:
     reply: int
 
 
-@dataclass(frozen=True, slots=True)
-class Charge:
+class Charge(msgspec.Struct, frozen=True):
     """Tokens that a project pays for, and what they cost.
 
     `exact_cost` is in millionths of `cost`: a price for a million tokens times a number of tokens.

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+import msgspec
+
 from assistant.prices import Price
 
 
@@ -31,9 +33,8 @@ class Model:
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
-    """The next piece of text."""
+class Delta(msgspec.Struct, frozen=True, gc=False):
+    """The next piece of text. See `assistant.events.Text`."""
 
     text: str
 
