@@ -90,8 +90,8 @@ class Env(BaseSettings):
     )
     site: bool = Field(
         default=True,
-        description="Serve this documentation at `/`. `false`: `/` leads to the admin, and the pages of this "
-        "documentation answer 404 to all who are not logged in to the admin; support forms stay.",
+        description="Serve this documentation at `/`. `false`: `/` leads to the admin, and its pages "
+        "exist only for people who are logged in to the admin; support forms stay.",
     )
     site_domain: str = Field(
         default="demo",
@@ -157,7 +157,9 @@ class Env(BaseSettings):
     openai_answer_seconds: Seconds = Field(default=120, description="Maximum time for a whole answer.")
     openai_answer_kib: int = Field(default=256, ge=1, description="Maximum size of an answer, in KiB of text.")
     openai_breaker_failures: int = Field(
-        default=5, ge=1, description="Number of failures in a row after which a model server is not asked for a while."
+        default=5,
+        ge=1,
+        description="Number of failures in a row, in one process, after which a model server is not asked for a while.",
     )
     openai_breaker_seconds: Seconds = Field(
         default=30,
