@@ -88,6 +88,12 @@ class Env(BaseSettings):
         description="Addresses or networks of reverse proxies, separated by commas. "
         "`X-Forwarded-For` and `X-Forwarded-Proto` are read only from these.",
     )
+    cdn_origin: str = Field(
+        default="",
+        description="Origin of a content delivery network, such as `https://cdn.example.com`, that fetches `/static/`, "
+        "`/widget/` and the scripts of the tags from this service. The pages of the service load their static files "
+        "there, and the tags in the admin name it: [steps](/deployment#a-content-delivery-network).",
+    )
     site: bool = Field(
         default=True,
         description="Serve this documentation at `/`. `false`: `/` leads to the admin, and its pages "
@@ -389,6 +395,13 @@ class Env(BaseSettings):
     def _check_contact(cls, value: str) -> str:
         if value and not re.fullmatch(r"mailto:[^\s@]+@[^\s@]+|https://\S+", value):
             raise ValueError("write mailto:security@example.com, or an address that begins with https://")
+        return value
+
+    @field_validator("cdn_origin")
+    @classmethod
+    def _check_origin(cls, value: str) -> str:
+        if value and not re.fullmatch(r"https?://[a-z0-9.-]+(:[0-9]+)?", value):
+            raise ValueError("write an origin without a path, such as https://cdn.example.com")
         return value
 
     @field_validator("metrics_token")

@@ -132,7 +132,7 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
 
-STATIC_URL = "/static/"
+STATIC_URL = f"{ENV.cdn_origin}/static/"
 STATICFILES_DIRS = [("site", FILES / "static" / "site"), ("admin", FILES / "static" / "admin")]
 WIDGET_DIST = FILES / "static" / "widget" / "dist"
 WHITENOISE_USE_FINDERS = True

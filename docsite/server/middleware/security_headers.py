@@ -3,15 +3,19 @@
 from collections.abc import Awaitable, Callable
 
 from asgiref.sync import markcoroutinefunction
+from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
-# The widget needs nothing inline: it adopts its style sheet and loads its panel from this origin.
-_POLICY = (
-    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
-    "form-action 'self'; frame-ancestors 'none'"
-)
+
+def build_policy(cdn_origin: str) -> str:
+    """The policy of pages whose static files are on this origin, too. The widget needs nothing inline."""
+    own = " ".join(filter(None, ("'self'", cdn_origin)))
+    return (
+        f"default-src {own}; img-src {own} data:; object-src 'none'; base-uri 'none'; "
+        "form-action 'self'; frame-ancestors 'none'"
+    )
 
 
 @async_only_middleware
@@ -20,12 +24,13 @@ class SecurityHeaders:
 
     def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
         self.get_response = get_response
+        self.policy = build_policy(settings.ENV.cdn_origin)
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Respond with the headers set."""
         response = await self.get_response(request)
-        response.headers.setdefault("Content-Security-Policy", _POLICY)
+        response.headers.setdefault("Content-Security-Policy", self.policy)
         if request.is_secure():
             for cookie in response.cookies.values():
                 cookie["secure"] = True

@@ -5,8 +5,11 @@ from itertools import groupby
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from docsite.core.tenants.log_in_rules import list_inaccessible
 from docsite.core.tenants.models import Organization, Project
@@ -25,6 +28,14 @@ class Entry:
     label: str
     url: str
     is_current: bool
+
+
+@register.simple_tag
+def script_source(base_url: str, path: str) -> SafeString:
+    """The attributes of a tag for a script of the service. If the script is elsewhere, they name the service, too."""
+    if cdn := settings.ENV.cdn_origin:
+        return format_html('src="{}{}" data-service="{}"', cdn, path, base_url)
+    return format_html('src="{}{}"', base_url, path)
 
 
 @register.simple_tag

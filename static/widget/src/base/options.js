@@ -84,7 +84,7 @@ const RULES = {
   align: oneOf("bottom", "top"),
   logo: [
     "of this origin or the service's",
-    (value, script) => [location.origin, new URL(script).origin].includes(h("a", { href: value }).origin),
+    (value, service) => [location.origin, new URL(service).origin].includes(h("a", { href: value }).origin),
   ],
   zIndex: ["a whole number", (value) => Number.isInteger(value)],
   memory: oneOf("day", "tab"),
@@ -100,10 +100,10 @@ const typeTag = (/** @type {unknown} */ value) => ({}).toString.call(value);
 /**
  * Returns the valid options. The console warns about each invalid one, with the allowed values.
  * @param {unknown} options unchecked
- * @param {string} script address of the loader; the service is on the same host
+ * @param {string} service an address on its host
  * @returns {Partial<Options>}
  */
-export function validateOptions(options, script) {
+export function validateOptions(options, service) {
   /** @type {Record<string, unknown>} */
   const valid = {};
   /** @type {Record<string, unknown>} */
@@ -116,7 +116,7 @@ export function validateOptions(options, script) {
     }
     const byDefault = defaults[name];
     const [allowed, isValid] = RULES[name] ?? [`a ${typeof byDefault}`, () => true];
-    if (value === byDefault || (typeTag(value) === typeTag(byDefault) && isValid(value, script))) valid[name] = value;
+    if (value === byDefault || (typeTag(value) === typeTag(byDefault) && isValid(value, service))) valid[name] = value;
     else warn(`the option ${name} must be ${allowed}. It is`, value);
   }
   return valid;

@@ -5,12 +5,11 @@
 
 import { warn } from "../base/console.js";
 import { parseTagOptions, validateOptions } from "../base/options.js";
-import { Widget } from "./widget.js";
+import { script, service, Widget } from "./widget.js";
 
 const TAG = "docs-assistant";
 
-/** @param {HTMLScriptElement} script */
-function start({ nonce, src }) {
+function start() {
   /** @type {Widget | null} */
   let widget = null;
   /** @param {"open" | "close" | "ask" | "update" | "reset"} name */
@@ -28,7 +27,7 @@ function start({ nonce, src }) {
       const { domain, key, ...rest } = Object(options);
       if (!domain || !key) throw new TypeError("init() needs domain and key.");
       if (widget) throw new Error("init() is done.");
-      widget = new Widget({ nonce, ...validateOptions(rest, src), domain, key }, src);
+      widget = new Widget({ domain, key, nonce: script.nonce, ...validateOptions(rest, service) });
       widget.start();
     },
     open: call("open"),
@@ -46,13 +45,12 @@ function start({ nonce, src }) {
 }
 
 try {
-  const script = /** @type {HTMLScriptElement} */ (document.currentScript);
   // An element of the page with the name `currentScript` would be found instead, and so may one with our name.
-  if (!(script instanceof HTMLScriptElement)) throw "this must be a classic script";
+  if (!(script instanceof HTMLScriptElement)) throw "it needs a classic script";
   // A second tag uses the widget of the first one.
-  if (!customElements.get(TAG)) start(script);
-  const { domain, key } = script.dataset;
-  if (domain || key) /** @type {any} */ (window).DocsAssistant.init(parseTagOptions(script.dataset));
+  if (!customElements.get(TAG)) start();
+  if (script.dataset.domain || script.dataset.key)
+    /** @type {any} */ (window).DocsAssistant.init(parseTagOptions(script.dataset));
 } catch (error) {
   warn(`${error}`);
 }

@@ -30,14 +30,14 @@ export function tabState(domain, changes) {
 
 /**
  * The owner's settings. Null if they cannot be loaded: everything works without them.
- * @param {string} script address of the loader; the service is on the same host
+ * @param {string} service an address on its host
  * @param {string} domain
  * @param {AbortSignal} signal
  * @returns {Promise<Settings | null>}
  */
-export async function fetchSettings(script, domain, signal) {
+export async function fetchSettings(service, domain, signal) {
   try {
-    const url = new URL(`/discovery/v1/widget/${encodeURIComponent(domain)}`, script);
+    const url = new URL(`/discovery/v1/widget/${encodeURIComponent(domain)}`, service);
     const answer = await fetch(url, { credentials: "omit", signal });
     return answer.ok ? await answer.json() : null;
   } catch {

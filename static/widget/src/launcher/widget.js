@@ -25,6 +25,11 @@ const SETTINGS_TIMEOUT = 250;
  */
 const MAX_RETURNS = 8;
 
+/** The tag. The widget's files are where it was loaded from, which may be a content delivery network. */
+export const script = /** @type {HTMLScriptElement} */ (document.currentScript);
+/** An address on the host of the service. */
+export const service = script?.dataset?.service ?? script?.src;
+
 export class Widget extends HTMLElement {
   #root = this.attachShadow({ mode: "closed" });
   #lifetime = new AbortController();
@@ -47,17 +52,15 @@ export class Widget extends HTMLElement {
   #ownerOptions = {};
   /** The page's options. */
   #pageOptions;
-  #script;
   #style;
   #launcher;
   /** @type {Options} */
   #options;
 
-  /** @param {Partial<Options> & { domain: string, key: string }} page @param {string} script its address; the service is on the same host */
-  constructor(page, script) {
+  /** @param {Partial<Options> & { domain: string, key: string }} page */
+  constructor(page) {
     super();
     this.#pageOptions = page;
-    this.#script = script;
     this.#options = { ...DEFAULTS, ...page };
     const preload = () => this.#loadPanel().catch(() => {});
     this.#launcher = h("button", {
@@ -116,7 +119,7 @@ export class Widget extends HTMLElement {
 
   /** @param {Record<string, unknown>} options */
   update(options) {
-    Object.assign(this.#pageOptions, validateOptions(options, this.#script));
+    Object.assign(this.#pageOptions, validateOptions(options, service));
     this.#update();
   }
 
@@ -144,7 +147,7 @@ export class Widget extends HTMLElement {
     const stored = tabState(domain).settings;
     if (stored) this.#applySettings(stored);
     else setTimeout(() => this.#launcher.classList.remove("waiting"), SETTINGS_TIMEOUT);
-    const request = fetchSettings(this.#script, domain, signal);
+    const request = fetchSettings(service, domain, signal);
     await null; // after the page has had its turn
     this.#emit("ready");
     // A panel that covers the page would hide the page that the reader just opened.
@@ -160,7 +163,7 @@ export class Widget extends HTMLElement {
   /** @param {import("./settings.js").Settings} settings */
   #applySettings({ enabled, reason, appearance, ...options }) {
     this.#enabled = enabled;
-    this.#ownerOptions = validateOptions({ ...appearance, ...options }, this.#script);
+    this.#ownerOptions = validateOptions({ ...appearance, ...options }, service);
     this.#launcher.classList.remove("waiting");
     if (!enabled) this.close();
     this.#update();
@@ -238,11 +241,11 @@ export class Widget extends HTMLElement {
   }
 
   async #fetchPanel() {
-    const url = new URL(`/widget/${PANEL_VERSION}/panel.js`, this.#script);
+    const url = new URL(`/widget/${PANEL_VERSION}/panel.js`, script.src);
     // Some browsers remember that a module failed, so each further attempt has another address.
     if (this.#attempts++) url.search = `${this.#attempts}`;
     const { create } = /** @type {typeof import("../panel/panel.js")} */ (await import(url.href));
-    const panel = create(this.#options, this.#script);
+    const panel = create(this.#options, service);
     panel.addEventListener("toggle", () => this.#panelToggled(panel));
     panel.addEventListener("hook", (event) => {
       const hook = /** @type {CustomEvent} */ (event).detail;

@@ -40,7 +40,7 @@ export function create(script) {
   const style = applyStyles(root, [css, ":host{}"], script.nonce);
   const page = new HostPage();
   const field = /** @type {HTMLInputElement} */ (dialog.querySelector("[name=q]"));
-  const { origin } = new URL(script.src);
+  const { origin } = new URL(script.dataset.service ?? script.src);
   const search = new SearchDialog(dialog, {
     service: origin,
     domain,
@@ -117,7 +117,7 @@ export function create(script) {
   }
 
   applySettings(tabState(domain).settings);
-  fetchSettings(script.src, domain, AbortSignal.timeout(5000)).then(applySettings);
+  fetchSettings(origin, domain, AbortSignal.timeout(5000)).then(applySettings);
   return {
     open,
     toggle: () => (dialog.open ? dialog.close() : open("")),
