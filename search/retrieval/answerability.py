@@ -11,10 +11,13 @@ import functools
 import json
 import math
 import re
+import sys
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
 
+from docsite.core.sized_cache import SizedCache
 from search.hits import Hit
 from search.retrieval import parsing
 from search.retrieval.ranking import WEIGHTS_FILE, probability
@@ -26,6 +29,8 @@ MIN_CLOSE_CHANCE = 0.15  # below it, the documentation does not answer
 PASSAGES = 3  # the best ones, whose text is compared with the question
 SHORT = 5  # words; a shorter question has few pairs of words
 NO_PASSAGE = -9.0  # log-odds where there is no second page
+MAX_BYTES = 16 * 1024 * 1024  # of the texts of all projects that were compared lately, about 5,000 sections
+_TEXT_BYTES = 500  # of one, without what it holds
 
 FEATURES = {
     "best": "log-odds of the best passage's score",
@@ -91,23 +96,54 @@ def compute_features(query: Query, passages: Sequence[Hit]) -> list[float]:
 
 def _compare(wanted: dict[str, set[int]], count: int, passage: Hit) -> tuple[int, float, int]:
     """The number of neighbouring words side by side, the likeness of the best sentence, the number of words held."""
-    text = f"{' '.join(passage.breadcrumb)}\n{passage.text}"
-    stop_terms = _stop_terms(_language(passage))
+    sentences = _read_sentences(f"{' '.join(passage.breadcrumb)}\n{passage.text}", passage.language or "en")
+    found = list(map(wanted.get, sentences.terms))
     together: set[int] = set()
     there: set[int] = set()
     alike = 0.0
-    for sentence in _SENTENCE.split(text):
-        terms = [term for term in analysis.terms(sentence, passage.language or "en") if term not in stop_terms]
-        if wanted.keys().isdisjoint(terms):
-            continue
-        found = [wanted.get(term) for term in terms]
-        shared = set().union(*(numbers for numbers in found if numbers))
-        there |= shared
-        alike = max(alike, 2 * len(shared) / (count + len(set(terms))))
-        for before, after in pairwise(found):
-            if before and after:
-                together |= {number for number in before if number + 1 in after}
+    start = 0
+    for end, size in zip(sentences.ends, sentences.sizes, strict=True):
+        if any(here := found[start:end]):
+            shared = set().union(*filter(None, here))
+            there |= shared
+            alike = max(alike, 2 * len(shared) / (count + size))
+            for before, after in pairwise(here):
+                if before and after:
+                    together |= {number for number in before if number + 1 in after}
+        start = end
     return len(together), alike, len(there)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentences:
+    """The terms of the sentences of a text without stop words, in order."""
+
+    terms: Sequence[str]
+    ends: Sequence[int]  # of each sentence, as a number of terms
+    sizes: Sequence[int]  # in different terms
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory that it takes. Texts share their terms."""
+        return 8 * (len(self.terms) + len(self.ends)) + _TEXT_BYTES
+
+
+_read_lately: SizedCache[tuple[str, str], _Sentences] = SizedCache()  # by language and text
+
+
+def _read_sentences(text: str, language: str) -> _Sentences:
+    """The sentences of a text. They are the same for all questions, which are often about the same passages."""
+    sentences = _read_lately.get((language, text))
+    if sentences is None:
+        stop_terms = _stop_terms(language[:2].lower())
+        terms = [
+            [sys.intern(term) for term in analysis.terms(sentence, language) if term not in stop_terms]
+            for sentence in _SENTENCE.split(text)
+        ]
+        sizes = array("I", [len(set(of_sentence)) for of_sentence in terms])
+        sentences = _Sentences(tuple(chain.from_iterable(terms)), array("I", accumulate(map(len, terms))), sizes)
+        _read_lately.put((language, text), sentences, sys.getsizeof(text) + sentences.nbytes, MAX_BYTES)
+    return sentences
 
 
 def _language(passage: Hit) -> str:

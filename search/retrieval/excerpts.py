@@ -1,60 +1,109 @@
 """The excerpt of a text that a result shows, with the matching words highlighted."""
 
+import sys
+from array import array
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, compress, count, islice
+from itertools import accumulate, chain, islice
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from docsite.core.sized_cache import SizedCache
 from search.text import analysis
 from search.text.terms import Marks
 
 LENGTH = 280  # characters
 MAX_HIGHLIGHTS = 60  # matches in a text that are considered
-MAX_CACHED_WORD = 100  # characters
-MAX_CACHED_WORDS = 50_000  # of a language
+MAX_KEPT_WORD = 100  # characters
+MAX_KEPT_TEXT = 50_000  # characters
+MAX_LINE_BYTES = 16 * 1024 * 1024  # of the texts of all projects that were read lately, about 4,000 sections
+_LINE_BYTES = 400  # of one, without what it holds
 SEPARATOR = " · "  # between cells, entries and lines of code
 _LINE_ENDS = ".:;!?,…–—。：；！？、，"
 BEFORE_MATCH = 40  # characters before the first match
 Highlight = tuple[int, int, frozenset[str]]  # start, end, and the wanted terms there
 
 
-class _Words:
-    """The words of texts in one language that were read lately, by their terms. They are the same in all queries."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Line:
+    """A text as one line, and which index terms its pieces have. Pieces have one blank between them.
 
-    def __init__(self, language: str) -> None:
-        self._language = language
-        self._forget()
+    Terms are known by their hashes. Two with the same hash do no harm: then a piece is read in vain.
+    """
 
-    def _forget(self) -> None:
-        by_term: defaultdict[str, set[str]] = defaultdict(set)
-        self._kept: tuple[set[str], defaultdict[str, set[str]]] = set(), by_term  # replaced as one: threads share them
+    flat: str
+    starts: Sequence[int]  # where each piece begins, and where the next one after the last would
+    terms: NDArray[np.int64]  # ascend
+    pieces: NDArray[np.uint32]  # for each term the number of a piece with it
 
-    def select(self, words: set[str], wanted: Collection[str]) -> set[str]:
-        """Those of the words that have a wanted term, and those that are too long to be kept."""
-        if len(self._kept[0]) > MAX_CACHED_WORDS:
-            self._forget()
-        read, by_term = self._kept
-        new = words.difference(read)
-        long = {word for word in new if len(word) > MAX_CACHED_WORD}
-        for word in new - long:
-            for term in analysis.terms(word, self._language):
-                by_term[term].add(word)
-            read.add(word)
-        return long.union(*(words.intersection(by_term.get(term, ())) for term in wanted))
+    @classmethod
+    def read(cls, text: str, language: str) -> "_Line":
+        """Read a text. Queries are often about the same texts, so the last ones are kept."""
+        line = _lines.get((language, text))
+        if line is None:
+            line = cls.build(_join_lines(text), language)
+            if len(text) <= MAX_KEPT_TEXT:
+                nbytes = sys.getsizeof(text) + sys.getsizeof(line.flat) + 4 * len(line.starts) + 12 * len(line.terms)
+                _lines.put((language, text), line, nbytes + _LINE_BYTES, MAX_LINE_BYTES)
+        return line
+
+    @classmethod
+    def build(cls, flat: str, language: str) -> "_Line":
+        """Read a text that has single blanks only."""
+        pieces = flat.split(" ")
+        terms = [_terms(piece, language) if len(piece) <= MAX_KEPT_WORD else _UNKNOWN for piece in pieces]
+        hashes = np.array([hash(term) for of_piece in terms for term in of_piece], np.int64)
+        numbers = np.repeat(np.arange(len(pieces), dtype=np.uint32), [len(of_piece) for of_piece in terms])
+        order = hashes.argsort(kind="stable")
+        starts = array("I", accumulate((len(piece) + 1 for piece in pieces), initial=0))
+        return cls(flat, starts, hashes[order], numbers[order])
+
+    def select(self, wanted: NDArray[np.int64]) -> Iterator[tuple[int, str]]:
+        """The pieces that may have a wanted term, in their order: where they begin, and what they are."""
+        begins, ends = self.terms.searchsorted(wanted).tolist(), self.terms.searchsorted(wanted, "right").tolist()
+        spans = (self.pieces[begin:end].tolist() for begin, end in zip(begins, ends, strict=True) if begin < end)
+        for number in sorted(set(chain.from_iterable(spans))):
+            start = self.starts[number]
+            yield start, self.flat[start : self.starts[number + 1] - 1]
 
 
-@lru_cache(maxsize=64)
-def _words_in(language: str) -> _Words:
-    return _Words(language)
+_lines: SizedCache[tuple[str, str], _Line] = SizedCache()  # by language and text
+_UNKNOWN = ("",)  # the terms of a piece that is too long to be kept
 
 
 @lru_cache(maxsize=20_000)
-def _stems(word: str, language: str) -> tuple[frozenset[str], tuple[tuple[int, int, str], ...]]:
-    """The terms of a word's joined forms, and its parts as start, end and term."""
+def _terms(piece: str, language: str) -> Sequence[str]:
+    return tuple(analysis.terms(piece, language))
+
+
+class _Word(NamedTuple):
+    """A word or code name in a piece of a line."""
+
+    start: int
+    end: int
+    names: frozenset[str]  # the terms of its joined forms
+    parts: Sequence[tuple[int, int, str]]  # start, end and term of each
+    terms: frozenset[str]  # as the index has them
+
+
+@lru_cache(maxsize=20_000)
+def _words(piece: str, language: str) -> Sequence[_Word]:
+    return tuple(_read_word(found[0][: analysis.MAX_WORD], found.start(), language)
+                 for found in analysis.TOKEN.finditer(piece))  # fmt: skip
+
+
+def _read_word(word: str, at: int, language: str) -> _Word:
     _, joined = analysis.split_name(word)
-    pieces = [(start, end, analysis.stem(word[start:end].lower(), language)) for start, end in analysis.pieces_of(word)]
-    return frozenset(analysis.stem(form, language) for form in joined), tuple(pieces)
+    names = frozenset(analysis.stem(form, language) for form in joined)
+    parts = [
+        (at + start, at + end, analysis.stem(word[start:end].lower(), language))
+        for start, end in analysis.pieces_of(word)
+    ]
+    return _Word(at, at + len(word), names, tuple(parts), frozenset(analysis.terms(word, language)))
 
 
 class Highlighter:
@@ -63,13 +112,17 @@ class Highlighter:
     def __init__(self, marks: Marks, language: str = "en") -> None:
         self.marks = marks
         self.wanted = marks.terms
+        self._wanted_hashes = np.array(sorted(map(hash, self.wanted.union(_UNKNOWN))), np.int64)
         self.language = language
         self._known: dict[str, Sequence[Highlight]] = {}  # the matches in each word that has one, from its beginning
 
-    def find(self, flat: str) -> list[Highlight]:
-        """The words and code names that match a wanted term. The text must have single blanks only."""
-        matches = self._find_all(flat)
-        return list(islice(self._drop_lonely(matches) if self.marks.pairs else matches, MAX_HIGHLIGHTS))
+    def find(self, text: str) -> tuple[str, list[Highlight]]:
+        """A text as one line, and the words and code names in it that match a wanted term."""
+        if not self.wanted:
+            return _join_lines(text), []
+        line = _Line.read(text, self.language)
+        matches = self._find_all(line)
+        return line.flat, list(islice(self._drop_lonely(matches) if self.marks.pairs else matches, MAX_HIGHLIGHTS))
 
     def _drop_lonely(self, matches: Iterable[Highlight]) -> Iterator[Highlight]:
         """The matches without those of a word that has a sense only beside another one, and stands elsewhere."""
@@ -86,34 +139,30 @@ class Highlighter:
     def _are_pair(self, left: frozenset[str], right: frozenset[str]) -> bool:
         return any((first, second) in self.marks.pairs for first in left for second in right)
 
-    def _find_all(self, flat: str) -> Iterator[Highlight]:
-        pieces = flat.split(" ")
-        for piece in _words_in(self.language).select(set(pieces), self.wanted).difference(self._known):
-            self._known[piece] = self._find_in_piece(piece)
-        matches = list(map(self._known.get, pieces))
-        starts = accumulate(map(len, pieces), initial=0)
-        for blanks, at, of_piece in compress(zip(count(), starts, matches, strict=False), matches):
-            for start, end, terms in of_piece or ():
-                yield at + blanks + start, at + blanks + end, terms
+    def _find_all(self, line: _Line) -> Iterator[Highlight]:
+        for at, piece in line.select(self._wanted_hashes):
+            if piece not in self._known:
+                self._known[piece] = self._find_in_piece(piece)
+            for start, end, terms in self._known[piece]:
+                yield at + start, at + end, terms
 
     def _find_in_piece(self, piece: str) -> Sequence[Highlight]:
-        words = analysis.TOKEN.finditer(piece)
-        return [one for word in words for one in self._find_in_word(word[0][: analysis.MAX_WORD], word.start())]
+        words = (_words if len(piece) <= MAX_KEPT_WORD else _words.__wrapped__)(piece, self.language)
+        return [highlight for word in words for highlight in self._find_in_word(word)]
 
-    def _find_in_word(self, word: str, at: int) -> list[Highlight]:
+    def _find_in_word(self, word: _Word) -> list[Highlight]:
         """The parts of a word that match, joined where they touch; the whole word where it matches as a code name."""
-        names, pieces = _stems(word, self.language)
-        if found := self.wanted & names:
-            return [(at, at + len(word), found)]
+        if word.names and (found := self.wanted & word.names):
+            return [(word.start, word.end, found)]
         highlights: list[Highlight] = []
-        for start, end, term in pieces:
+        for start, end, term in word.parts:
             if term in self.wanted:
-                if highlights and highlights[-1][1] >= at + start:
-                    highlights[-1] = (highlights[-1][0], at + end, highlights[-1][2] | {term})
+                if highlights and highlights[-1][1] >= start:
+                    highlights[-1] = (highlights[-1][0], end, highlights[-1][2] | {term})
                 else:
-                    highlights.append((at + start, at + end, frozenset([term])))
-        if not highlights and (whole := self.wanted.intersection(analysis.terms(word, self.language))):
-            return [(at, at + len(word), whole)]  # written in other characters, such as ｚｅｂｒａ
+                    highlights.append((start, end, frozenset([term])))
+        if not highlights and (found := self.wanted & word.terms):
+            return [(word.start, word.end, found)]  # written in other characters, such as ｚｅｂｒａ
         return highlights
 
 
@@ -134,8 +183,7 @@ def build_excerpt(text: str, highlighter: Highlighter) -> tuple[str, tuple[tuple
 
     Offsets count Unicode code points.
     """
-    flat = _join_lines(text)
-    highlights = highlighter.find(flat)
+    flat, highlights = highlighter.find(text)
     start, end = _choose_window(flat, highlights)
     before, after = "…" if start else "", "…" if end < len(flat) else ""
     marks = [
@@ -163,6 +211,8 @@ def _choose_window(flat: str, highlights: list[Highlight]) -> tuple[int, int]:
     terms = [found for _, _, found in highlights]
     all_terms = len(frozenset().union(*terms))
     for number, (at, _, _) in enumerate(highlights):
+        if best >= all_terms + (len(ends) - number) / 100:
+            break  # no later one can be better
         last = bisect_right(ends, at + LENGTH - BEFORE_MATCH, number, min(number + MAX_HIGHLIGHTS, len(ends)))
         inside = (last - number) / 100
         if all_terms + inside > best and (value := len(frozenset().union(*terms[number:last])) + inside) > best:

@@ -20,7 +20,7 @@ KNOWN.add([(set(analysis.terms("login setup")), {"login", "setup"})])
 
 def mark(query: str, text: str = TEXT) -> list[str]:
     """The marked words of a text."""
-    found = Highlighters(parse(query, KNOWN, ("en", "es")).marks)["en"].find(text)
+    found = Highlighters(parse(query, KNOWN, ("en", "es")).marks)["en"].find(text)[1]
     assert found == sorted(set(found))
     return [text[start:end] for start, end, _ in found]
 
