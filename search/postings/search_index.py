@@ -4,18 +4,25 @@ Candidates are ranked by BM25 as SQLite's FTS5 computes it (Robertson & Zaragoza
 term in the fields of a section.
 """
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from docsite.core.sized_cache import SizedCache
 from search.postings.segments import FIELDS, Array, Segment, hash_facet, hash_term
 from search.text.terms import EngineQuery, Entry, Query
 
 WEIGHTS = {"title": 10.0, "heading": 5.0, "trail": 3.0, "about": 3.0}  # of a field, against 1 for the body
 SATURATION, LENGTH = 1.2, 0.75
 MIN_RARITY = 1e-6
+MAX_POSTING_BYTES = 16_000_000  # of the postings that were read lately, and never more than the segments have
+_POSTINGS_BYTES, _POSTING_BYTES = 500, 16  # of those of a term, and of each section in them
+MAX_CANDIDATES = 2_000  # that were read lately
+_CANDIDATE_BYTES = 900
 
 
 def weigh_fields(weights: Mapping[str, float]) -> Array:
@@ -30,7 +37,6 @@ _WEIGHED = weigh_fields(WEIGHTS)
 class Candidate(NamedTuple):
     """A section that may be a result. `above` has the terms of title, heading and description, a blank around each."""
 
-    search_index: "SearchIndex"
     place: int
     section_id: int
     document_id: int
@@ -42,10 +48,28 @@ class Candidate(NamedTuple):
     version: str
     above: str
 
-    def holds(self, terms: Iterable[str]) -> bool:
-        """Whether the section has one of the terms."""
-        bodies, fields = self.search_index.count(list(terms), np.array([self.place]))
-        return bool(bodies.any() or fields.any())
+
+@dataclass(frozen=True, eq=False)
+class Postings:
+    """The sections that have a term: their places, which ascend, counts in their bodies, and their `fields`."""
+
+    docs: Array
+    bodies: Array
+    fields: Array
+    sections: int  # of the index
+    norms: Array  # of all its places
+
+    @cached_property
+    def impacts(self) -> Array:
+        """What the term adds to the score of each section, by BM25."""
+        rarity = max(np.log((self.sections - len(self.docs) + 0.5) / (len(self.docs) + 0.5)), MIN_RARITY)
+        frequency = self.bodies + _WEIGHED[self.fields]
+        return np.asarray(rarity * (frequency * (SATURATION + 1.0) / (frequency + self.norms[self.docs])))
+
+    def locate(self, places: Array) -> tuple[Array, Array]:
+        """Where sections at some places are among these, and whether they are there at all."""
+        at = self.docs.searchsorted(places)
+        return at, self.docs.take(at, mode="clip") == places
 
 
 class SearchIndex:
@@ -67,6 +91,9 @@ class SearchIndex:
         live = lengths if self._is_live is None else lengths[self._is_live]
         self.sections = len(live)
         self._norms = SATURATION * ((1 - LENGTH) + LENGTH * lengths / ((live.sum() / (len(live) or 1)) or 1.0))
+        # What searches read lately, most of which the next ones read again.
+        self._postings: SizedCache[int, Postings] = SizedCache()
+        self._candidates: dict[int, Candidate] = {}
 
     @classmethod
     def build(cls, entries: Iterable[Entry]) -> "SearchIndex":
@@ -75,8 +102,16 @@ class SearchIndex:
 
     @cached_property
     def nbytes(self) -> int:
-        """The size of its segments."""
+        """The size of its segments, with the most that it keeps of what searches read."""
+        return self._segment_bytes + self._max_posting_bytes + _CANDIDATE_BYTES * min(self.sections, MAX_CANDIDATES)
+
+    @cached_property
+    def _segment_bytes(self) -> int:
         return sum(segment.nbytes for segment in self.segments)
+
+    @property
+    def _max_posting_bytes(self) -> int:
+        return min(self._segment_bytes, MAX_POSTING_BYTES)
 
     def find(self, query: Query, limit: int) -> list[Candidate]:
         """The likeliest sections, best first."""
@@ -95,19 +130,15 @@ class SearchIndex:
         needed = sorted(query.needed)
         # A needed term counts twice where other terms are scored, too.
         terms = needed if query.needed == query.scored.keys() else [*needed, *sorted(query.scored)]
-        postings = list(self._find(map(hash_term, terms)))
+        postings = self._find(map(hash_term, terms))
         chosen = np.zeros(len(self.ids), bool)
-        for docs, _, _ in postings[: len(needed)]:
-            chosen[docs] = True
+        for one in postings[: len(needed)]:
+            chosen[one.docs] = True
         for passing in having:
             chosen &= passing
-        scores = np.zeros(len(self.ids))
-        for docs, bodies, fields in postings:
-            rarity = max(np.log((self.sections - len(docs) + 0.5) / (len(docs) + 0.5)), MIN_RARITY)
-            is_chosen = chosen[docs]
-            docs = docs[is_chosen]
-            frequency = bodies[is_chosen] + _WEIGHED[fields[is_chosen]]
-            scores[docs] += rarity * (frequency * (SATURATION + 1.0) / (frequency + self._norms[docs]))
+        docs = np.concatenate([_NONE, *(one.docs for one in postings)])
+        impacts = np.concatenate([_NONE, *(one.impacts for one in postings)])
+        scores = np.bincount(docs, impacts, len(self.ids))
         places = np.flatnonzero(chosen)
         if len(places) > limit:
             least = np.partition(scores[places], -limit)[-limit]
@@ -116,6 +147,15 @@ class SearchIndex:
 
     def load(self, places: Array) -> list[Candidate]:
         """The sections at some places."""
+        wanted, known = places.tolist(), self._candidates
+        if missing := [place for place in wanted if place not in known]:
+            if len(known) + len(missing) > MAX_CANDIDATES:
+                known = self._candidates = {}
+                missing = wanted
+            known.update(zip(missing, self._load(np.array(missing)), strict=True))
+        return [known[place] for place in wanted]
+
+    def _load(self, places: Array) -> Iterator[Candidate]:
         columns = (
             places,
             self.ids[places],
@@ -124,8 +164,9 @@ class SearchIndex:
             self.boosts[places],
             self.body_lengths[places] == 0,
         )
-        rows = zip(*(column.tolist() for column in columns), self._read_texts(places), strict=True)
-        return [Candidate(self, *row, *texts) for *row, texts in rows]
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        for row, (path, language, version, above) in zip(rows, self._read_texts(places), strict=True):
+            yield Candidate._make((*row, sys.intern(path), sys.intern(language), sys.intern(version), above))
 
     def load_sections(self, section_ids: Sequence[int]) -> list[Candidate]:
         """The sections with some ids, in their order, as far as the index has them."""
@@ -151,46 +192,65 @@ class SearchIndex:
         """How often the bodies at some places have each term, and their `fields`: two arrays [terms, places]."""
         bodies = np.zeros((len(terms), len(places)), np.uint16)
         fields = np.zeros((len(terms), len(places)), np.uint16)
-        for number, (docs, in_body, in_fields) in enumerate(self._find(map(hash_term, terms))):
-            if len(docs):
-                at = np.searchsorted(docs, places)
-                at[at == len(docs)] = 0
-                is_there = docs[at] == places
-                bodies[number] = in_body[at] * is_there
-                fields[number] = in_fields[at] * is_there
+        wanted = places.astype(np.uint32)  # as postings have them
+        for number, postings in enumerate(self._find(map(hash_term, terms))):
+            if len(postings.docs):
+                at, is_there = postings.locate(wanted)
+                np.multiply(postings.bodies.take(at, mode="clip"), is_there, out=bodies[number])
+                np.multiply(postings.fields.take(at, mode="clip"), is_there, out=fields[number])
         return bodies, fields
+
+    def holds(self, place: int, terms: Iterable[str]) -> bool:
+        """Whether the section at a place has one of the terms."""
+        wanted = np.array([place], np.uint32)
+        return any(len(one.docs) and one.locate(wanted)[1][0] for one in self._find(map(hash_term, terms)))
 
     def _mark_having(self, facets: Sequence[str]) -> Array:
         """For each section, whether it has one of some facet terms."""
         having = np.zeros(len(self.ids), bool)
-        for docs, _, _ in self._find(map(hash_facet, facets)):
-            having[docs] = True
+        for postings in self._find(map(hash_facet, facets)):
+            having[postings.docs] = True
         return having
 
     def has_facet(self, term: str, places: Array) -> Array:
         """Whether the sections at some places have a facet term."""
-        docs, _, _ = next(self._find([hash_facet(term)]))
-        return np.isin(places, docs)
+        (postings,) = self._find([hash_facet(term)])
+        if not len(postings.docs):
+            return np.zeros(len(places), bool)
+        return postings.locate(places.astype(np.uint32))[1]
 
-    def _find(self, keys: Iterable[int]) -> Iterator[tuple[Array, Array, Array]]:
-        """The postings of each term: places, which ascend, counts in bodies, and counts in fields."""
-        wanted = np.fromiter(keys, np.uint64)
+    def _find(self, keys: Iterable[int]) -> list[Postings]:
+        """The postings of each term."""
+        wanted = list(keys)
+        found = {key: postings for key in wanted if (postings := self._postings.get(key))}
+        if missing := [key for key in wanted if key not in found]:
+            for key, postings in zip(missing, self._read_postings(missing), strict=True):
+                found[key] = postings
+                nbytes = _POSTINGS_BYTES + _POSTING_BYTES * len(postings.docs)
+                self._postings.put(key, postings, nbytes, self._max_posting_bytes)
+        return [found[key] for key in wanted]
+
+    def _read_postings(self, keys: Sequence[int]) -> Iterator[Postings]:
+        wanted = np.array(keys, np.uint64)
         spans = [_find_spans(segment, wanted) for segment in self.segments]
         for number in range(len(wanted)):
             found = [
-                (segment.docs[start:end] + np.uint32(base), segment.bodies[start:end], segment.fields[start:end])
+                (
+                    segment.docs[start:end] + np.uint32(base) if base else segment.docs[start:end],
+                    segment.bodies[start:end],
+                    segment.fields[start:end],
+                )
                 for segment, base, of_segment in zip(self.segments, self._bases, spans, strict=False)
                 for start, end in [of_segment[number]]
                 if start < end
             ]
-            if not found:
-                yield _NONE
-                continue
-            docs, bodies, fields = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+            docs, bodies, fields = (
+                found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True)) if found else _EMPTY
+            )
             if self._is_live is not None:
                 live = self._is_live[docs]
                 docs, bodies, fields = docs[live], bodies[live], fields[live]
-            yield docs, bodies, fields
+            yield Postings(docs, bodies, fields, self.sections, self._norms)
 
     def _join(self, name: str, kind: type) -> Array:
         """A column over all segments."""
@@ -214,7 +274,8 @@ class SearchIndex:
             yield str(texts[number][start:end], "utf-8").split("\0")
 
 
-_NONE = (np.empty(0, np.uint32), np.empty(0, np.uint16), np.empty(0, np.uint16))
+_NONE = np.empty(0, np.uint32)
+_EMPTY = (_NONE, np.empty(0, np.uint16), np.empty(0, np.uint16))
 
 
 def _find_spans(segment: Segment, keys: Array) -> list[tuple[int, int]]:

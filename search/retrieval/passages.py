@@ -166,7 +166,7 @@ def _is_about(plan: SearchPlan, sections: Sequence[ScoredSection]) -> bool:
         for spelling, certainty in word
         if certainty >= parsing.SYNONYM or len(spelling) >= MIN_CORRECTED
     ]
-    return not words or any(one.candidate.holds(own) for one in sections)
+    return not words or any(plan.index.holds(one.candidate.place, own) for one in sections)
 
 
 def _put_named_first(plan: SearchPlan, hits: list[Hit], context: Sequence[str]) -> list[Hit]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from search.postings.search_index import Candidate, weigh_fields
+from search.postings.search_index import Candidate, SearchIndex, weigh_fields
 from search.postings.segments import FIELDS
 from search.text.terms import Query, facet
 
@@ -55,6 +55,8 @@ FEATURES = {
     "outdated": "whether its page is of another version than the latest and none was asked for",
     "meaning": "how far it stands out as like the question in meaning (`search.retrieval.meaning`); for answers only",
 }
+
+EXACT = list(FEATURES).index("exact")
 
 
 @dataclass(frozen=True)
@@ -117,15 +119,15 @@ class Preferences:
 
 
 def compute_features(
+    index: SearchIndex,
     query: Query,
     candidates: Sequence[Candidate],
     preferences: Preferences = Preferences(),
     likeness: Mapping[int, float] = {},
 ) -> Array:
-    """The features of each candidate: [candidates, FEATURES]. Each value is in 0..1 (`lead` in -1..1)."""
+    """The features of each candidate of the index: [candidates, FEATURES]. Each is in 0..1 (`lead` in -1..1)."""
     if not candidates:
         return np.empty((0, len(FEATURES)))
-    index = candidates[0].search_index
     places = np.array([candidate.place for candidate in candidates])
     spellings = sorted(query.spellings)
     bodies, fields = index.count(spellings, places)
@@ -138,9 +140,7 @@ def compute_features(
     foreign = _differ([one.language for one in candidates], language)
     outdated = _differ([one.version for one in candidates], preferences.version)
 
-    _, page = np.unique(index.documents[places], return_inverse=True)
-    by_page = np.argsort(page, kind="stable")
-    begins = np.flatnonzero(np.diff(page[by_page], prepend=-1))
+    by_page, begins, page = _group(index.documents[places])
     page_scores = rarities @ np.maximum.reduceat(impacts[:, by_page], begins, axis=1)
     counts, sums = np.bincount(page), np.bincount(page, scores)
     is_rival = np.bincount(page, foreign | outdated) == 0  # a translation or an old version is no rival
@@ -167,7 +167,7 @@ def compute_features(
         "exact": exact,
         "trail": _share_held(query, words, spellings, has["trail"], rarities) / total,
         "about": _share_held(query, words, spellings, has["about"], rarities) / total,
-        "pairs": _share_pairs(query, candidates),
+        "pairs": _share_pairs(query, candidates, spellings, has["title"] | has["heading"] | has["about"]),
         "support": ((sums[page] - scores) / best / 5).clip(max=1.0),
         "breadth": (np.log1p(counts) / 4).clip(max=1.0)[page],
         "intro": index.positions[places] == 0,
@@ -184,25 +184,39 @@ def compute_features(
     return rows
 
 
+def _group(values: Array) -> tuple[Array, Array, Array]:
+    """The order of some values, where each different one begins in it, and for each value the number of its group."""
+    order = values.argsort(kind="stable")
+    begins = np.ones(len(values), bool)
+    np.not_equal(values[order[1:]], values[order[:-1]], out=begins[1:])
+    groups = np.empty(len(values), np.int64)
+    groups[order] = begins.cumsum() - 1
+    return order, np.flatnonzero(begins), groups
+
+
 def _compute_impacts(
     query: Query, spellings: Sequence[str], bodies: Array, fields: Array, body_lengths: Array
 ) -> Array:
     """The BM25F impact of each query term, not yet multiplied by its rarity: that of its best spelling."""
     frequency = bodies / (1 - LENGTH + LENGTH * body_lengths / TYPICAL_LENGTH) + _WEIGHTED[fields]
     impact = frequency * (SATURATION + 1) / (frequency + SATURATION)
-    at = {spelling: number for number, spelling in enumerate(spellings)}
+    found = _find_rows(spellings, impact)
     rows = np.zeros((len(query.terms), bodies.shape[1]))
     for number, term in enumerate(query.terms):
         for spelling, certainty in term.spellings:
-            np.maximum(rows[number], certainty * impact[at[spelling]], out=rows[number])
+            if spelling in found:
+                np.maximum(rows[number], certainty * found[spelling], out=rows[number])
     return rows
 
 
 def _choose_language(candidates: Sequence[Candidate], scores: Sequence[float], wanted: str) -> str:
     """The preferred language, unless its pages match the query much less than those in another language."""
-    best: dict[str, float] = {}
-    for candidate, score in zip(candidates, scores, strict=True):
-        best[candidate.language] = max(score, best.get(candidate.language, 0.0))
+    languages = [candidate.language for candidate in candidates]
+    best = dict.fromkeys(languages, 0.0)
+    if len(best) == 1:
+        return wanted if wanted in best or "" in best or not any(scores) else languages[0]
+    for language, score in zip(languages, scores, strict=True):
+        best[language] = max(score, best[language])
     likeliest = max(best, key=lambda language: (best[language], language), default="")
     wanted_score = max(best.get(wanted, 0.0), best.get("", 0.0))
     return wanted if wanted_score >= best.get(likeliest, 0.0) / 2 else likeliest
@@ -210,29 +224,45 @@ def _choose_language(candidates: Sequence[Candidate], scores: Sequence[float], w
 
 def _differ(values: Sequence[str], wanted: str) -> Array:
     """Whether pages have another value than the one wanted; False where either is unknown."""
-    return np.array([bool(value and wanted) and value != wanted for value in values])
+    if not wanted or {"", wanted}.issuperset(values):
+        return np.zeros(len(values), bool)
+    return np.array([value not in ("", wanted) for value in values])
 
 
 def _share_held(query: Query, words: Sequence[int], spellings: Sequence[str], has: Array, rarities: Array) -> Array:
     """The rarity of the words found in a field, each times how certain its first spelling there is."""
     share = np.zeros(has.shape[1])
-    if not has.any():
-        return share
-    at = {spelling: number for number, spelling in enumerate(spellings)}
+    found = _find_rows(spellings, has)
     for number in words:
-        is_left = np.ones(has.shape[1], bool)
+        is_left: Array | bool = True
         for spelling, certainty in query.terms[number].spellings:
-            share += certainty * rarities[number] * (has[at[spelling]] & is_left)
-            is_left &= ~has[at[spelling]]
+            if spelling in found:
+                share += certainty * rarities[number] * (found[spelling] & is_left)
+                is_left = is_left & ~found[spelling]
     return share
 
 
-def _share_pairs(query: Query, candidates: Sequence[Candidate]) -> Sequence[float]:
-    """The share of neighbouring words that stand side by side in title, heading or description."""
-    needles = [f" {one} {next_one} " for one, next_one in query.pairs]
-    if not needles:
-        return [0.0] * len(candidates)
-    return [sum([needle in one.above for needle in needles]) / len(needles) for one in candidates]
+def _find_rows(spellings: Sequence[str], rows: Array) -> Mapping[str, Array]:
+    """By spelling the rows that are not empty."""
+    found = np.flatnonzero(rows.any(axis=1)).tolist()
+    return {spellings[number]: rows[number] for number in found}
+
+
+def _share_pairs(query: Query, candidates: Sequence[Candidate], spellings: Sequence[str], has: Array) -> Array:
+    """The share of neighbouring words that stand side by side in title, heading or description.
+
+    `has` says which candidates have each spelling in one of the three.
+    """
+    found = np.zeros(len(candidates))
+    if query.pairs:
+        rows = dict(zip(spellings, has, strict=True))
+        for one, next_one in query.pairs:
+            if one in rows and next_one in rows:
+                needle = f" {one} {next_one} "
+                for number in np.flatnonzero(rows[one] & rows[next_one]).tolist():
+                    found[number] += needle in candidates[number].above
+        found /= len(query.pairs)
+    return found
 
 
 def _folder(path: str) -> str:

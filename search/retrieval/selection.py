@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -103,12 +104,12 @@ def _load_page(plan: SearchPlan, path: str) -> list[Candidate]:
 def _score(plan: SearchPlan, candidates: Sequence[Candidate]) -> list[ScoredSection]:
     ids = [candidate.section_id for candidate in candidates]
     likeness = plan.meaning.compare(plan.project, ids) if plan.meaning else {}
-    rows = ranking.compute_features(plan.query, candidates, plan.preferences, likeness)
+    rows = ranking.compute_features(plan.index, plan.query, candidates, plan.preferences, likeness)
     model = ranking.PASSAGE_MODEL if plan.is_for_answer else ranking.MODEL
     scores = model.score_all(rows, np.array([candidate.boost for candidate in candidates]))
     exact = set(plan.selected)  # these hold what the reader selected, or the question is a name of theirs
     if plan.is_for_answer and len(plan.query.name) >= MIN_EXACT_NAME:
-        exact.update(one.section_id for one in plan.index.filter(candidates, [[facet("n", plan.query.name)]]))
+        exact.update(compress(ids, rows[:, ranking.EXACT].tolist()))
     if exact:
         scores = [max(score, SELECTED_SCORE) if pk in exact else score for pk, score in zip(ids, scores, strict=True)]
     return list(map(ScoredSection, candidates, rows, scores))

@@ -91,11 +91,12 @@ def fingerprint() -> str:
         entries.append(Entry(number, number // 2, number % 2, title, heading, trail, about, body, facets=name))
         forms, terms = (set(chain.from_iterable(each)) for each in zip(*found, strict=True))
         vocabulary.add([(terms, forms)])
-    candidates = SearchIndex.build(entries).load(np.arange(len(entries)))
+    index = SearchIndex.build(entries)
+    candidates = index.load(np.arange(len(entries)))
     rows: list[Any] = [list(ranking.FEATURES), round(rarity(10, 3), 6)]
     for query in _QUERIES:
         rows += [
             [round(value, 6) for value in row]
-            for row in ranking.compute_features(parsing.parse(query, vocabulary), candidates)
+            for row in ranking.compute_features(index, parsing.parse(query, vocabulary), candidates)
         ]
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from search.postings import search_index
 from search.postings.search_index import SearchIndex
 from search.postings.segments import MAX_COUNT, Segment, merge
 from search.text.terms import EngineQuery, Entry, facet
@@ -132,3 +133,25 @@ def test_no_word_is_a_facet_and_none_is_counted_for_ever():
     bodies, fields = index.count(["often", "never"], np.array([0]))
     assert bodies.tolist() == [[65_535], [0]]
     assert fields[0, 0] & 15 == MAX_COUNT
+
+
+def test_what_an_index_keeps_of_the_last_searches_changes_no_result(monkeypatch):
+    rows = entries(300)
+    index = SearchIndex.build(rows)
+    first, sections = rank(index), index.load(np.arange(300))
+    words, places = [*WORDS[:20], "never"], np.array([299, 3, 40])
+    counts, nbytes = [counted.tolist() for counted in index.count(words, places)], index.nbytes
+    assert (rank(index), index.load(np.arange(300))) == (first, sections), "from what it keeps"
+    monkeypatch.setattr(search_index, "MAX_POSTING_BYTES", 0)
+    monkeypatch.setattr(search_index, "MAX_CANDIDATES", 10)
+    forgetful = SearchIndex.build(rows)
+    assert forgetful.nbytes < nbytes
+    assert rank(forgetful) == first
+    for start in range(0, 300, 7):
+        found = np.arange(start, min(start + 7, 300))
+        assert forgetful.load(found) == sections[start : start + 7]
+        assert len(forgetful._candidates) <= 10
+    assert [counted.tolist() for counted in forgetful.count(words, places)] == counts
+    assert [forgetful.holds(299, [word]) for word in words] == [
+        bool(body[0] or fields[0]) for body, fields in zip(*counts, strict=True)
+    ]

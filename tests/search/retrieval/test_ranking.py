@@ -218,11 +218,9 @@ def row(name: str, rows: list[list[float]]) -> list[float]:
 
 def test_features_mark_the_readers_page_and_its_neighbours():
     entries = [entry(1, "/guide/a", body="x"), entry(2, "/guide/b", body="x"), entry(3, "/other/c", body="x")]
-    made = compute_features(
-        Query([Term((("x", 1.0),))]),
-        SearchIndex.build(entries).load(np.arange(3)),
-        Preferences(current_path="/guide/a"),
-    )
+    index = SearchIndex.build(entries)
+    near = Preferences(current_path="/guide/a")
+    made = compute_features(index, Query([Term((("x", 1.0),))]), index.load(np.arange(3)), near)
     assert row("current_page", made) == [1, 0, 0]
     assert row("same_folder", made) == [0, 1, 0]
 
