@@ -277,11 +277,16 @@ class Bench:
         await self.finish(target, [], [])  # a socket's answers run on without their readers
 
     async def memory(self, target: Target) -> None:
-        """Memory that a stream takes while it is open and quiet, kilobytes. Wants a process that has not worked yet."""
+        """Memory that a stream takes while it is open and quiet, kilobytes. Wants a process that has not worked yet.
+
+        Each question is asked before, by a few readers at once: the caches of the search fill with every new one, up
+        to their limits, and are no part of a stream.
+        """
         assert target.process
         await self.plan(tokens=3)
-        warm = await self.open(target, 2 * OPENING)  # imports, threads and connections that every process has
-        await self.finish(target, *warm)
+        for _ in range(0, max(len(target.door.questions), 2 * OPENING), OPENING):
+            warm = await self.open(target, OPENING)  # imports, threads and connections, too
+            await self.finish(target, *warm)
         await self.plan(rate=0.5)
         before = target.process.rss()
         readers, answers = await self.open(target, self.knobs.memory_streams)
