@@ -73,10 +73,8 @@ class Project(models.Model):
         """
         is_absolute = address.startswith(("https://", "http://"))
         place = address if is_absolute else f"/{address.lstrip('/')}" if address else path
-        page = ("" if is_absolute else self.docs_url.rstrip("/")) + quote(
-            place, safe=_IN_ADDRESS if address else _IN_PATH
-        )
-        return f"{page}#{quote(anchor, safe=_IN_FRAGMENT)}" if anchor and "#" not in page else page
+        page = ("" if is_absolute else self.docs_url.rstrip("/")) + _quote(place, _IN_ADDRESS if address else _IN_PATH)
+        return f"{page}#{_quote(anchor, _IN_FRAGMENT)}" if anchor and "#" not in page else page
 
     def link_of(self, path: str, anchor: str = "", address: str = "") -> str:
         """The address relative to the docs URL, as in links on the site; absolute for a page outside of it."""
@@ -91,6 +89,12 @@ class Project(models.Model):
         """The path of the page at an address, normalized; relative to the folder of the docs URL, if it is below."""
         path_of = _path_of if len(raw) <= _MAX_CACHED else _path_of.__wrapped__
         return path_of(raw, self.docs_url)
+
+
+@functools.lru_cache(10_000)
+def _quote(text: str, safe: str) -> str:
+    """A path or an anchor of a page as addresses have it. One question builds some fifty addresses."""
+    return quote(text, safe=safe)
 
 
 _MAX_CACHED = 500  # characters of an address: a reader can send 20,000 different ones
