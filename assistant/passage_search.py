@@ -9,7 +9,7 @@ from assistant.answering.retriever import Retrieved
 from assistant.question import Question
 from docsite.core.db import SEARCHES, in_db
 from docsite.core.tenants.models import Project
-from search.hits import Filters, PageText, share_texts
+from search.hits import Filters, PageText
 from search.retrieval import pages
 from search.retrieval.passages import find_passages
 
@@ -52,6 +52,4 @@ def find(project: Project, question: Question, passage_tokens: int = 0) -> Retri
         scope["version"] = question.filters.version
     if passages.indexed_at:
         scope["indexedAt"] = passages.indexed_at.isoformat()
-    hits = share_texts([*passages.hits, *passages.neighbours])  # an answer keeps them to its end
-    count = len(passages.hits)
-    return Retrieved(hits[:count], passages.chance, scope, hits[count:])
+    return Retrieved(passages.hits, passages.chance, scope, passages.neighbours)

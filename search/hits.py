@@ -1,9 +1,6 @@
 """The filter and the results of a search. No database."""
 
-from collections.abc import Hashable, Sequence
-from dataclasses import FrozenInstanceError, dataclass, fields
-from typing import Any
-from weakref import WeakValueDictionary
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -30,24 +27,6 @@ class NextSection:
 
     label: str
     link: str
-
-
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
-class SharedText:
-    """A text in UTF-8 that many hits hold, so that it is in memory once."""
-
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class TextStart:
-    """The first bytes of a text that hits share. `str()` decodes them."""
-
-    whole: SharedText
-    size: int
-
-    def __str__(self) -> str:
-        return self.whole.data[: self.size].decode()
 
 
 @dataclass(frozen=True)
@@ -85,7 +64,7 @@ class Hit:
     highlights: tuple[tuple[int, int], ...] = ()
     others: tuple[SectionMatch, ...] = ()
     text: str = ""
-    above: "str | TextStart" = ""
+    above: str = ""
     following: tuple[NextSection, ...] = ()
 
 
@@ -96,114 +75,3 @@ class PageText:
     path: str
     sections: tuple[Hit, ...]
     further_headings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class _Section:
-    """What all hits of a section have, by the names of `_OF_SECTION`. Long texts are `TextStart`s."""
-
-    values: tuple[Any, ...]
-
-
-_texts: WeakValueDictionary[Hashable, SharedText] = WeakValueDictionary()  # by hash, or by the address of a page
-_sections: WeakValueDictionary[int, _Section] = WeakValueDictionary()  # by hash
-
-
-_OF_SECTION: list[str] = []  # names of fields
-
-
-class _OfSection:
-    """A field of a hit whose value its section has."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._position = len(_OF_SECTION)
-        self._is_text = name in ("body", "text")
-        _OF_SECTION.append(name)
-
-    def __get__(self, hit: Any, owner: type) -> Any:
-        value = vars(hit)["_section"].values[self._position]
-        return str(value) if self._is_text else value
-
-    def __set__(self, hit: Any, value: Any) -> None:
-        raise FrozenInstanceError
-
-
-class SharedHit(Hit):
-    """A hit that stays in memory for long: what it has in common with other hits of its section is there once."""
-
-    path = _OfSection()
-    url = _OfSection()
-    title = _OfSection()
-    section = _OfSection()
-    breadcrumb = _OfSection()
-    body = _OfSection()
-    anchor = _OfSection()
-    digest = _OfSection()
-    link = _OfSection()
-    address = _OfSection()
-    version = _OfSection()
-    language = _OfSection()
-    tags = _OfSection()
-    text = _OfSection()
-    above = _OfSection()
-    following = _OfSection()
-
-    def __init__(self, **values: Any) -> None:
-        for name in ("body", "text"):
-            if isinstance(values[name], str):
-                values[name] = _share(values[name])
-        section = _Section(tuple(map(values.pop, _OF_SECTION)))
-        key = hash(section)
-        found = _sections.get(key)
-        if found != section:
-            found = _sections[key] = section
-        vars(self).update(values, _section=found)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Hit) and _values(self) == _values(other)
-
-    __hash__ = Hit.__hash__
-
-
-def share_texts(hits: Sequence[Hit]) -> list[Hit]:
-    """Copies of the hits without highlights, with each text once in memory, also across answers.
-
-    Hits of one page share the text above them.
-    """
-    above = [str(hit.above).encode() for hit in hits]
-    longest: dict[str, bytes] = {}
-    for hit, text in zip(hits, above, strict=True):
-        longest[hit.path] = max(longest.get(hit.path, b""), text, key=len)
-    pages = {hit.path: _share_page(hit, longest[hit.path]) for hit in hits}
-    return [
-        SharedHit(**_values(hit) | {"above": _find_start(pages[hit.path], text), "highlights": ()})
-        for hit, text in zip(hits, above, strict=True)
-    ]
-
-
-def _values(hit: Hit) -> dict[str, Any]:
-    if type(hit) is Hit:  # as all are that a search has just found
-        return vars(hit)
-    return {field.name: getattr(hit, field.name) for field in fields(Hit)}
-
-
-def _share(text: str) -> TextStart:
-    """The text, in the memory of an equal one if some hit has it."""
-    data = text.encode()
-    found = _texts.get(hash(data))
-    if found is None or found.data != data:
-        found = _texts[hash(data)] = SharedText(data)
-    return TextStart(found, len(data))
-
-
-def _share_page(hit: Hit, above: bytes) -> SharedText:
-    """The text above the last hit of a page, or a longer one that begins with it, if some hit has it."""
-    page = hit.url.partition("#")[0]
-    found = _texts.get(page)
-    if found is None or not found.data.startswith(above):
-        found = _texts[page] = SharedText(above)
-    return found
-
-
-def _find_start(page: SharedText, above: bytes) -> TextStart:
-    return TextStart(page if page.data.startswith(above) else SharedText(above), len(above))

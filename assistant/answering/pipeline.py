@@ -4,10 +4,11 @@
 `assistant.wire` encodes the events.
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from assistant.answering import (
@@ -23,6 +24,7 @@ from assistant.answering.record import Conversation, Outcome, Record
 from assistant.answering.retriever import Retriever, build_excerpts
 from assistant.answering.tools import Toolbox
 from assistant.citations.citation_links import CitationChecker
+from assistant.citations.passages import Passages
 from assistant.events import (
     Event,
     Failure,
@@ -45,6 +47,7 @@ logger = logging.getLogger(__name__)
 
 SORRY = "The answer broke off. Please try again."
 PINNED = "the owner has pinned this answer"
+PACK_SECONDS = 1.0  # after the search; a short answer ends before
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,11 @@ async def answer(
         # Whatever matches reaches a model, which refuses by its own judgement. A question in another language may
         # match nothing until the model has translated it for a search.
         may_match = bool(found) or detect_language(question.text) not in ("", "en")
-        passages = [*found, *retrieved.neighbours] if chain.models else found
+        passages = Passages([*found, *retrieved.neighbours] if chain.models else found)
+        count, count_found = len(passages), len(found)
+        packing = asyncio.get_running_loop().call_later(PACK_SECONDS, passages.pack)
+        if chain.models:  # nothing else holds the hits while the model writes
+            retrieved, found, quotable = replace(retrieved, hits=[], neighbours=()), [], []
         citations = CitationChecker(passages, query, prompts.find_addresses(question.settings))
         outcome.hits, outcome.sources, outcome.checks = citations.passages, citations.sources, citations.checks
         reason = chain.reason
@@ -125,9 +132,15 @@ async def answer(
                 break
             reason = outcome.reason
 
+        packing.cancel()
+        if chain.models:
+            found = passages[:count_found]
+            retrieved = replace(retrieved, hits=found)
         from_model = bool(outcome.attempt_size) or outcome.refused
         closing: Iterator[Source | Text] = iter(())
         if not from_model:
+            if chain.models:
+                _, quotable = retrieved.quotable(question.text, question.settings)
             yield outcome.enter_rung(unaided_rung, reason)
             outcome.begin_attempt()
             if quotable:
@@ -140,7 +153,7 @@ async def answer(
         for event in closing:
             yield outcome.add(event)
         if question.suggestions and outcome.sources:
-            for text in suggestions.build_block([*found, *citations.passages[len(passages) :]], outcome.sources):
+            for text in suggestions.build_block([*found, *citations.passages[count:]], outcome.sources):
                 yield text  # only for the reader: the stored answer does not have it
 
         outcome.state = "done"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
+from assistant.citations.passages import Passages
 from assistant.events import FinishReason, Rung, Source, Status, Text
 from assistant.prices import Charge
 from assistant.question import Turn
@@ -37,7 +38,7 @@ class Outcome:
     reason: str = ""
     steps: list[dict[str, Any]] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
-    hits: list[Hit] = field(default_factory=list)
+    hits: Passages | list[Hit] = field(default_factory=list)
     usage: Usage = field(default_factory=lambda: Usage(0, 0))  # of all requests that were answered
     finish_reason: FinishReason = "stop"
     checks: list[dict[str, Any]] = field(default_factory=list)
@@ -86,7 +87,7 @@ class Outcome:
 
     def copy(self) -> "Outcome":
         """The answer as it is now, for another thread."""
-        steps, sources, hits, checks = [*self.steps], [*self.sources], [*self.hits], [*self.checks]
+        steps, sources, hits, checks = [*self.steps], [*self.sources], self.hits.copy(), [*self.checks]
         return replace(self, steps=steps, sources=sources, hits=hits, checks=checks, _pieces=[self.text])
 
     def begin_attempt(self) -> None:

@@ -9,7 +9,6 @@ import math
 import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from assistant import events
@@ -94,15 +93,19 @@ class Toolbox:
         self._rounds = MAX_ROUNDS  # left
         self._ends_at = math.inf  # as time.monotonic(), from the first call on
         self._calls = 0
-        self._numbers = {_key(hit): number for number, hit in enumerate(citations.passages, 1)}
+        self._numbers: dict[int, int] = {}  # of the passages
         self._first_tokens: int | None = None  # for the passages of a first request; None after the model's first calls
         self._quoted: set[int] = set()  # numbers of the passages that the model has, counted at its first calls
 
     def build_messages(self, history: Sequence[Turn], tokens: int) -> prompts.Messages:
         """The messages of a model's first request. It gets what earlier models found, too."""
         self._first_tokens = tokens
-        passages = [*self._citations.passages]  # without those that its calls will find
-        return prompts.Messages(partial(prompts.build, self._question, passages, history, tokens))
+        count = len(self._citations.passages)  # without those that its calls will find
+
+        def build() -> list[dict[str, Any]]:
+            return prompts.build(self._question, self._citations.passages[:count], history, tokens)
+
+        return prompts.Messages(build)
 
     @property
     def may_search(self) -> bool:
@@ -114,6 +117,8 @@ class Toolbox:
     ) -> AsyncGenerator[events.ToolCall | events.ToolResult, None]:
         """Run the calls of one round. Yields what a reader sees, and adds the calls and their results to `messages`."""
         messages.append(calls.message)
+        if not self._numbers:
+            self._numbers = {_key(hit): number for number, hit in enumerate(self._citations.passages, 1)}
         if self._first_tokens is not None:
             quoted = prompts.quote_passages(self._citations.passages, self._first_tokens)
             self._first_tokens, self._quoted = None, set(range(1, len(quoted) + 1))

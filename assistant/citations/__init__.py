@@ -11,6 +11,7 @@ and links of Markdown), `addresses` (which addresses an answer may link to),
 `evidence` (which sentence supports a claim) and `text_fragments` (links that
 scroll to a sentence).
 
-Others import `citation_links`, and `refusal_phrases` for whether a sentence says that
-the documentation has no answer.
+Others import `citation_links`, `passages` (the passages of an answer, packed while nobody
+looks at them), and `refusal_phrases` for whether a sentence says that the documentation
+has no answer.
 """

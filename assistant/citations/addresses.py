@@ -53,6 +53,8 @@ class AllowedAddresses:
         for address in self._allowed:
             self._allow(address if ":" in address or "@" not in address else f"mailto:{address}")
         self._allowed = ()
+        if len(self._passages) == self._collected:
+            return
         new = self._passages[self._collected :]
         for index, hit in enumerate(new, self._collected):
             self._pages.setdefault(_page_key(hit.url), []).append(index)

@@ -19,6 +19,7 @@ from assistant.citations import addresses, brackets
 from assistant.citations.addresses import AllowedAddresses
 from assistant.citations.brackets import Definition, Link, Literal, Marker, Reference
 from assistant.citations.evidence import Passage, extract_claim
+from assistant.citations.passages import Passages
 from assistant.citations.sanitizer import Sanitizer
 from assistant.citations.stream_rewriter import MAX_LINK
 from assistant.events import Source
@@ -47,7 +48,7 @@ class CitationChecker(Sanitizer):
 
     def __init__(self, passages: Sequence[Hit], question: str = "", allowed: Collection[str] = ()) -> None:
         super().__init__()
-        self.passages = list(passages)
+        self.passages = passages if isinstance(passages, Passages) else Passages(passages)
         self.question = question
         self.sources: list[Source] = []
         self.checks: list[dict[str, Any]] = []
@@ -60,7 +61,7 @@ class CitationChecker(Sanitizer):
 
     def add_passages(self, passages: Sequence[Hit]) -> None:
         """Add passages, which the text from here on may cite. Their numbers follow those before."""
-        self.passages += passages
+        self.passages.extend(passages)
 
     # ---- Citing. ----
 
@@ -69,7 +70,7 @@ class CitationChecker(Sanitizer):
 
         Without a sentence the link leads to the section.
         """
-        passage = self.passages[index]
+        passage = self._passage(index).hit
         number = self._page_numbers.get(passage.path)
         new = []
         if number is None:
@@ -112,7 +113,7 @@ class CitationChecker(Sanitizer):
         return self._link_addresses[index, sentence]
 
     def _build_link_address(self, index: int, sentence: str) -> str:
-        url = addresses.escape_for_link(self.passages[index].url)
+        url = addresses.escape_for_link(self._passage(index).hit.url)
         fragment = self._passage(index).page.build_fragment(sentence) if sentence else ""
         return url + ("#" if fragment and "#" not in url else "") + fragment
 
@@ -188,7 +189,8 @@ class CitationChecker(Sanitizer):
         written = self._pending[: link.size]
         match = self._addresses.look_up(link.address)
         if match.passages:
-            index = next((i for i in match.passages if self.passages[i].url == link.address), match.passages[0])
+            passages = [*self.passages]
+            index = next((i for i in match.passages if passages[i].url == link.address), match.passages[0])
             if link.label:  # read again as the label and a marker
                 self._pending = f"{link.label} [{index + 1}]{self._pending[link.size :]}"
                 return self._rescan_line()

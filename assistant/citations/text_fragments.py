@@ -51,7 +51,7 @@ class PageText:
     """The visible text of a page down to the end of a passage, with the search that browsers do in it."""
 
     def __init__(self, hit: Hit) -> None:
-        above = "".join(f"{line}\n" for line in [hit.title, *visible_lines(str(hit.above))])
+        above = "".join(f"{line}\n" for line in [hit.title, *visible_lines(hit.above)])
         self.start = len(above)  # of the passage
         self.text = above + "\n".join(visible_lines(hit.text))
         self._heading = " ".join(hit.section.split())

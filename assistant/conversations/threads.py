@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Literal, cast
@@ -23,7 +23,7 @@ from docsite.core.db import ANSWERS, in_db
 from docsite.core.group_commit import GroupCommit
 from docsite.core.row_sql import insert_rows, update_rows
 from docsite.core.tenants.models import Project
-from search.hits import Filters
+from search.hits import Filters, Hit
 from search.retrieval.index_state import find_reader_groups
 from search.text.language import detect_language
 
@@ -76,16 +76,21 @@ class StoredConversation(_Budgeted):
     history: list[Turn]
     budget: AnswerBudget
     redacts_answer: bool = False  # something in its question was redacted, which it may repeat
+    stored_hits: int = 0  # of the answer; they only become more
 
     async def save(self, outcome: Outcome) -> None:
         """Store the answer so far, and at its end charge its tokens to the project's day."""
-        await asyncio.wrap_future(_saves.submit((self, outcome.copy())))  # the answer goes on meanwhile
+        outcome = outcome.copy()  # the answer goes on meanwhile
+        await asyncio.wrap_future(_saves.submit((self, outcome)))
+        self.stored_hits = len(outcome.hits)
 
     def store(self, outcome: Outcome) -> None:
         """Write the answer and its tokens to the database, for `save`."""
         redact = self.project.redact if self.redacts_answer else str
         # An update: an answer that was deleted meanwhile stays deleted.
         columns = {**_describe_answer(outcome, redact), "updated_at": timezone.now()}
+        if len(outcome.hits) > self.stored_hits:
+            columns["hits"] = _describe_hits(outcome.hits)
         update_rows(Message, {"message_id": self.message_id}, columns)
         record_use(self.budget, outcome)
 
@@ -202,11 +207,12 @@ def build_messages(thread: Thread, new: NewQuestion, outcome: Outcome) -> list[M
     """A question and its complete answer as rows, which are not stored yet."""
     common: dict[str, Any] = {"project": thread.project, "thread": thread, **_describe(new)}
     question = Message(role=Message.Role.USER, content=new.text, **common)
-    return [question, Message(role=Message.Role.ASSISTANT, **_describe_answer(outcome), **common)]
+    columns = {**_describe_answer(outcome), "hits": _describe_hits(outcome.hits), **common}
+    return [question, Message(role=Message.Role.ASSISTANT, **columns)]
 
 
 def _describe_answer(outcome: Outcome, redact: Callable[[str], str] = str) -> dict[str, Any]:
-    """The columns of an answer."""
+    """The columns of an answer, without its hits: they do not change while it streams, and are most of it."""
     return {
         "content": redact(outcome.text),
         "state": outcome.state,
@@ -218,9 +224,6 @@ def _describe_answer(outcome: Outcome, redact: Callable[[str], str] = str) -> di
         "steps": outcome.steps,
         "sources": [{"title": source.title, "url": source.url} for source in outcome.sources],
         "checks": [{**check, "written": redact(check["written"])} for check in outcome.checks],
-        "hits": [
-            {"path": hit.path, "anchor": hit.anchor, "score": hit.score, "digest": hit.digest} for hit in outcome.hits
-        ],
         "chance": outcome.chance,
         "prompt_tokens": outcome.usage.prompt_tokens,
         "completion_tokens": outcome.usage.completion_tokens,
@@ -228,6 +231,11 @@ def _describe_answer(outcome: Outcome, redact: Callable[[str], str] = str) -> di
         "first_token_ms": outcome.first_token_ms,
         "total_ms": outcome.total_ms,
     }
+
+
+def _describe_hits(hits: Iterable[Hit]) -> list[dict[str, Any]]:
+    """The column `hits` of an answer."""
+    return [{"path": hit.path, "anchor": hit.anchor, "score": hit.score, "digest": hit.digest} for hit in hits]
 
 
 def _lock_own_thread(project: Project, fp: str, thread_id: str) -> QuerySet[Thread]:

@@ -62,7 +62,7 @@ async def test_each_search_gets_half_of_the_tokens_that_are_left():
     budgets = [tokens for _, tokens in library.searches]
     assert budgets[0] == 3_000
     assert budgets == sorted(budgets, reverse=True)
-    assert citations.passages == library.hits[: len(citations.passages)], "each once, best first"
+    assert [*citations.passages] == library.hits[: len(citations.passages)], "each once, best first"
 
 
 async def test_without_tokens_nothing_is_searched():
