@@ -96,8 +96,8 @@ class Env(BaseSettings):
     )
     site: bool = Field(
         default=True,
-        description="Serve this documentation at `/`. `false`: `/` leads to the admin, and its pages "
-        "exist only for people who are logged in to the admin; support forms stay.",
+        description="Serve this documentation at `/`. `false`: `/` leads to the admin. Only people who are logged in "
+        "to the admin can read the pages of this documentation; others get 404. Support forms stay.",
     )
     site_domain: str = Field(
         default="demo",

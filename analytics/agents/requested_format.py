@@ -8,7 +8,7 @@ from analytics.agents.verdict import KNOWN_CRAWLERS
 
 def requested_format(raw_path: str, accept: str) -> str:
     """The format that a request asks for: `llms` for llms.txt and llms-full.txt, `md` for Markdown, else `html`."""
-    if not accept and "." not in raw_path:
+    if not accept and "." not in raw_path:  # as in most views: spares the look at endings
         return "html"
     path = raw_path.partition("?")[0].partition("#")[0].lower()
     if path.endswith(("/llms.txt", "/llms-full.txt")):

@@ -12,7 +12,7 @@ from analytics.audience import Dimensions, describe
 from analytics.collecting import verification, writer
 from analytics.collecting.writer import Facts, Receipt, View
 from analytics.identity import key_rotation
-from analytics.identity.visitor_hash import hash_visitor, keyed_hash, keyed_hasher
+from analytics.identity.visitor_hash import build_hasher, hash_visitor, keyed_hash
 from analytics.models import EPOCH, AnalyticsSettings
 from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
@@ -164,7 +164,7 @@ class _ViewBuilder:
 
     def _find_hashes(self, at: datetime, *, private: bool) -> _Hashes:
         secret = self._secret or key_rotation.secret_of(self._project, at, private=private)
-        hashes = _Hashes(*(keyed_hasher(secret, purpose) for purpose in (b"", b"reader", b"view")))
+        hashes = _Hashes(*(build_hasher(secret, purpose) for purpose in (b"", b"reader", b"view")))
         if self._secret or key_rotation.is_lasting(self._project, private=private):
             self._lasting = hashes
         return hashes

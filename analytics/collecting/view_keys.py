@@ -6,6 +6,7 @@ views of a project keeps others from inserting (`analytics.counting.unsealed`), 
 third of the time of a unique index over the views, whose entries lie in no order.
 """
 
+import random
 import time
 from collections.abc import Mapping
 from itertools import groupby
@@ -24,6 +25,8 @@ MERGE_RUNS = 16  # so many stored runs of about the same length become one
 RELOAD_SECONDS = 86_400.0  # after which keys are read again, since the old ones have expired
 
 _DTYPE = "<i8"
+_NO_KEYS = np.empty(0, np.int64)
+_RUNS_OF_A_QUERY = 200
 
 
 class Claim(NamedTuple):
@@ -33,26 +36,33 @@ class Claim(NamedTuple):
     keys: Ints
 
 
-class _Known:
+class _ProjectKeys:
     """The keys of one project. The runs in memory differ in length, so there are few of them."""
 
     def __init__(self, project_id: int) -> None:
         self.project_id = project_id
-        self.expires_at = time.monotonic() + RELOAD_SECONDS
+        self.expires_at = time.monotonic() + RELOAD_SECONDS * random.uniform(0.5, 1)  # not all projects at once
         self.runs: list[Ints] = []  # each at least twice as long as the next one
         self.last = 0  # the id of the latest stored run that was read
-        self.commits = 0  # of this process
+        self.commits = random.randrange(MERGE_RUNS)  # of this process; commands that commit once merge runs, too
 
     def read_new_runs(self) -> None:
-        """Read the runs that were stored since the last call."""
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT id, keys FROM analytics_viewkeys WHERE project_id = %s AND id > %s ORDER BY id",
-                [self.project_id, self.last],
-            )
-            stored = cursor.fetchall()
-        if stored:
-            self.add(stored[-1][0], np.unique(np.concatenate([np.frombuffer(packed, _DTYPE) for _, packed in stored])))
+        """Read the runs that were stored since the last call. An empty one says that those before it are erased."""
+        while True:
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT id, keys FROM analytics_viewkeys WHERE project_id = %s AND id > %s ORDER BY id LIMIT %s",
+                    [self.project_id, self.last, _RUNS_OF_A_QUERY],
+                )
+                stored = [(pk, np.frombuffer(packed, _DTYPE)) for pk, packed in cursor.fetchall()]
+            ends = [place for place, (_, keys) in enumerate(stored) if not len(keys)]
+            if ends:
+                self.runs.clear()
+            if stored:
+                kept = [_NO_KEYS, *(keys for _, keys in stored[ends[-1] if ends else 0 :])]
+                self.add(stored[-1][0], np.unique(np.concatenate(kept)))
+            if len(stored) < _RUNS_OF_A_QUERY:
+                return
 
     def add(self, last: int, keys: Ints) -> None:
         """Add the sorted keys of a stored run. Some may be known: runs are merged into others."""
@@ -74,16 +84,22 @@ class _Known:
         return sum(run.nbytes for run in self.runs)
 
 
-_known: SizedCache[int, _Known] = SizedCache()
+_keys_by_project: SizedCache[int, _ProjectKeys] = SizedCache()
+
+
+def load(project_id: int) -> _ProjectKeys:
+    """The keys of a project that are stored now. Call it before the transaction, too, which is then short."""
+    known = _keys_by_project.get(project_id)
+    if known is None or time.monotonic() > known.expires_at:
+        known = _ProjectKeys(project_id)
+    known.read_new_runs()
+    _keys_by_project.put(project_id, known, known.nbytes, MAX_BYTES)
+    return known
 
 
 def claim(project_id: int, keys: Ints) -> Claim:
     """Which keys belong to views that are not stored yet. Call it in the transaction that has announced to insert."""
-    known = _known.get(project_id)
-    if known is None or time.monotonic() > known.expires_at:
-        known = _Known(project_id)
-    known.read_new_runs()
-    _known.put(project_id, known, known.nbytes, MAX_BYTES)
+    known = load(project_id)
     ordered, first = np.unique(keys, return_index=True)
     unknown = ~known.contain(ordered)
     is_new = np.zeros(len(keys), bool)
@@ -92,7 +108,8 @@ def claim(project_id: int, keys: Ints) -> Claim:
 
 
 def store(claims: Mapping[int, Claim], received: int) -> dict[int, int]:
-    """Store the new keys of projects in the transaction of their views. Returns the id of each project's run.
+    """Store the new keys of projects in the transaction of their views. Returns the id of the latest run of each
+    project, which may be a merged one.
 
     `received` is the hour. Of the runs of a day, those of about the same length are merged from time to time.
     """
@@ -102,11 +119,12 @@ def store(claims: Mapping[int, Claim], received: int) -> dict[int, int]:
         if len(keys)
     ]
     ViewKeys.objects.bulk_create(rows, batch_size=200)
-    return {row.project_id: _merge_runs(row) if _is_merge_due(row.project_id) else row.pk for row in rows}
+    return {row.project_id: _merge_runs(row) if _count_commit(row.project_id) else row.pk for row in rows}
 
 
-def _is_merge_due(project_id: int) -> bool:
-    known = _known.get(project_id)
+def _count_commit(project_id: int) -> bool:
+    """Count a commit of this process. Returns whether it is time to merge runs of the project."""
+    known = _keys_by_project.get(project_id)
     if known is None:
         return True
     known.commits += 1
@@ -116,19 +134,20 @@ def _is_merge_due(project_id: int) -> bool:
 def remember(claims: Mapping[int, Claim], runs: Mapping[int, int]) -> None:
     """Add stored keys to those that this process holds. Call it after the commit."""
     for project_id, last in runs.items():
-        if known := _known.get(project_id):
+        if known := _keys_by_project.get(project_id):
             known.add(last, claims[project_id].keys)
-            _known.put(project_id, known, known.nbytes, MAX_BYTES)
+            _keys_by_project.put(project_id, known, known.nbytes, MAX_BYTES)
 
 
 def _merge_runs(newest: ViewKeys) -> int:
     """Merge runs of a project's day where many have about the same length. Returns the id of the latest run.
 
-    Who has read only some of them reads the new one, which comes after all.
+    The merged run has the highest id, so a process that has read only some of the old runs reads it next.
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT LENGTH(keys), id FROM analytics_viewkeys WHERE project_id = %s AND day = %s ORDER BY 1",
+            "SELECT LENGTH(keys), id FROM analytics_viewkeys "
+            "WHERE project_id = %s AND day = %s AND LENGTH(keys) > 0 ORDER BY 1",
             [newest.project_id, newest.day],
         )
         lengths = cursor.fetchall()

@@ -99,6 +99,8 @@ def _store(group: list[_Batch]) -> list[Receipt]:
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA synchronous=FULL")  # an acknowledged view also survives a power cut
+    for project_id in by_project:
+        view_keys.load(project_id)  # while others may still insert
     with transaction.atomic():
         unsealed.announce_insert(by_project)
         claims = {
@@ -106,9 +108,10 @@ def _store(group: list[_Batch]) -> list[Receipt]:
             for project_id, views in by_project.items()
         }
         rows = [
-            (project_id, key, at, page, *facts[:2], visitor, *facts[2:], received, audience)
+            # In the order of COLUMNS.
+            (project_id, view.key, view.at, page, *view.facts[:2], view.visitor, *view.facts[2:], received, audience)
             for project_id, views in by_project.items()
-            for (key, at, _, _, visitor, facts, _, _), page, audience, is_new in zip(
+            for view, page, audience, is_new in zip(
                 views, *numbers[project_id], claims[project_id].is_new.tolist(), strict=True
             )
             if is_new
@@ -118,13 +121,14 @@ def _store(group: list[_Batch]) -> list[Receipt]:
             insert(PageView._meta.db_table, COLUMNS, rows)
     view_keys.remember(claims, runs)
     receipts = [
-        _count(batch.views, claims[batch.project_id].is_new[part]) for batch, part in zip(group, parts, strict=True)
+        _build_receipt(batch.views, claims[batch.project_id].is_new[part])
+        for batch, part in zip(group, parts, strict=True)
     ]
     background.report_views(sum(receipt.accepted for receipt in receipts))
     return receipts
 
 
-def _count(views: Sequence[View], is_new: npt.NDArray[np.bool_]) -> Receipt:
+def _build_receipt(views: Sequence[View], is_new: npt.NDArray[np.bool_]) -> Receipt:
     new = int(is_new.sum())
     accepted = sum(view.counts for view, taken in zip(views, is_new.tolist(), strict=True) if taken)
     return Receipt(accepted, len(views) - new, new - accepted)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from django.db import connection, transaction
 
+from analytics.counting import unsealed
 from analytics.counting.sealer import Lease, LeaseLost, acquire_lease, list_shards, release_lease
 from analytics.models import AgentViews, AudienceCells, Cells, LogImport, PageView, Snapshot, Trail, ViewKeys
 from docsite.core.tenants.models import Project
@@ -33,18 +34,25 @@ def erase_project(project: Project) -> dict[str, int]:
 
     Returns their numbers. Pages stay, since processes hold their numbers in memory.
     """
+    _forget_keys(project)
     erased = _sum(
         _erase_under_lease(project, partial(_clamp_shard, shard), partial(_delete_shard, project))
         for shard in list_shards(project.pk)
     )
-    for model in (AgentViews, ViewKeys):
-        model.objects.filter(project=project).delete()
+    AgentViews.objects.filter(project=project).delete()
     return {
         "page views": erased.views,
         "visit histories": erased.histories,
         "exports in progress": Snapshot.objects.filter(project=project).delete()[0],
         "positions of imports": LogImport.objects.filter(project=project).delete()[0],
     }
+
+
+def _forget_keys(project: Project) -> None:
+    """Delete the keys of views. An empty run tells other processes to forget those that they hold."""
+    with unsealed.hold_inserts(project.pk), transaction.atomic():
+        ViewKeys.objects.filter(project=project).delete()
+        ViewKeys.objects.create(project=project, day=int(time.time()) // 86_400, keys=b"")
 
 
 def _sum(parts: Iterable[Erased]) -> Erased:

@@ -339,8 +339,7 @@ def load_histories(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list
             for visitor, hour, sightings in cursor:
                 place = places[visitor]
                 blobs[place] = sightings
-                if hour:
-                    trimmed[place] = hour
+                trimmed[place] = hour
     return trimmed, blobs
 
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import chain
 
+from django.conf import settings
 from django.db import connection, transaction
 
 from docsite.core.tenants.models import Project
@@ -15,6 +16,7 @@ from docsite.core.tenants.models import Project
 MAX_COUNTED = 10_000  # of waiting views, for reports
 _LOCK = 0x5EA1  # of PostgreSQL's advisory locks
 _GROUPS = 64  # of projects, each with a lock of its own: a transaction of many projects must not need more
+_MAX_IDLE = 3  # times DATABASE_SECONDS, of a transaction that keeps others from inserting
 _MAX_IDS = 500  # of one query
 _MAX_RANGES = 200  # of one query
 
@@ -29,13 +31,18 @@ _HAS_UNSEALED = "COALESCE((SELECT MAX(id) FROM analytics_pageview WHERE project_
 def announce_insert(project_ids: Collection[int]) -> None:
     """Announce that this transaction will insert views of projects, and mark these. Call it before the insert.
 
-    One transaction at a time inserts views of a project: it waits for another one, and sees what that has stored. On
-    SQLite this is always so. Therefore a sealer that looks between two of them misses no lower id.
+    Only one transaction at a time inserts views of a project. The next one waits, and then sees the views of the first.
+    So no id below one that a sealer has seen can be committed later. SQLite always has one writer.
     """
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             groups = sorted({project_id % _GROUPS for project_id in project_ids})
-            cursor.execute("SELECT pg_advisory_xact_lock(%s, number) FROM unnest(%s::int[]) AS number", [_LOCK, groups])
+            cursor.execute(
+                # If this host dies or freezes, PostgreSQL ends the transaction, so that others do not wait for hours.
+                "SELECT set_config('idle_in_transaction_session_timeout', %s, true), "
+                "pg_advisory_xact_lock(%s, number) FROM unnest(%s::int[]) AS number",
+                [f"{_MAX_IDLE * settings.ENV.database_seconds}s", _LOCK, groups],
+            )
         found = sorted(set(project_ids))
         for first in range(0, len(found), _MAX_IDS):
             some = found[first : first + _MAX_IDS]
@@ -51,20 +58,20 @@ def announce_insert(project_ids: Collection[int]) -> None:
 
 def newest_view_id(project_id: int) -> int:
     """The highest id of a project's views. From now on no lower id of the project can be committed."""
-    with _no_inserts(project_id):
+    with hold_inserts(project_id):
         return int(_fetch("SELECT COALESCE(MAX(id), 0) FROM analytics_pageview WHERE project_id = %s", project_id))
 
 
 def remove_mark(project_id: int) -> None:
     """Remove the mark of a project, unless it has views that are not sealed."""
-    with _no_inserts(project_id), connection.cursor() as cursor:
+    with hold_inserts(project_id), connection.cursor() as cursor:
         cursor.execute(
             f"DELETE FROM analytics_unsealedproject WHERE project_id = %s AND NOT {_HAS_UNSEALED}", [project_id] * 3
         )
 
 
 @contextmanager
-def _no_inserts(project_id: int) -> Iterator[None]:
+def hold_inserts(project_id: int) -> Iterator[None]:
     """Wait for transactions that insert views of the project, and hold up new ones until the block ends.
 
     On SQLite there is nothing to wait for, since one transaction writes at once.

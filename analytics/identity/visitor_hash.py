@@ -21,12 +21,12 @@ def hash_visitor(secret: str, address: Address, client: str) -> int:
 
 def keyed_hash(secret: str, text: str, purpose: bytes = b"") -> int:
     """A 64-bit hash of a text, keyed with the secret. Each purpose has hashes of its own."""
-    return keyed_hasher(secret, purpose)(text)
+    return build_hasher(secret, purpose)(text)
 
 
 @functools.lru_cache(1_000)
-def keyed_hasher(secret: str, purpose: bytes = b"") -> Callable[[str], int]:
-    """The function that hashes as `keyed_hash` does, for many texts. Taking the key in is half of the work."""
+def build_hasher(secret: str, purpose: bytes = b"") -> Callable[[str], int]:
+    """A function that hashes texts as `keyed_hash` does. It takes the key in once: that is half of the work."""
     copy_state = blake2b(key=bytes.fromhex(secret), digest_size=8, person=purpose).copy
 
     def compute(text: str) -> int:

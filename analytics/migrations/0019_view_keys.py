@@ -49,6 +49,19 @@ def _day_of(row):
     return max(row[2] // 3_600_000_000, row[3]) // 24
 
 
+def keep_counter(apps, schema_editor):
+    """Let ids of views go on after the highest one that is counted: SQLite forgets the last id with the old table."""
+    if schema_editor.connection.vendor == "sqlite":
+        schema_editor.execute(
+            "INSERT INTO sqlite_sequence (name, seq) SELECT 'analytics_pageview', 0 "
+            "WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'analytics_pageview')"
+        )
+        schema_editor.execute(
+            "UPDATE sqlite_sequence SET seq = MAX(seq, (SELECT COALESCE(MAX(sealed_to), 0) FROM analytics_projectseal)) "
+            "WHERE name = 'analytics_pageview'"
+        )
+
+
 class Migration(migrations.Migration):
     dependencies = [("analytics", "0018_cascade_in_database"), ("projects", "0012_log_in_rules")]
 
@@ -57,7 +70,7 @@ class Migration(migrations.Migration):
             name="ViewKeys",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("day", models.PositiveIntegerField(help_text="Day of their arrival, since 1970.")),
+                ("day", models.PositiveIntegerField(help_text="Day on which the views arrived, in days since 1970.")),
                 ("keys", models.BinaryField()),
                 (
                     "project",
@@ -72,5 +85,7 @@ class Migration(migrations.Migration):
             options={"indexes": [models.Index(fields=["project", "id"], name="runs_in_order")]},
         ),
         migrations.RunPython(collect_keys, migrations.RunPython.noop),
+        migrations.RunPython(migrations.RunPython.noop, keep_counter),  # going back makes the table anew, too
         migrations.RemoveConstraint("pageview", "a_view_counts_once"),
+        migrations.RunPython(keep_counter, migrations.RunPython.noop),
     ]

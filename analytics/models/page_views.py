@@ -125,7 +125,7 @@ class ViewKeys(models.Model):
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="+")
-    day = models.PositiveIntegerField(help_text="Day of their arrival, since 1970.")
+    day = models.PositiveIntegerField(help_text="Day on which the views arrived, in days since 1970.")
     keys = models.BinaryField()
 
     class Meta:

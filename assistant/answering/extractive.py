@@ -50,7 +50,7 @@ def answer(
     for position, hit in enumerate(quoted):
         quote = choose_quote(topic, hit, QUOTE_WORDS[position], 0 if has_code else CODE_LINES[position])
         has_code = has_code or any(map(is_code, quote.blocks))
-        link, new_sources = citations.cite([*citations.passages].index(hit), quote.sentence)
+        link, new_sources = citations.cite(citations.passages.index(hit), quote.sentence)
         yield from new_sources
         if position:
             yield Text(f"\n\n**{escape_markdown(hit.section)}**\n\n")

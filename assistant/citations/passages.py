@@ -1,9 +1,10 @@
 """The passages of an answer. They are most of its memory, and for most of its time nobody looks at them."""
 
+import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import overload
+from typing import Any, overload
 
 import msgspec
 
@@ -56,6 +57,10 @@ class Passages(Sequence[Hit]):
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self._list())
+
+    def index(self, value: Any, start: int = 0, stop: int = sys.maxsize) -> int:
+        """The place of a passage. It unpacks once, and the inherited method would for each passage."""
+        return self._list().index(value, start, stop)
 
 
 def _pack(hits: Sequence[Hit]) -> bytes:

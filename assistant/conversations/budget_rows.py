@@ -65,17 +65,17 @@ class Reserved(NamedTuple):
 
 def lock_day(project_id: int, day: date) -> None:
     """Lock a project's row of a day until the end of the transaction. It is created, if it is missing."""
-    if not lock_known_day(project_id, day):
+    if not try_lock_day(project_id, day):
         _execute(
             f"INSERT INTO {_USES} (project_id, day, tokens, cost, unpriced_tokens) VALUES (%s, %s, 0, 0, 0) "
             "ON CONFLICT (project_id, day) DO NOTHING",
             [project_id, day],
         )
-        lock_known_day(project_id, day)
+        try_lock_day(project_id, day)
 
 
-def lock_known_day(project_id: int, day: date) -> bool:
-    """Lock a project's row of a day until the end of the transaction. Returns whether there is one."""
+def try_lock_day(project_id: int, day: date) -> bool:
+    """Lock a project's row of a day until the end of the transaction. False if there is none."""
     lock = " FOR UPDATE" if connection.features.has_select_for_update else ""
     return _fetch(f"SELECT 1 FROM {_USES} WHERE project_id = %s AND day = %s{lock}", [project_id, day]) is not None
 
@@ -162,8 +162,8 @@ def read_reserved(project_id: int, day: date, address: str, now: datetime, besid
             *(project_id, besides, day.replace(day=1), day),
         ],
     )
-    daily, monthly, of_the_address = _pair(row[:6])
-    return Reserved(daily, monthly, of_the_address if address else Sums(0, 0), bool(row[6]))
+    daily, monthly, address_sums = _pair(row[:6])
+    return Reserved(daily, monthly, address_sums if address else Sums(0, 0), bool(row[6]))
 
 
 def _moment(value: datetime) -> Any:
@@ -182,6 +182,6 @@ def _fetch(query: str, values: Sequence[Any]) -> Any:
 
 
 def _pair(values: Sequence[Any]) -> list[Sums]:
-    """Tokens and cost in turns, as sums. The sum of no rows is None, and that of PostgreSQL a decimal."""
+    """Sums from values in the order tokens, cost, tokens, cost … None, of no rows, is 0; PostgreSQL gives decimals."""
     numbers = [int(value or 0) for value in values]
     return [Sums(*numbers[at : at + 2]) for at in range(0, len(numbers), 2)]

@@ -89,9 +89,9 @@ class AnswerBudget:
             rows.note_use(pk, amounts, _expiry())
             return
         with transaction.atomic(savepoint=False):
-            is_locked = rows.lock_known_day(self.project.pk, self.day)
+            is_locked = rows.try_lock_day(self.project.pk, self.day)
             reservation = rows.read_reservation(pk)
-            if reservation is None:  # the project is deleted
+            if reservation is None:  # the project is deleted, and so no row for the day may be created
                 return
             if not is_locked:
                 rows.lock_day(self.project.pk, self.day)
@@ -110,7 +110,8 @@ def charge(project: Project, used: Charge) -> None:
     """Add to what a project has used today."""
     if any(amounts := _amounts(used)):
         with transaction.atomic():
-            rows.lock_day(project.pk, day := today_utc())
+            day = today_utc()
+            rows.lock_day(project.pk, day)
             _add(project, amounts, day)
 
 

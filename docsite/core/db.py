@@ -145,7 +145,8 @@ def snapshot() -> Iterator[None]:
 
 
 def insert(table: str, columns: Sequence[str], rows: Sequence[Sequence[Value]], on_conflict: str = "") -> int:
-    """Insert many rows and return how many were written. `on_conflict` is SQL, such as `(id) DO NOTHING`.
+    """Insert many rows and return how many were written. `on_conflict` is SQL, such as `(id) DO NOTHING`;
+    without it a conflict raises IntegrityError.
 
     Call it in a transaction, which must be rolled back when this raises. Each database gets
     its fastest way: PostgreSQL arrays of whole columns, SQLite prepared statements

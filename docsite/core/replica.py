@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 ALIAS = "replica"
 CHECK_SECONDS = 0.5  # to ask it for its position
-HISTORY_SECONDS = 5.0  # for which both servers count as those that were compared
+HISTORY_SECONDS = 5.0  # after which the histories of the two servers are compared again
 WAIT_SECONDS, STEP_SECONDS = 0.02, 0.004  # for a replica that is a little behind
 MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 5.0, 60.0  # after a failure; they double while it fails again
 # https://www.postgresql.org/docs/current/errcodes-appendix.html
@@ -113,9 +113,10 @@ def _is_caught_up() -> bool:
 def _check_history() -> None:
     """Raise NotAReplicaError unless both servers have one history. Without that, positions mean nothing.
 
-    After a failover or a restore, a server may have rows that the primary never had. Asked for each pair of
-    connections, and again after `HISTORY_SECONDS`, since a pooler may have put another server behind a connection. To
-    ask for each read would double the cost of the check: the servers read a file for the answer. Source: https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-CONTROLDATA
+    After a failover or a restore, a server may have rows that the primary never had. The histories are compared
+    for each pair of connections, and again after `HISTORY_SECONDS`: a pooler may have put another server behind a
+    connection. A comparison for each read would double the cost of the check, since the servers read a file for it.
+    Source: https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-CONTROLDATA
     """
     primary, replica = connections[DEFAULT_DB_ALIAS], connections[ALIAS]
     pair = (primary.connection, replica.connection)

@@ -22,8 +22,8 @@ def no_shortcut(request: HttpRequest, rest: str) -> HttpResponse:
     raise Http404
 
 
-def for_staff(pattern: URLPattern) -> URLPattern:
-    """The address of a page for those who are logged in to the admin. For others it does not exist."""
+def restrict_to_staff(pattern: URLPattern) -> URLPattern:
+    """A copy of a URL pattern whose page answers 404 unless the user is logged in to the admin."""
     view = pattern.callback
 
     @wraps(view)
@@ -37,7 +37,7 @@ def for_staff(pattern: URLPattern) -> URLPattern:
 # whose help links lead to pages.
 WITHOUT_SITE = [
     path("", RedirectView.as_view(url="/admin/")),
-    *(for_staff(pattern) for pattern in site_urls.urlpatterns if pattern.name in ("page", "search")),
+    *(restrict_to_staff(pattern) for pattern in site_urls.urlpatterns if pattern.name in ("page", "search")),
     re_path(r"^(?!support/|robots\.txt$|\.well-known/security\.txt$)", not_found),
 ]
 

@@ -20,8 +20,9 @@ WEIGHTS = {"title": 10.0, "heading": 5.0, "trail": 3.0, "about": 3.0}  # of a fi
 SATURATION, LENGTH = 1.2, 0.75
 MIN_RARITY = 1e-6
 MAX_POSTING_BYTES = 16_000_000  # of the postings that were read lately, and never more than the segments have
-_POSTINGS_BYTES, _POSTING_BYTES = 500, 16  # of those of a term, and of each section in them
-MAX_CANDIDATES = 2_000  # that were read lately
+_TERM_BYTES = 500  # of the postings of a term, without their sections
+_POSTING_BYTES = 16  # of each section in them
+MAX_CANDIDATES = 2_000  # that an index keeps
 _CANDIDATE_BYTES = 900
 
 
@@ -226,7 +227,7 @@ class SearchIndex:
         if missing := [key for key in wanted if key not in found]:
             for key, postings in zip(missing, self._read_postings(missing), strict=True):
                 found[key] = postings
-                nbytes = _POSTINGS_BYTES + _POSTING_BYTES * len(postings.docs)
+                nbytes = _TERM_BYTES + _POSTING_BYTES * len(postings.docs)
                 self._postings.put(key, postings, nbytes, self._max_posting_bytes)
         return [found[key] for key in wanted]
 
@@ -244,9 +245,12 @@ class SearchIndex:
                 for start, end in [of_segment[number]]
                 if start < end
             ]
-            docs, bodies, fields = (
-                found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True)) if found else _EMPTY
-            )
+            if len(found) == 1:
+                docs, bodies, fields = found[0]
+            elif found:
+                docs, bodies, fields = map(np.concatenate, zip(*found, strict=True))
+            else:
+                docs, bodies, fields = _EMPTY
             if self._is_live is not None:
                 live = self._is_live[docs]
                 docs, bodies, fields = docs[live], bodies[live], fields[live]

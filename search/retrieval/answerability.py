@@ -128,12 +128,12 @@ class _Sentences:
         return 8 * (len(self.terms) + len(self.ends)) + _TEXT_BYTES
 
 
-_read_lately: SizedCache[tuple[str, str], _Sentences] = SizedCache()  # by language and text
+_sentence_cache: SizedCache[tuple[str, str], _Sentences] = SizedCache()  # by language and text
 
 
 def _read_sentences(text: str, language: str) -> _Sentences:
     """The sentences of a text. They are the same for all questions, which are often about the same passages."""
-    sentences = _read_lately.get((language, text))
+    sentences = _sentence_cache.get((language, text))
     if sentences is None:
         stop_terms = _stop_terms(language[:2].lower())
         terms = [
@@ -142,7 +142,7 @@ def _read_sentences(text: str, language: str) -> _Sentences:
         ]
         sizes = array("I", [len(set(of_sentence)) for of_sentence in terms])
         sentences = _Sentences(tuple(chain.from_iterable(terms)), array("I", accumulate(map(len, terms))), sizes)
-        _read_lately.put((language, text), sentences, sys.getsizeof(text) + sentences.nbytes, MAX_BYTES)
+        _sentence_cache.put((language, text), sentences, sys.getsizeof(text) + sentences.nbytes, MAX_BYTES)
     return sentences
 
 

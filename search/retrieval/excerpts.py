@@ -90,10 +90,12 @@ class _Word(NamedTuple):
     terms: frozenset[str]  # as the index has them
 
 
-@lru_cache(maxsize=20_000)
-def _words(piece: str, language: str) -> Sequence[_Word]:
-    return tuple(_read_word(found[0][: analysis.MAX_WORD], found.start(), language)
-                 for found in analysis.TOKEN.finditer(piece))  # fmt: skip
+def _read_words(piece: str, language: str) -> Sequence[_Word]:
+    found = analysis.TOKEN.finditer(piece)
+    return tuple(_read_word(token[0][: analysis.MAX_WORD], token.start(), language) for token in found)
+
+
+_read_words_once = lru_cache(maxsize=20_000)(_read_words)
 
 
 def _read_word(word: str, at: int, language: str) -> _Word:
@@ -147,7 +149,7 @@ class Highlighter:
                 yield at + start, at + end, terms
 
     def _find_in_piece(self, piece: str) -> Sequence[Highlight]:
-        words = (_words if len(piece) <= MAX_KEPT_WORD else _words.__wrapped__)(piece, self.language)
+        words = (_read_words_once if len(piece) <= MAX_KEPT_WORD else _read_words)(piece, self.language)
         return [highlight for word in words for highlight in self._find_in_word(word)]
 
     def _find_in_word(self, word: _Word) -> list[Highlight]:

@@ -44,16 +44,20 @@ def request_confirmation(subscription: Subscription) -> bool:
 
     One limit is for the person and the project, another for the address, whoever names it in whichever project.
     """
+    subject = f"confirmation:{subscription.pk}"
+    hour = Delivery.objects.filter(
+        project=subscription.project_id, subject=subject, created_at__gt=timezone.now() - timedelta(hours=1)
+    )
+    if hour.count() >= MAX_LINKS_PER_HOUR:  # before the limit of the address, which others need
+        return False
     address = hashlib.sha256(subscription.email.casefold().encode()).hexdigest()
     try:
         ratelimit.spend((CONFIRMATION_EMAIL, address))
     except TooMany:
         return False
-    subject = f"confirmation:{subscription.pk}"
-    own = Delivery.objects.filter(project=subscription.project_id, subject=subject)
     with transaction.atomic():
         Subscription.objects.select_for_update().get(pk=subscription.pk)  # of several requests at once
-        if own.filter(created_at__gt=timezone.now() - timedelta(hours=1)).count() >= MAX_LINKS_PER_HOUR:
+        if hour.count() >= MAX_LINKS_PER_HOUR:
             return False
         outbox.add(subscription.project, REQUESTED, subject, [Delivery.Channel.EMAIL])
     return True

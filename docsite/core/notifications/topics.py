@@ -19,7 +19,7 @@ class Topic:
     role: Role | None = Role.VIEWER
 
 
-# Without a log-in, for roles by the provider's groups: only a log-in tells the service who has left a group.
+# How long after the last log-in a role by a group still allows e-mail. Only a log-in tells who has left.
 GROUP_ROLE_LIFETIME = timedelta(days=60)
 DIGEST = Topic("digest", "The weekly digest")
 _topics: dict[str, Topic] = {DIGEST.key: DIGEST}
@@ -38,7 +38,7 @@ def find_topic(key: str) -> Topic | None:
 def list_topics(user: AbstractBaseUser, project: Project) -> list[Topic]:
     """The topics that a user may get about a project, the digest first. None for a stranger or a former member.
 
-    A role by groups that the provider has not confirmed for `GROUP_ROLE_LIFETIME` does not count.
+    A role by a group does not count if the user has not logged in for `GROUP_ROLE_LIFETIME`.
     """
     is_superuser = bool(getattr(user, "is_superuser", False))
     if not user.is_active or not getattr(user, "is_staff", False):

@@ -30,13 +30,13 @@ def mark(request: HttpRequest, method: Method) -> None:
     request.session.set_expiry(SINGLE_SIGN_ON_LIFETIME if method == Method.SINGLE_SIGN_ON else None)
 
 
-def end_others(user: AbstractBaseUser, keep: str | None = None) -> None:
-    """End the sessions of a user, except the one with the key `keep`. For a change of how the account is opened.
+def end_sessions(user: AbstractBaseUser, except_key: str | None = None) -> None:
+    """End the sessions of a user, except the one with that key. Call it when a second factor or single sign-on changes.
 
     A session does not name its user in a column, so all that have not expired are read. That takes about a second for
     each 20,000.
     """
-    rows = Session.objects.filter(expire_date__gt=timezone.now()).exclude(session_key=keep)
+    rows = Session.objects.filter(expire_date__gt=timezone.now()).exclude(session_key=except_key)
     own = [row.pk for row in rows.iterator() if row.get_decoded().get(SESSION_KEY) == str(user.pk)]
     Session.objects.filter(pk__in=own).delete()
 

@@ -15,12 +15,11 @@ from docsite import database_settings
 from docsite.core.context import limit_database_time
 from docsite.core.logs import describe
 from docsite.core.redis_servers import clients
-from docsite.core.tenants.management.base import is_moved_in_part
+from docsite.core.tenants.management.base import MOVE_AGAIN, is_moved_in_part
 from docsite.server.doctor.finding import Finding
 
 SECONDS = 5.0
 MAX_CLOCK_SECONDS = 2.0  # between this host and a server
-MOVE_AGAIN = "Set DATABASE_URL to the old database, and run movedatabase again. Nothing else uses this one."
 POOL_FILE = "/etc/docs-service/environment.pool"
 POOL_VARIABLE = "POOL_DATABASE_URL"  # from `docs-service` in docsite/deploy, since only root can read the file
 

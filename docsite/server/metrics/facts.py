@@ -40,7 +40,9 @@ def collect_process() -> list[Metric]:
         queues.add(waiting.count_waiting(), {"queue": waiting.name})
     alive = Metric("docs_thread_up", "gauge", "Whether a background thread runs: 1 or 0.")
     failures = Metric("docs_thread_failures_total", "counter", "Failures of a background thread.")
-    success = Metric("docs_thread_success_seconds", "gauge", "When a background thread last did its work (Unix time).")
+    success = Metric(
+        "docs_thread_success_seconds", "gauge", "When a background thread last did its work, as Unix time."
+    )
     for thread in background.list_running():
         alive.add(not thread.has_ended, {"thread": thread.name})
         failures.add(thread.failures, {"thread": thread.name})

@@ -31,7 +31,7 @@ _LINE_END = re.compile(r"\r\n?")
 
 
 class BlockParser(ParserBlock):
-    """Parses with the rules that are active when it is made. `code` matches what is indented, and nothing else does."""
+    """Parses with the rules that are active when it is made. An indented line is tried with the rule `code` alone."""
 
     ruler: "_Chains"
 
@@ -80,7 +80,7 @@ def paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def bare_paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """The same. A paragraph is a single token without text."""
+    """A paragraph as one token without its text, or a heading that is underlined."""
     if not _find_paragraph(state, start, end):
         state.push("paragraph", "p", 0).map = [start, state.line]
     return True

@@ -1,16 +1,20 @@
 """Which views are stored already: runs of keys, in memory and in the database."""
 
 import time
+from importlib import import_module
 
 import numpy as np
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import Max
 
 from analytics.collecting import view_keys
 from analytics.collecting.recording import record
 from analytics.collecting.writer import Receipt
 from analytics.counting import sealer, sweeper
-from analytics.models import ViewKeys
+from analytics.counting.erasure import erase_project
+from analytics.models import Seal, ViewKeys
+from docsite.core.tenants.models import Project
 from tests.analytics.collecting.test_collecting import observations
 from tests.conftest import PATIENCE
 
@@ -50,7 +54,7 @@ def test_what_is_not_committed_is_not_known(project_id):
 
 def test_runs_of_the_same_length_are_merged_and_all_processes_go_on(project_id, monkeypatch):
     monkeypatch.setattr(view_keys, "MERGE_RUNS", 4)
-    other = view_keys._Known(project_id)
+    other = view_keys._ProjectKeys(project_id)
     for number in range(50):
         assert send(project_id, number, 1000 - number) == [True, True]
         if number % 3 == 0:
@@ -76,5 +80,32 @@ def test_keys_expire_with_the_views(make_project):
     runs.update(day=HOUR // 24 - 33)
     sweeper.sweep(force=True)
     assert not runs.exists()
-    view_keys._known.clear()  # as it is a day later
+    view_keys._keys_by_project.clear()  # as it is a day later
     assert record(project, views) == Receipt(3, 0, 0)
+
+
+def test_erasing_a_project_lets_other_processes_forget_its_keys(project_id):
+    other = view_keys._ProjectKeys(project_id)
+    assert send(project_id, 1, 2) == [True, True]
+    other.read_new_runs()
+    erase_project(Project.objects.get(pk=project_id))
+    assert send(project_id, 1, 3) == [True, True]
+    other.read_new_runs()
+    assert other.contain(keys_of(1, 2, 3)).tolist() == [True, False, True]
+
+
+def test_the_migration_gives_no_id_of_a_counted_view_again(make_project):
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL keeps its sequences")
+    project = make_project().project
+    assert record(project, observations(3)) == Receipt(3, 0, 0)
+    assert sealer.seal_project(project.pk, PATIENCE)
+    highest = Seal.objects.aggregate(highest=Max("sealed_to"))["highest"]
+    migration = import_module("analytics.migrations.0019_view_keys")
+    with transaction.atomic(), connection.cursor() as cursor:
+        for forget in ("UPDATE sqlite_sequence SET seq = 0", "DELETE FROM sqlite_sequence"):
+            cursor.execute(f"{forget} WHERE name = 'analytics_pageview'")
+            migration.keep_counter(None, connection.schema_editor(atomic=False))
+            cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = 'analytics_pageview'")
+            assert cursor.fetchall() == [(highest,)]
+        transaction.set_rollback(True)

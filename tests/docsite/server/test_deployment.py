@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from docsite import data_folder, private_files
 from docsite import env as environment
-from docsite.core.workspace.templatetags.workspace import script_source
+from docsite.core.workspace.templatetags.workspace import script_attributes
 from docsite.server.checks import limits_have_prices
 from docsite.server.doctor import proxy
 from docsite.server.health import reflection
@@ -184,10 +184,10 @@ def test_strangers_do_not_see_how_requests_arrive(monkeypatch):
 
 def test_tags_and_the_policy_of_pages_name_a_content_delivery_network(monkeypatch):
     service, network = "https://docs-service.example", "https://cdn.example.com"
-    assert script_source(service, "/widget.js") == f'src="{service}/widget.js"'
+    assert script_attributes(service, "/widget.js") == f'src="{service}/widget.js"'
     assert build_policy("").startswith("default-src 'self'; img-src 'self' data:;")
     monkeypatch.setattr(django_settings, "ENV", django_settings.ENV.model_copy(update={"cdn_origin": network}))
-    assert script_source(service, "/widget.js") == f'src="{network}/widget.js" data-service="{service}"'
+    assert script_attributes(service, "/widget.js") == f'src="{network}/widget.js" data-service="{service}"'
     assert build_policy(network).startswith(f"default-src 'self' {network}; img-src 'self' {network} data:;")
     for wrong in (f"{network}/files", "cdn.example.com", f"{network}; script-src *"):
         with pytest.raises(ValidationError, match="an origin without a path"):

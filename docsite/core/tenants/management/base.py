@@ -18,7 +18,8 @@ from docsite.core.tenants.models import Project
 
 MAX_LISTED = 10  # projects in the error for an unknown domain
 MOVE_PROGRESS = "move_progress"  # a table of a database to which a move was begun and not ended
-MOVED_IN_PART = "A move to this database was interrupted. Set DATABASE_URL to the old one, and run movedatabase again."
+MOVE_AGAIN = "Set DATABASE_URL to the old database, and run movedatabase again."
+MOVED_IN_PART = f"A move to this database was interrupted. {MOVE_AGAIN}"
 NOT_MIGRATED = "The database is behind the code. Run first: python manage.py migrate"
 
 

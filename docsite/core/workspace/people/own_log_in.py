@@ -12,7 +12,7 @@ from docsite.core.http.errors import TooMany
 from docsite.core.sign_on import provider, single_sign_on, two_factor
 from docsite.core.sign_on.log_in_page import CodeForm
 from docsite.core.sign_on.models import Identity
-from docsite.core.sign_on.sessions import end_others, mark
+from docsite.core.sign_on.sessions import end_sessions, mark
 from docsite.core.tenants.log_in_rules import Method, get_method, list_inaccessible
 from docsite.core.workspace import navigation
 
@@ -20,7 +20,8 @@ from docsite.core.workspace import navigation
 def show_own_log_in(request: HttpRequest) -> HttpResponse:
     """Show how the user logs in. A POST changes the second factor or its recovery codes, or ends single sign-on.
 
-    Whoever is in another session of the account may be the reason for the change, so it ends the other sessions.
+    The change may be a reaction to a stranger in the account. So a change of the second factor, or the end of single
+    sign-on, ends the other sessions.
     """
     user: Any = request.user  # staff only come here
     has_password = user.has_usable_password()
@@ -31,7 +32,7 @@ def show_own_log_in(request: HttpRequest) -> HttpResponse:
             if get_method(request) == Method.SINGLE_SIGN_ON:  # it has shown no password
                 logout(request)
                 return HttpResponseRedirect(reverse("admin:login"))
-            end_others(user, request.session.session_key)
+            end_sessions(user, request.session.session_key)
         elif "begin" in request.POST and not two_factor.is_set_up(user):
             two_factor.create_secret(user)
         else:
@@ -69,7 +70,7 @@ def _change(request: HttpRequest, user: Any, form: CodeForm) -> list[str]:
                 if get_method(request) == Method.PASSWORD:
                     mark(request, Method.SECOND_FACTOR)
                     request.session.cycle_key()
-                end_others(user, request.session.session_key)
+                end_sessions(user, request.session.session_key)
             else:
                 form.add_error("code", "This code is not right. Does the clock of your phone tell the right time?")
             return codes
@@ -81,7 +82,7 @@ def _change(request: HttpRequest, user: Any, form: CodeForm) -> list[str]:
             two_factor.remove(user)
             if get_method(request) == Method.SECOND_FACTOR:
                 mark(request, Method.PASSWORD)
-            end_others(user, request.session.session_key)
+            end_sessions(user, request.session.session_key)
     except TooMany as refusal:
         form.add_error("code", refusal.sentence)
     return []

@@ -31,8 +31,8 @@ class Entry:
 
 
 @register.simple_tag
-def script_source(base_url: str, path: str) -> SafeString:
-    """The attributes of a tag for a script of the service. If the script is elsewhere, they name the service, too."""
+def script_attributes(base_url: str, path: str) -> SafeString:
+    """The attributes `src` and, with `CDN_ORIGIN`, `data-service` of a tag for a script of the service."""
     if cdn := settings.ENV.cdn_origin:
         return format_html('src="{}{}" data-service="{}"', cdn, path, base_url)
     return format_html('src="{}{}"', base_url, path)

@@ -23,7 +23,7 @@ class Command(ServiceCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the address to listen on."""
-        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--host", default="127.0.0.1", help="The address to listen on with --port.")
         parser.add_argument("--port", type=port, help="Answer /health/live, /health/ready and /metrics on this port.")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -28,7 +28,7 @@ const MAX_RETURNS = 8;
 /** The tag. The widget's files are where it was loaded from, which may be a content delivery network. */
 export const script = /** @type {HTMLScriptElement} */ (document.currentScript);
 /** An address on the host of the service. */
-export const service = script?.dataset?.service ?? script?.src;
+export const service = script?.dataset?.service || script?.src;
 
 export class Widget extends HTMLElement {
   #root = this.attachShadow({ mode: "closed" });

@@ -40,7 +40,7 @@ export function create(script) {
   const style = applyStyles(root, [css, ":host{}"], script.nonce);
   const page = new HostPage();
   const field = /** @type {HTMLInputElement} */ (dialog.querySelector("[name=q]"));
-  const { origin } = new URL(script.dataset.service ?? script.src);
+  const { origin } = new URL(script.dataset.service || script.src);
   const search = new SearchDialog(dialog, {
     service: origin,
     domain,

@@ -24,5 +24,5 @@ class Command(ServiceCommand):
         if user is None or not two_factor.is_set_up(user):
             raise CommandError(f"There is no user {options['user']} with two-factor log-in.")
         two_factor.remove(user)
-        sessions.end_others(user)
+        sessions.end_sessions(user)
         self.stdout.write(f"{user} logs in without a code now. All open sessions of the account have ended.")
