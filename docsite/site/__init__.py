@@ -1,4 +1,5 @@
 """The documentation site of the service itself: Markdown in `content/`, rendered on the server.
 
-Others import `navigation`, the pages in their order, and `page_cache`, which sends them again without rendering.
+Others import `navigation`, the pages in their order, `page_cache`, which sends them again
+without rendering, and `urls`.
 """

@@ -14,6 +14,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests import scenarios
 from tests.browser.conftest import OPEN_ROOTS, follow
 from tests.conftest import ASYNC_UNSAFE, PATIENCE, wait_for
 from tests.ports import free_port
@@ -55,6 +56,7 @@ def starts(tmp_path_factory: pytest.TempPathFactory, logs: list[str]) -> Iterato
         process = run_demo(folder, free_port())
         logs.append((folder / "log").read_text())
         facts = json.loads((folder / "demo.json").read_text())
+        scenarios.manage(("seal",), {"DATA_DIR": str(folder)})  # an export waits only five seconds for all views
         starts.append((facts, visitors(facts, f"&dateFrom=2020-01-01&dateTo={quote(until)}")["totals"]))
         if last:
             yield starts
