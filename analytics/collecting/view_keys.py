@@ -132,7 +132,7 @@ def _count_commit(project_id: int) -> bool:
 
 
 def remember(claims: Mapping[int, Claim], runs: Mapping[int, int]) -> None:
-    """Add stored keys to those that this process holds. Call it after the commit."""
+    """Add claimed keys to the cache of this process. Call it after the commit that stored them."""
     for project_id, last in runs.items():
         if known := _keys_by_project.get(project_id):
             known.add(last, claims[project_id].keys)

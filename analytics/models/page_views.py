@@ -119,7 +119,7 @@ class PageView(models.Model):
 
 
 class ViewKeys(models.Model):
-    """The keys of views that were stored together: a run of sorted little-endian 64-bit numbers.
+    """The keys of views that one commit stored, or of several commits merged: sorted little-endian 64-bit numbers.
 
     See `analytics.collecting.view_keys`.
     """

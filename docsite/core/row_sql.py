@@ -52,7 +52,7 @@ def update_rows(model: type[models.Model], where: Mapping[str, Any], values: Map
 
 
 def _prepare(field: "models.Field[Any, Any]", value: Any, database: BaseDatabaseWrapper) -> Any:
-    """A value as its field prepares it. A text and None stay as they are, and most values are these."""
+    """The value that the database gets for a field. Text and None, which are most values, need no conversion."""
     if value is None or (type(value) is str and isinstance(field, models.CharField | models.TextField)):
         return value
     return field.get_db_prep_save(value, database)

@@ -31,7 +31,7 @@ def mark(request: HttpRequest, method: Method) -> None:
 
 
 def end_sessions(user: AbstractBaseUser, except_key: str | None = None) -> None:
-    """End the sessions of a user, except the one with that key. Call it when a second factor or single sign-on changes.
+    """End the sessions of a user, except the one with the key `except_key`. Call it when the way to log in changes.
 
     A session does not name its user in a column, so all that have not expired are read. That takes about a second for
     each 20,000.

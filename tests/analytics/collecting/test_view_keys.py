@@ -94,9 +94,7 @@ def test_erasing_a_project_lets_other_processes_forget_its_keys(project_id):
     assert other.contain(keys_of(1, 2, 3)).tolist() == [True, False, True]
 
 
-def test_the_migration_gives_no_id_of_a_counted_view_again(make_project):
-    if connection.vendor != "sqlite":
-        pytest.skip("PostgreSQL keeps its sequences")
+def test_the_migration_gives_no_id_of_a_counted_view_again_on_sqlite(make_project):
     project = make_project().project
     assert record(project, observations(3)) == Receipt(3, 0, 0)
     assert sealer.seal_project(project.pk, PATIENCE)

@@ -31,7 +31,7 @@ def count_searches(folder: Path) -> int:
 
 
 def check_answers(url: str) -> None:
-    """A worker tells its health and its metrics to machines, and nothing else."""
+    """With `--port` a worker answers the paths of health and metrics, and no other path."""
     with httpx.Client(base_url=url, trust_env=False, headers={"Host": "worker.internal"}) as http:
         assert http.get("/health/live").json() == {"status": "ok"}
         assert http.get("/health/ready").json()["status"] == "ready"

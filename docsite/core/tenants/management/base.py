@@ -50,7 +50,7 @@ class ServiceCommand(BaseCommand):
 
 
 def is_moved_in_part() -> bool:
-    """Whether a move to this database was begun and not ended. False without a database: some commands need none."""
+    """Whether `movedatabase` began to copy into this database and did not finish. False if there is no database."""
     tables: Sequence[str] = ()
     with suppress(DatabaseError, InterfaceError):
         tables = connection.introspection.table_names()
