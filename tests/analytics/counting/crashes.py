@@ -405,7 +405,7 @@ def sends_what_another_has_not_committed_yet() -> None:
     )
     slowly.start()
     assert held.wait(PATIENCE)
-    view_keys._known.clear()  # another process does not know what this one knows
+    view_keys._keys_by_project.clear()  # another process does not know what this one knows
     for other in (again, sealing):
         other.start()
         other.join(0.5)  # one who does not wait is through by then
