@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 from tests.conftest import Tenant
 
@@ -16,6 +17,7 @@ def add_answer(project: Tenant) -> AddAnswer:
     return lambda text, outcome="refused", **facts: store_answer(project.project, text, outcome, **facts)
 
 
+@transaction.atomic  # a service of another test could group the answer before it is complete
 def store_answer(project: Any, text: str, outcome: str = "refused", **facts: Any) -> Any:
     """Store a question and its answer."""
     from assistant.conversations.threads import NewQuestion, open_conversation
