@@ -34,11 +34,12 @@ class Round:
 def claim(name: str, longest: timedelta, lease: timedelta = LEASE) -> Round | None:
     """Claim the round of a routine that is due. Of several processes at once, one moves its time.
 
-    `longest` is the longest time between two rounds: a later time comes from a clock that was wrong.
+    `longest` is the longest time between two rounds. A time that is later than that by more than `lease` comes from a
+    clock that was wrong.
     """
-    now = timezone.now()
-    due_at = Routine.objects.get_or_create(name=name, defaults={"due_at": now})[0].due_at
-    if now < due_at <= now + max(longest, lease):
+    due_at = Routine.objects.get_or_create(name=name, defaults={"due_at": timezone.now()})[0].due_at
+    now = timezone.now()  # after the time was read: another process may have moved it just before
+    if now < due_at <= now + longest + lease:
         return None
     claimed = Round(name, lease, due_at)
     return claimed if claimed.extend() else None

@@ -43,6 +43,12 @@ def test_a_round_that_is_not_extended_is_taken_over():
     assert Routine.objects.get(name=name).due_at == quick.until
 
 
+def test_a_clock_that_is_a_little_behind_repeats_no_round():
+    name = uuid.uuid4().hex
+    claim(name, timedelta(seconds=5)).finish(HOUR + timedelta(seconds=5))
+    assert claim(name) is None
+
+
 def test_a_wrong_clock_does_not_stop_a_routine():
     name = uuid.uuid4().hex
     assert claim(name, timedelta(days=400))
