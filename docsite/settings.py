@@ -21,8 +21,9 @@ SECRET_KEY = data_folder.secret_key(ENV)
 DEBUG = ENV.debug
 ALLOWED_HOSTS = list(ENV.allowed_hosts)
 
+# Without Daphne's app, which loads the server into every command; `runserver` is in docsite.server, before Django's.
 INSTALLED_APPS = [
-    "daphne",
+    "docsite.server",
     "docsite.core.workspace.apps.WorkspaceAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -45,7 +46,6 @@ INSTALLED_APPS = [
     "docsite.site",
     "docsite.privacy",
     "docsite.setup",
-    "docsite.server",
 ]
 
 # Pages and the admin. API paths and sockets pass API_MIDDLEWARE instead (see server/handlers.py):

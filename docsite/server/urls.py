@@ -41,6 +41,7 @@ WITHOUT_SITE = [
     re_path(r"^(?!support/|robots\.txt$|\.well-known/security\.txt$)", not_found),
 ]
 
+admin.autodiscover()
 urlpatterns = [
     path("favicon.ico", RedirectView.as_view(url="/static/site/img/icon.svg", permanent=True)),
     path("admin/login/", include("docsite.core.sign_on.urls")),
