@@ -1,17 +1,18 @@
 """Carries the rows of a table to the other database, in steps that can be resumed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db import DataError, IntegrityError, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import BinaryField, Field, Model
+from django.db.models import BinaryField, Field, IntegerField, Model, QuerySet, Value
+from django.db.models.functions import Coalesce, Length
 
 from docsite.server.backup.rows import BackupError
 from docsite.server.move import target as database
 
 STEP_ROWS = 2_000
-STEP_ROWS_WITH_BYTES = 100  # each may have a megabyte
+STEP_BYTES = 32 << 20  # of binary columns; a row may have megabytes
 
 
 def copy(model: type[Model], target: BaseDatabaseWrapper, report: Callable[[int], None]) -> None:
@@ -22,13 +23,14 @@ def copy(model: type[Model], target: BaseDatabaseWrapper, report: Callable[[int]
     names = [field.attname for field in fields]
     key_fields = [field for field in getattr(model._meta, "pk_fields", None) or [model._meta.pk] if field]
     places = [names.index(field.attname) for field in key_fields]
-    size = STEP_ROWS_WITH_BYTES if any(isinstance(field, BinaryField) for field in fields) else STEP_ROWS
+    binary = [field.attname for field in fields if isinstance(field, BinaryField)]
     all_rows = model._base_manager.order_by(*(field.attname for field in key_fields)).values_list(*names)
     while not progress["done"]:
         rows = all_rows
         if progress["key"] is not None:
             key = [field.to_python(value) for field, value in zip(key_fields, progress["key"], strict=True)]
             rows = rows.filter(pk__gt=tuple(key) if len(key) > 1 else key[0])
+        size = count_rows(rows, binary)
         step = list(rows[:size])
         if step:
             progress["key"] = [step[-1][place] for place in places]
@@ -44,6 +46,19 @@ def copy(model: type[Model], target: BaseDatabaseWrapper, report: Callable[[int]
                 f"{progress['key']}: {reason}"
             ) from None
         report(progress["rows"])
+
+
+def count_rows(rows: "QuerySet[Any, Any]", binary: Sequence[str]) -> int:
+    """How many of these rows make a step. The last of them may have the binary columns exceed `STEP_BYTES`."""
+    if not binary:
+        return STEP_ROWS
+    lengths = (Coalesce(Length(name, output_field=IntegerField()), 0) for name in binary)
+    total = 0
+    for count, (length,) in enumerate(rows.values_list(sum(lengths, Value(0)))[:STEP_ROWS], 1):
+        total += length
+        if total >= STEP_BYTES:
+            return count
+    return STEP_ROWS
 
 
 def _insert(
