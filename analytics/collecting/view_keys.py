@@ -20,7 +20,7 @@ from analytics.counting.cells import Ints
 from analytics.models import ViewKeys
 from docsite.core.sized_cache import SizedCache
 
-MAX_BYTES = 128 << 20  # of the keys that a process holds, 8 bytes each
+MAX_BYTES = 512 << 20  # of the keys that a process holds, 8 bytes each: 67 million
 MERGE_RUNS = 16  # so many stored runs of about the same length become one
 RELOAD_SECONDS = 86_400.0  # after which keys are read again, since the old ones have expired
 
@@ -36,7 +36,7 @@ class Claim(NamedTuple):
     keys: Ints
 
 
-class _ProjectKeys:
+class ProjectKeys:
     """The keys of one project. The runs in memory differ in length, so there are few of them."""
 
     def __init__(self, project_id: int) -> None:
@@ -84,22 +84,29 @@ class _ProjectKeys:
         return sum(run.nbytes for run in self.runs)
 
 
-_keys_by_project: SizedCache[int, _ProjectKeys] = SizedCache()
+_keys_by_project: SizedCache[int, ProjectKeys] = SizedCache()
 
 
-def load(project_id: int) -> _ProjectKeys:
-    """The keys of a project that are stored now. Call it before the transaction, too, which is then short."""
+def load(project_id: int) -> ProjectKeys:
+    """The keys of a project that are stored now. Call it before the transaction of `claim`, which is then short.
+
+    After an error the next call goes on where this one stopped.
+    """
     known = _keys_by_project.get(project_id)
     if known is None or time.monotonic() > known.expires_at:
-        known = _ProjectKeys(project_id)
+        known = ProjectKeys(project_id)
+        _keys_by_project.put(project_id, known, 0, MAX_BYTES)
     known.read_new_runs()
     _keys_by_project.put(project_id, known, known.nbytes, MAX_BYTES)
     return known
 
 
-def claim(project_id: int, keys: Ints) -> Claim:
-    """Which keys belong to views that are not stored yet. Call it in the transaction that has announced to insert."""
-    known = load(project_id)
+def claim(known: ProjectKeys, keys: Ints) -> Claim:
+    """Which keys belong to views that are not stored yet. Call it in the transaction that has announced to insert.
+
+    `known` is what `load` returned just before: since then at most a few runs were added.
+    """
+    known.read_new_runs()
     ordered, first = np.unique(keys, return_index=True)
     unknown = ~known.contain(ordered)
     is_new = np.zeros(len(keys), bool)
@@ -125,8 +132,8 @@ def store(claims: Mapping[int, Claim], received: int) -> dict[int, int]:
 def _count_commit(project_id: int) -> bool:
     """Count a commit of this process. Returns whether it is time to merge runs of the project."""
     known = _keys_by_project.get(project_id)
-    if known is None:
-        return True
+    if known is None:  # the keys of others took its place
+        return random.randrange(MERGE_RUNS) == 0
     known.commits += 1
     return known.commits % MERGE_RUNS == 0
 

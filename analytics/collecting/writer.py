@@ -99,12 +99,11 @@ def _store(group: list[_Batch]) -> list[Receipt]:
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA synchronous=FULL")  # an acknowledged view also survives a power cut
-    for project_id in by_project:
-        view_keys.load(project_id)  # while others may still insert
+    known = {project_id: view_keys.load(project_id) for project_id in by_project}  # while others may still insert
     with transaction.atomic():
         unsealed.announce_insert(by_project)
         claims = {
-            project_id: view_keys.claim(project_id, np.array([view.key for view in views], np.int64))
+            project_id: view_keys.claim(known[project_id], np.array([view.key for view in views], np.int64))
             for project_id, views in by_project.items()
         }
         rows = [

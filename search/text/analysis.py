@@ -206,7 +206,7 @@ class _Words(dict[str, tuple[tuple[str, ...], tuple[str, ...], str]]):
         return found
 
 
-_words_of = functools.lru_cache(maxsize=4)(_Words)  # by the two letters of a language
+_words_of = functools.lru_cache(maxsize=8)(_Words)  # by the two letters of a language
 
 
 def name_of(text: str) -> str:

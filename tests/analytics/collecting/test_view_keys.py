@@ -5,7 +5,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import Max
 
 from analytics.collecting import view_keys
@@ -28,7 +28,7 @@ def keys_of(*numbers: int) -> np.ndarray:
 def send(project_id: int, *numbers: int) -> list[bool]:
     """Which keys were new."""
     with transaction.atomic():
-        claims = {project_id: view_keys.claim(project_id, keys_of(*numbers))}
+        claims = {project_id: view_keys.claim(view_keys.load(project_id), keys_of(*numbers))}
         runs = view_keys.store(claims, HOUR)
     view_keys.remember(claims, runs)
     return claims[project_id].is_new.tolist()
@@ -47,14 +47,14 @@ def test_the_first_of_equal_keys_is_new_and_only_once(project_id):
 
 def test_what_is_not_committed_is_not_known(project_id):
     with transaction.atomic():
-        view_keys.store({project_id: view_keys.claim(project_id, keys_of(1, 2))}, HOUR)
+        view_keys.store({project_id: view_keys.claim(view_keys.load(project_id), keys_of(1, 2))}, HOUR)
         transaction.set_rollback(True)
     assert send(project_id, 1, 2) == [True, True]
 
 
 def test_runs_of_the_same_length_are_merged_and_all_processes_go_on(project_id, monkeypatch):
     monkeypatch.setattr(view_keys, "MERGE_RUNS", 4)
-    other = view_keys._ProjectKeys(project_id)
+    other = view_keys.ProjectKeys(project_id)
     for number in range(50):
         assert send(project_id, number, 1000 - number) == [True, True]
         if number % 3 == 0:
@@ -68,6 +68,39 @@ def test_runs_of_the_same_length_are_merged_and_all_processes_go_on(project_id, 
     assert other.contain(keys_of(*every, 50, 950, -1)).tolist() == [True] * 100 + [False] * 3
     assert sum(map(len, other.runs)) == len(every)
     assert len(other.runs) < 8
+
+
+def test_loading_goes_on_where_an_error_stopped_it(project_id, monkeypatch):
+    monkeypatch.setattr(view_keys, "_RUNS_OF_A_QUERY", 1)
+    for number in range(4):
+        send(project_id, number)
+    view_keys._keys_by_project.clear()
+    asked = []  # the ids after which runs were asked for
+
+    def fail_once(execute, sql, params, many, context):
+        asked.append(params[1])
+        if len(asked) == 3:
+            raise OperationalError("too slow")
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(fail_once):
+        with pytest.raises(OperationalError):
+            view_keys.load(project_id)
+        known = view_keys.load(project_id)
+    assert known.contain(keys_of(0, 1, 2, 3, 4)).tolist() == [True] * 4 + [False]
+    assert asked[3] == asked[2] > 0
+
+
+def test_loaded_keys_stay_until_the_transaction_even_if_those_of_another_project_took_their_place(
+    make_project, monkeypatch
+):
+    first, second = (make_project().project.pk for _ in range(2))
+    assert send(first, 1) == send(second, 2) == [True]
+    monkeypatch.setattr(view_keys, "MAX_BYTES", 1)
+    known = [view_keys.load(project_id) for project_id in (first, second)]
+    assert first not in view_keys._keys_by_project
+    monkeypatch.setattr(view_keys, "load", None)
+    assert [view_keys.claim(one, keys_of(1, 2)).is_new.tolist() for one in known] == [[False, True], [True, False]]
 
 
 def test_keys_expire_with_the_views(make_project):
@@ -85,7 +118,7 @@ def test_keys_expire_with_the_views(make_project):
 
 
 def test_erasing_a_project_lets_other_processes_forget_its_keys(project_id):
-    other = view_keys._ProjectKeys(project_id)
+    other = view_keys.ProjectKeys(project_id)
     assert send(project_id, 1, 2) == [True, True]
     other.read_new_runs()
     erase_project(Project.objects.get(pk=project_id))
