@@ -49,6 +49,11 @@ PAGES = {
 }
 
 
+def pytest_sessionstart() -> None:
+    """Load all pages of the admin, as a service does, before a test imports some of them: their order is shown."""
+    import docsite.server.urls  # noqa: F401
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest test first, so that it does not run alone at the end. No test empties the database that all share."""
     for item in items:

@@ -17,7 +17,6 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from docsite.core.http.errors import TooMany
 from docsite.core.sign_on import two_factor
 from docsite.privacy.models import AuditEntry
-from docsite.server import urls  # noqa: F401  # loads the pages of the admin
 from tests.docsite.core.sign_on.conftest import new_browser
 
 LOGIN, CODE, ACCOUNT = "/admin/login/", "/admin/login/code", "/admin/account/log-in"

@@ -16,7 +16,6 @@ from docsite.core.delivery.models import Webhook
 from docsite.core.tenants.models import Role
 from docsite.core.tenants.roles import list_roles_from
 from docsite.core.workspace import navigation
-from docsite.server import urls  # noqa: F401  # loads the pages of the admin
 from search.models import Document, Source
 from tests.conftest import logged_in
 
