@@ -21,7 +21,7 @@ SECRET_KEY = data_folder.secret_key(ENV)
 DEBUG = ENV.debug
 ALLOWED_HOSTS = list(ENV.allowed_hosts)
 
-# Without Daphne's app, which loads the server into every command; `runserver` is in docsite.server, before Django's.
+# Not Daphne's app, which would load the server into every command. Of two commands named `runserver`, the first counts.
 INSTALLED_APPS = [
     "docsite.server",
     "docsite.core.workspace.apps.WorkspaceAdminConfig",

@@ -88,9 +88,10 @@ _keys_by_project: SizedCache[int, ProjectKeys] = SizedCache()
 
 
 def load(project_id: int) -> ProjectKeys:
-    """The keys of a project that are stored now. Call it before the transaction of `claim`, which is then short.
+    """Load the keys of all views of a project that are stored now.
 
-    After an error the next call goes on where this one stopped.
+    The first call of a process may take seconds. So call it before the transaction: within it, `claim` reads only the
+    keys that others have added meanwhile. After an error the next call continues where this one stopped.
     """
     known = _keys_by_project.get(project_id)
     if known is None or time.monotonic() > known.expires_at:
@@ -102,9 +103,10 @@ def load(project_id: int) -> ProjectKeys:
 
 
 def claim(known: ProjectKeys, keys: Ints) -> Claim:
-    """Which keys belong to views that are not stored yet. Call it in the transaction that has announced to insert.
+    """Find out which keys are new: no stored view of the project has them.
 
-    `known` is what `load` returned just before: since then at most a few runs were added.
+    `known` comes from `load`. Call it after `unsealed.announce_insert`, in the same transaction: then no other process
+    inserts views of the project until this one has committed.
     """
     known.read_new_runs()
     ordered, first = np.unique(keys, return_index=True)
@@ -132,7 +134,7 @@ def store(claims: Mapping[int, Claim], received: int) -> dict[int, int]:
 def _count_commit(project_id: int) -> bool:
     """Count a commit of this process. Returns whether it is time to merge runs of the project."""
     known = _keys_by_project.get(project_id)
-    if known is None:  # the keys of others took its place
+    if known is None:  # dropped from memory, for the keys of another project
         return random.randrange(MERGE_RUNS) == 0
     known.commits += 1
     return known.commits % MERGE_RUNS == 0

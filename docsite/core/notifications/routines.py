@@ -34,8 +34,8 @@ class Round:
 def claim(name: str, longest: timedelta, lease: timedelta = LEASE) -> Round | None:
     """Claim the round of a routine that is due. Of several processes at once, one moves its time.
 
-    `longest` is the longest time between two rounds. A time that is later than that by more than `lease` comes from a
-    clock that was wrong.
+    `longest` is the longest time between two rounds. If the next round is due later than after `longest` and `lease`
+    together, a wrong clock has set that time, and the round is claimed at once.
     """
     due_at = Routine.objects.get_or_create(name=name, defaults={"due_at": timezone.now()})[0].due_at
     now = timezone.now()  # after the time was read: another process may have moved it just before

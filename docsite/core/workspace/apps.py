@@ -16,16 +16,21 @@ class WorkspaceConfig(AppConfig):
 
 
 class WorkspaceAdminConfig(admin_apps.SimpleAdminConfig):
-    """Django's admin, with a site of our own. `docsite.server.urls` loads its pages: most processes need none."""
+    """Django's admin with a site class of our own.
+
+    It does not import the `admin` modules of the apps at start. `docsite.server.urls` does, so processes that serve no
+    pages do without them.
+    """
 
     default = False  # two configurations of one module; the settings name this one
     default_site = "docsite.core.workspace.site.WorkspaceSite"
 
     def ready(self) -> None:
-        """Register Django's checks, which need the pages."""
-        checks.register(_check, checks.Tags.admin)
+        """Register Django's checks of the admin."""
+        checks.register(_check_admin, checks.Tags.admin)
 
 
-def _check(**options: Any) -> list[checks.CheckMessage]:
+def _check_admin(**options: Any) -> list[checks.CheckMessage]:
+    """Run Django's checks, after the `admin` modules have registered what is to be checked."""
     admin.autodiscover()
     return [*check_dependencies(**options), *check_admin_app(**options)]

@@ -49,7 +49,10 @@ def copy(model: type[Model], target: BaseDatabaseWrapper, report: Callable[[int]
 
 
 def count_rows(rows: "QuerySet[Any, Any]", binary: Sequence[str]) -> int:
-    """How many of these rows make a step. The last of them may have the binary columns exceed `STEP_BYTES`."""
+    """How many of these rows to copy in the next step: `STEP_ROWS`, or fewer.
+
+    They are fewer if the first of them reach `STEP_BYTES` in their binary columns; the row that does so is included.
+    """
     if not binary:
         return STEP_ROWS
     lengths = (Coalesce(Length(name, output_field=IntegerField()), 0) for name in binary)

@@ -126,8 +126,8 @@ def test_the_sockets_messages_and_closes_are_named() -> None:
         assert str(code) in described
 
 
-DJANGOS = {"runserver"}  # for developers, with Daphne
-COMMANDS = sorted({name for name, app in get_commands().items() if app in APPS} - DJANGOS)
+STOCK_COMMANDS = {"runserver"}  # of Daphne; only its place is ours
+COMMANDS = sorted({name for name, app in get_commands().items() if app in APPS} - STOCK_COMMANDS)
 
 
 STOCK = {option for action in BaseCommand().create_parser("", "")._actions for option in action.option_strings}

@@ -1,4 +1,4 @@
-"""`manage.py runserver`: Daphne's command, which reloads changed code and serves with Django's own settings."""
+"""`manage.py runserver`, for development: Daphne's command, which starts anew when the code changes."""
 
 from daphne.management.commands.runserver import Command
 
