@@ -8,6 +8,7 @@ from unittest import mock
 import pytest
 from django.conf import settings
 
+from analytics.models import ViewKeys
 from docsite.core.http.counters import CounterCache
 from docsite.server.backup import folder as backup
 from docsite.server.backup.rows import BackupError
@@ -83,3 +84,18 @@ def test_a_table_comes_after_those_it_refers_to():
     for place, model in enumerate(models):
         for field in model._meta.concrete_fields:
             assert field.related_model in (None, model) or models.index(field.related_model) < place
+
+
+def test_a_step_is_bounded_in_bytes_too(make_project, monkeypatch):
+    """A row may hold megabytes: of such a table fewer rows are carried at once."""
+    project = make_project().project
+    rows = ViewKeys.objects.order_by("pk").filter(project=project)
+    ViewKeys.objects.bulk_create(ViewKeys(project=project, day=0, keys=bytes(size)) for size in (0, 800, 800, 800, 8))
+    named = rows.values_list("id", "keys")
+    assert copying.count_rows(named, ["keys"]) == copying.STEP_ROWS
+    monkeypatch.setattr(copying, "STEP_BYTES", 1000)
+    assert copying.count_rows(named, ["keys"]) == 3
+    assert copying.count_rows(named.filter(pk__gt=named[2][0]), ["keys"]) == copying.STEP_ROWS
+    monkeypatch.setattr(copying, "STEP_BYTES", 100)
+    assert copying.count_rows(named, ["keys"]) == 2
+    assert copying.count_rows(named.values_list("id"), []) == copying.STEP_ROWS
