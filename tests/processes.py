@@ -1,8 +1,7 @@
-"""Processes of the service that start fast: forked from one process that has imported the libraries.
+"""Processes of the service that start fast: forked from one process that has imported all modules.
 
-Importing them takes two thirds of a start. Settings and the service's own
-modules are imported in each process anew, since they depend on its environment.
-In all of them `blockbuster` raises where the service blocks its event loop.
+Each reads the settings from its own environment: see `tests.preload`. In all of them `blockbuster` raises where the
+service blocks its event loop.
 """
 
 import atexit
@@ -19,24 +18,12 @@ from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-# What the service imports. Nothing here may start a thread or an event loop, or read Django's settings.
-LIBRARIES = [
-    "aiohttp", "asyncio", "autobahn.twisted.websocket", "blockbuster", "channels.routing",
-    "concurrent.futures.thread", "defusedxml.ElementTree", "dj_database_url", "django.contrib.admin.options",
-    "django.contrib.staticfiles.finders", "django.core.handlers.asgi", "django.core.management",
-    "django.core.serializers.json", "django.db.backends.sqlite3.base", "django.db.migrations.executor",
-    "django.test", "docutils.core", "html.parser", "httpcore", "httpx", "logging.config",
-    "markdown_it", "numpy", "protego", "psycopg", "pydantic_settings", "pygments.lexers", "pytest",
-    "rapidfuzz.fuzz", "redis.asyncio", "selectolax.lexbor", "sqlite3", "Stemmer", "tests.processes",
-    "twisted.internet.asyncioreactor", "twisted.internet.tcp", "twisted.protocols.tls", "twisted.web.http",
-    "unittest.mock", "whitenoise", "yaml", "zipfile",
-]  # fmt: skip
 SERVICE = ["docsite", "search", "assistant", "analytics"]
 # The callers of the event loop, which are below whatever Twisted does in it.
 LOOPS = ["docsite/server/daphne.py", "docsite/server/management", "docsite/core/tenants/management"]
 
 _forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(LIBRARIES)
+_forks.set_forkserver_preload(["tests.preload", "tests.processes"])
 
 
 class Process:
@@ -141,6 +128,7 @@ def _run(
     os.chdir(ROOT)
     os.environ.clear()
     os.environ.update(environment)
+    importlib.import_module("tests.preload").forget_settings()  # it is imported: not in the process of the tests
     for number, path in enumerate(files):
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND if number else os.O_RDONLY, 0o644)
         os.dup2(file, number)

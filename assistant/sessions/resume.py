@@ -20,6 +20,7 @@ import secrets
 import time
 from collections.abc import AsyncGenerator
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -52,7 +53,6 @@ GONE_SECONDS = 1.5  # without a connection of the process to Redis, which ends w
 ANNOUNCE_SECONDS = 0.5  # that a question waits for Redis
 DELIVERY_SECONDS = 0.25  # in which the last bytes of an answer usually reach their reader
 CHANNEL = "answers"
-_OWN_CHANNEL = f"answers:{secrets.token_hex(8)}"  # of this process; whoever asks Redis sees whether it is connected
 
 _listeners: "WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Task[None]]" = WeakKeyDictionary()
 _tasks: set[asyncio.Task[None]] = set()
@@ -189,8 +189,14 @@ async def _is_gone(process: str) -> bool:
         return False
 
 
+@cache
+def _own_channel() -> str:
+    """The channel of this process, named at its first use: processes may be forked from one that has loaded this."""
+    return f"answers:{secrets.token_hex(8)}"
+
+
 async def _announce(answer: RunningAnswer) -> None:
-    info = json.dumps({"thread_id": answer.thread_id, "asker": asdict(answer.asker), "process": _OWN_CHANNEL})
+    info = json.dumps({"thread_id": answer.thread_id, "asker": asdict(answer.asker), "process": _own_channel()})
     async with redis_client.get().pipeline(transaction=False) as pipe:  # a cluster has the chat on another node
         pipe.set(_info_key(answer.message_id), info, ex=DEAD_AFTER_SECONDS)
         pipe.expire(_events_key(answer.message_id), DEAD_AFTER_SECONDS + _grace(answer))
@@ -276,7 +282,7 @@ async def _listen() -> None:
             redis = redis_client.get()
             await redis.initialize()  # a cluster asks for its nodes
             async with redis.pubsub() as channel:
-                await channel.subscribe(CHANNEL, _OWN_CHANNEL)
+                await channel.subscribe(CHANNEL, _own_channel())
                 while True:
                     message = await channel.get_message(ignore_subscribe_messages=True, timeout=1.0)
                     if message:

@@ -22,7 +22,6 @@ from docsite.mcp.protocol import CLIENT_KEY
 SESSION_HEADER = "Mcp-Session-Id"
 MAX_NAME, MAX_USER_AGENT, MAX_SESSION = 40, 400, 600  # characters
 
-_SIGNER = signing.Signer(salt="docsite.mcp.client", sep=".")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.]+")
 
 
@@ -36,7 +35,7 @@ def name_client(info: Any) -> str:
 
 def issue_session(client: str) -> str:
     """A session id that says who the client is."""
-    return _SIGNER.sign_object({"client": client})
+    return _signer().sign_object({"client": client})
 
 
 def find_user_agent(request: HttpRequest, meta: Mapping[str, Any]) -> str:
@@ -61,10 +60,14 @@ def record_read(caller: Caller, user_agent: str, path: str) -> None:
 
 def _read_session(session: str) -> str:
     try:
-        return str(_SIGNER.unsign_object(session[:MAX_SESSION])["client"])
+        return str(_signer().unsign_object(session[:MAX_SESSION])["client"])
     except (signing.BadSignature, ValueError, KeyError, TypeError):  # another client's, or of another service
         return ""
 
 
 def _clean(value: Any) -> str:
     return _NOT_IN_NAMES.sub("-", value[: 2 * MAX_NAME])[:MAX_NAME].strip("-") if isinstance(value, str) else ""
+
+
+def _signer() -> signing.Signer:
+    return signing.Signer(salt="docsite.mcp.client", sep=".")

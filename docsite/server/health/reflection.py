@@ -13,12 +13,11 @@ from docsite.core.http.open_sockets import header
 HEADER = "X-Docs-Doctor"
 _NAME = HEADER.lower().encode()
 _MAX_AGE_SECONDS = 60
-_signer = signing.TimestampSigner(salt="docsite.server.health.reflection")
 
 
 def create_token() -> str:
     """A value of the header. It is valid for a minute."""
-    return _signer.sign("doctor")
+    return _signer().sign("doctor")
 
 
 def describe(scope: dict[str, Any]) -> dict[str, Any]:
@@ -27,7 +26,7 @@ def describe(scope: dict[str, Any]) -> dict[str, Any]:
     if not token:
         return {}
     try:
-        _signer.unsign(token, max_age=_MAX_AGE_SECONDS)
+        _signer().unsign(token, max_age=_MAX_AGE_SECONDS)
     except signing.BadSignature:
         return {}
     peer = (scope.get("client") or ("",))[0]
@@ -38,3 +37,7 @@ def describe(scope: dict[str, Any]) -> dict[str, Any]:
         "scheme": client_address.scheme(scope),
         "host": header(scope, b"host"),
     }
+
+
+def _signer() -> signing.TimestampSigner:
+    return signing.TimestampSigner(salt="docsite.server.health.reflection")
