@@ -18,6 +18,7 @@ from django.db import connection
 
 from analytics.counting.cells import Ints
 from analytics.models import ViewKeys
+from docsite.core import primary
 from docsite.core.sized_cache import SizedCache
 
 MAX_BYTES = 512 << 20  # of the keys that a process holds, 8 bytes each: 67 million
@@ -85,6 +86,7 @@ class ProjectKeys:
 
 
 _keys_by_project: SizedCache[int, ProjectKeys] = SizedCache()
+primary.forget_with(_keys_by_project.clear)
 
 
 def load(project_id: int) -> ProjectKeys:

@@ -19,6 +19,7 @@ from analytics.audience import Dimensions
 from analytics.collecting import view_keys
 from analytics.counting import audiences, background, pages, unsealed
 from analytics.models import PageView
+from docsite.core import primary
 from docsite.core.db import insert
 from docsite.core.group_commit import GroupCommit
 
@@ -94,6 +95,7 @@ def _store(group: list[_Batch]) -> list[Receipt]:
         own = by_project[project_id]
         parts.append(slice(len(own), len(own) + len(views)))
         own += views
+    server = primary.identify_server()
     numbers = {project_id: _assign_numbers(project_id, views) for project_id, views in by_project.items()}
     received = int(time.time()) // 3600
     if connection.vendor == "sqlite":
@@ -102,6 +104,7 @@ def _store(group: list[_Batch]) -> list[Receipt]:
     known = {project_id: view_keys.load(project_id) for project_id in by_project}  # while others may still insert
     with transaction.atomic():
         unsealed.announce_insert(by_project)
+        primary.check_server(server)
         claims = {
             project_id: view_keys.claim(known[project_id], np.array([view.key for view in views], np.int64))
             for project_id, views in by_project.items()

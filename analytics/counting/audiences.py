@@ -18,6 +18,7 @@ from analytics.audience import Dimensions
 from analytics.counting.cells import FIRST_KEY, Ints
 from analytics.counting.new_values import Limits, NewValues, Origin
 from analytics.models import Audience, PageView
+from docsite.core import primary
 from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
 
@@ -202,6 +203,7 @@ def key_of_entry(page: Ints) -> Ints:
 
 
 _loaded: SizedCache[int, Audiences] = SizedCache()
+primary.forget_with(_loaded.clear)
 _opening = threading.Lock()
 
 

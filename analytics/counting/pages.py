@@ -11,6 +11,7 @@ from django.db import transaction
 from analytics.counting.cells import MAX_PAGES, Ints
 from analytics.counting.new_values import Limits, NewValues, Origin
 from analytics.models import Page, PageView
+from docsite.core import primary
 from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
 from search.models import Document
@@ -188,6 +189,7 @@ def indexed_paths(project_id: int, among: Set[str]) -> set[str]:
 
 
 _loaded: SizedCache[int, Pages] = SizedCache()
+primary.forget_with(_loaded.clear)
 _opening = threading.Lock()
 
 

@@ -28,6 +28,7 @@ from analytics.counting import agent_views, audiences, stored_cells, unsealed, v
 from analytics.counting.cells import CRAWLER, FIRST_KEY, HUMAN, READER, Bucket, Ints, add_up
 from analytics.counting.stored_cells import HourlyChanges
 from analytics.models import PageView, Seal, Sharding, Trail
+from docsite.core import primary
 from docsite.core.db import insert
 
 logger = logging.getLogger(__name__)
@@ -157,6 +158,7 @@ def _step(project_id: int, shard: int, up_to: int) -> int | None:
         return None
     try:
         lease = acquire_lease(project_id, shard)
+        primary.check_server()
         return seal_views(lease, up_to) if lease else None
     except LeaseLost:
         step_size.adjust(LEASE_SECONDS)

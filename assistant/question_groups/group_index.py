@@ -7,6 +7,7 @@ from django.db import connection
 
 from assistant.models import QuestionGroup
 from assistant.question_groups import wording
+from docsite.core import primary
 
 MAX_PROJECTS = 32
 MAX_COMMON = 2000  # groups with a term; a term that more groups have is looked up only if the question has no other
@@ -67,6 +68,14 @@ def forget(project_id: int) -> None:
     """Load the groups again at the next question: some were deleted."""
     with _lock:
         _indexes.pop(project_id, None)
+
+
+def _forget_all() -> None:
+    with _lock:
+        _indexes.clear()
+
+
+primary.forget_with(_forget_all)
 
 
 def _load(project_id: int) -> GroupIndex:

@@ -6,7 +6,7 @@ from django.apps import AppConfig
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
-from docsite.core import request_times
+from docsite.core import primary, request_times
 
 
 class ServerConfig(AppConfig):
@@ -16,10 +16,11 @@ class ServerConfig(AppConfig):
     label = "server"
 
     def ready(self) -> None:
-        """Register the checks, and measure the statements of each connection."""
+        """Register the checks. Measure the statements of each connection, and look at its server."""
         from docsite.server import checks  # noqa: F401  # registers itself
 
         connection_created.connect(_measure_statements)
+        primary.watch_connections()
 
 
 def _measure_statements(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from django.db import connection
 from django.db.models import Count, QuerySet
 
+from docsite.core import primary
 from docsite.core.access.readers import PUBLIC, Groups, decode_groups, reader_groups
 from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
@@ -51,6 +52,8 @@ _staged_states: WeakKeyDictionary[StagedIndex, IndexState] = WeakKeyDictionary()
 _indexes: SizedCache[int, tuple[SegmentList, SearchIndex]] = SizedCache()
 _staged_indexes: WeakKeyDictionary[StagedIndex, SearchIndex] = WeakKeyDictionary()
 _load_lock = threading.Lock()
+primary.forget_with(_states.clear)
+primary.forget_with(_reader_states.clear)
 
 
 def get_state(project: Project) -> IndexState:

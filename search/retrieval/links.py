@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import islice
 from urllib.parse import unquote
 
+from docsite.core import primary
 from docsite.core.access.readers import Groups, reader_groups
 from docsite.core.paths import normalize
 from docsite.core.sized_cache import SizedCache
@@ -28,6 +29,7 @@ IndexedPages = Mapping[str, tuple[str, ...]]
 _ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
 # By project, generation and groups of the reader, since those decide which pages there are, and by path.
 _known: SizedCache[tuple[int, int, Groups, str], tuple[str, ...]] = SizedCache()
+primary.forget_with(_known.clear)
 # A text without these has only links to the web, which stay as they are.
 _MAY_CHANGE = re.compile(
     r"!\[|\]\(\s*+<?+(?!https?://|mailto:)|<(?!https?://|mailto:)[a-z][a-z0-9+.-]{1,31}:", re.IGNORECASE

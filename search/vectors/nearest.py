@@ -15,6 +15,7 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
+from docsite.core import primary
 from docsite.core.access.readers import Groups, decode_groups, reader_groups
 from docsite.core.tenants.models import Project
 from search.models import Section, SectionVector, is_indexed
@@ -74,6 +75,14 @@ _queries: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
 _lock = threading.Lock()
 _load_lock = threading.Lock()
 _retry_at = 0.0
+
+
+def _forget() -> None:
+    with _lock:
+        _matrices.clear()
+
+
+primary.forget_with(_forget)
 
 
 def query_vector(project: Project, text: str) -> Vectors | None:

@@ -54,6 +54,11 @@ class SlowNetwork:
         finally:
             self.flows.set()
 
+    def lead_to(self, host: str, port: int) -> None:
+        """End all connections. New ones lead to another server."""
+        self._target = (host, port)
+        self._end_all()
+
     def count_open(self) -> int:
         """How many connections are open."""
         return len(self._open)
@@ -63,6 +68,9 @@ class SlowNetwork:
         self.flows.set()
         self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts, which would take one more
         self._listener.close()
+        self._end_all()
+
+    def _end_all(self) -> None:
         for end in list(self._open):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)

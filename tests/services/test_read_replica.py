@@ -1,4 +1,7 @@
-"""Searches and exports read from a real streaming replica, and get what it lacks from the primary."""
+"""Searches and exports read from a real streaming replica, and get what it lacks from the primary.
+
+When a replica becomes the primary, processes forget what they remember of the old one.
+"""
 
 import itertools
 import os
@@ -54,6 +57,11 @@ class Replica:
         )  # fmt: skip
         ready = [postgres_program("pg_isready"), "-h", "127.0.0.1", "-p", str(self.port)]
         wait_for(lambda: subprocess.run(ready, capture_output=True).returncode == 0, "the replica")
+
+    def start_as_primary(self) -> None:
+        """Start it as a primary, without what it had not received when it was stopped."""
+        (self._folder / "data" / "standby.signal").unlink()
+        self.start()
 
     def promote(self) -> None:
         """Make a primary of it."""
@@ -236,3 +244,54 @@ def test_a_promoted_replica_is_followed_without_a_restart(replica: Replica, star
         replica.run("SELECT pg_reload_conf()")
         wait_for(lambda: view("/again") == 204, "the server")
     assert "Traceback" not in service.log.read_text()
+
+
+def test_what_the_new_primary_lacks_is_forgotten(replica: Replica, start):
+    old = {"DATABASE_URL": replica.primary}
+    domain, _, key, _ = scenarios.run(set_up, old).split()
+    scenarios.run(add_page, old, "quill")
+    server = urlsplit(replica.primary)
+    network = SlowNetwork("127.0.0.1", server.port)
+    service = start.fresh(DATABASE_URL=replica.primary.replace(f":{server.port}/", f":{network.port}/"))
+    with httpx.Client(base_url=service.url, timeout=PATIENCE, trust_env=False, verify=False) as http:
+
+        def find(word: str) -> list[str] | int:
+            headers = {"Authorization": f"Bearer {key}"}
+            response = http.post(f"/v1/search/{domain}", json={"query": word}, headers=headers)
+            found = response.status_code == 200
+            return [urlsplit(hit["metadata"]["url"]).path for hit in response.json()] if found else response.status_code
+
+        def view(path: str) -> str:
+            body = {"id": uuid.uuid4().hex, "path": path}
+            send(body)
+            return body["id"]
+
+        def send(body: dict[str, str]) -> None:
+            def is_stored() -> bool:
+                status = http.post(f"/discovery/v1/view/{domain}", json=body, headers=READER).status_code
+                assert status in (204, 503)
+                return status == 204
+
+            wait_for(is_stored, "a view to be stored")
+
+        view("/first")
+        views = "SELECT count(*) FROM analytics_pageview"
+        wait_for(lambda: replica.run(views) == [(1,)], "the replica to have the view")
+        replica.stop()
+        lost = view("/lost")
+        scenarios.run(add_page, old, "wort")
+        assert find("wort") == ["/wort"]
+
+        replica.start_as_primary()
+        scenarios.run(add_page, {"DATABASE_URL": replica.url}, "thyme")
+        network.lead_to("127.0.0.1", replica.port)
+        wait_for(lambda: find("thyme") == ["/thyme"], "a search on the new primary")
+        assert find("wort") == []
+        view("/other")
+        send({"id": lost, "path": "/lost"})
+        named = (
+            "SELECT path, count(*) FROM analytics_pageview AS view JOIN analytics_page AS page "
+            "ON page.number = view.page AND page.project_id = view.project_id GROUP BY path ORDER BY path"
+        )
+        assert replica.run(named) == [("/first", 1), ("/lost", 1), ("/other", 1)]
+    assert service.log.read_text().count("Another server of the database answers") == 1
