@@ -43,7 +43,7 @@ class Hit:
 
     Only passages have the last three fields: `text` is the section as a reader sees
     it, one line for each block; `above` is everything before it on the page, with the
-    section's own heading; `following` are the next sections.
+    section's own heading, in order; `following` are the next sections.
     """
 
     path: str
@@ -64,7 +64,7 @@ class Hit:
     highlights: tuple[tuple[int, int], ...] = ()
     others: tuple[SectionMatch, ...] = ()
     text: str = ""
-    above: str = ""
+    above: tuple[str, ...] = ()
     following: tuple[NextSection, ...] = ()
 
 

@@ -16,6 +16,7 @@ import functools
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -51,7 +52,8 @@ class PageText:
     """The visible text of a page down to the end of a passage, with the search that browsers do in it."""
 
     def __init__(self, hit: Hit) -> None:
-        above = "".join(f"{line}\n" for line in [hit.title, *visible_lines(hit.above)])
+        lines_above = chain([hit.title], *map(visible_lines, hit.above))
+        above = "".join(f"{line}\n" for line in lines_above)
         self.start = len(above)  # of the passage
         self.text = above + "\n".join(visible_lines(hit.text))
         self._heading = " ".join(hit.section.split())

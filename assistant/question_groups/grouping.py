@@ -87,7 +87,9 @@ def _group_answers() -> Iterator[None]:
 def _take_ended(messages: Sequence[Any]) -> tuple[list[int], list[_NewRow]]:
     """The ids of the answers that run, and the rows of those that have ended. Each message has its `question_id`."""
     answers = [message for message in messages if message.role == Message.Role.ASSISTANT]
-    questions = Message.objects.in_bulk([answer.question_id for answer in answers if answer.question_id])
+    questions = Message.objects.only("content").in_bulk(
+        [answer.question_id for answer in answers if answer.question_id]
+    )
     oldest = timezone.now() - ABANDONED
     running = [answer.pk for answer in answers if answer.state == Message.State.RUNNING and answer.updated_at > oldest]
     new = []
@@ -110,8 +112,8 @@ def _row_of(answer: Message, question: Message) -> GroupedQuestion:
         caller=answer.caller,
         language=answer.language or "",
         page_path=answer.page_path,
-        question=question,
-        answer=answer,
+        question_id=question.pk,  # with the objects, answer and row would refer to each other, and stay in memory
+        answer_id=answer.pk,
     )
 
 
@@ -142,7 +144,7 @@ def _row_of_search(search: SearchQuery) -> GroupedQuestion | None:
     if search.result_count and search.caller_kind in (SearchQuery.CallerKind.API, SearchQuery.CallerKind.MCP):
         return None
     problem = Problem.NO_CLICK if search.result_count else Problem.NO_RESULT
-    return GroupedQuestion(project_id=search.project_id, at=search.at, problem=problem, search=search)
+    return GroupedQuestion(project_id=search.project_id, at=search.at, problem=problem, search_id=search.pk)
 
 
 def _store(progress: GroupingProgress, new: Sequence[_NewRow], **reached: int) -> list[GroupedQuestion] | None:

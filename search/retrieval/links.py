@@ -16,6 +16,7 @@ from docsite.core.tenants.models import Project
 from search.hits import Hit
 from search.models import Document, Redirect
 from search.retrieval import index_state
+from search.retrieval.shared_texts import share
 from search.staged_index import staged_index
 from search.text.markdown.links import Link, links
 
@@ -50,7 +51,7 @@ def make_absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
     wanted = set(islice(paths, MAX_PATHS))
     known = _find_pages(project, wanted) if wanted else {}
     return [
-        replace(hit, body=_rewrite(project, hit, of_hit, known)) if of_hit else hit
+        replace(hit, body=share(_rewrite(project, hit, of_hit, known))) if of_hit else hit
         for hit, of_hit in zip(hits, found, strict=True)
     ]
 

@@ -9,6 +9,7 @@ from search.models import Document, Section
 from search.retrieval import index_state
 from search.retrieval.excerpts import Highlighter, build_excerpt
 from search.retrieval.links import make_absolute, page_of
+from search.retrieval.shared_texts import share
 from search.text.terms import Marks
 
 MAX_ADDRESS = 2000  # characters
@@ -57,7 +58,8 @@ def _build_hits(project: Project, document: Document, sections: Sequence[Section
     for section in sections:
         if section.heading and section.anchor != anchor_above:
             above.append(section.heading)
-        excerpt, _ = build_excerpt(section.text or document.description or document.title, Highlighter(Marks()))
+        text = share(section.text)
+        excerpt, _ = build_excerpt(text or document.description or document.title, Highlighter(Marks()))
         hits.append(
             Hit(
                 path=document.path,
@@ -65,7 +67,7 @@ def _build_hits(project: Project, document: Document, sections: Sequence[Section
                 title=document.title,
                 section=section.heading or document.title,
                 breadcrumb=(document.title, *section.trail),
-                body=section.body,
+                body=share(section.body),
                 excerpt=excerpt,
                 score=1.0,  # the model asked for this page
                 anchor=section.anchor,
@@ -75,10 +77,10 @@ def _build_hits(project: Project, document: Document, sections: Sequence[Section
                 version=document.version or None,
                 language=document.language or None,
                 tags=tuple(document.tags),
-                text=section.text,
-                above="\n".join(above),
+                text=text,
+                above=tuple(above),
             )
         )
-        above.append(section.text)
+        above.append(text)
         anchor_above = section.anchor
     return hits

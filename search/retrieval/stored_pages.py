@@ -12,6 +12,7 @@ from django.db import connection
 from docsite.core.tenants.models import Project
 from search.hits import Hit, NextSection, SectionMatch
 from search.retrieval.excerpts import Highlighters, build_excerpt
+from search.retrieval.shared_texts import share
 
 MAX_BODY = 20_000  # characters of a passage; only code and data are longer
 MAX_ABOVE = 250_000  # characters of a page that are loaded above its passages
@@ -88,9 +89,9 @@ class StoredPage:
         section = self.sections[position]
         if len(section.body) > MAX_BODY:
             section = section._replace(body=cut_markdown(section.body, MAX_BODY), text=section.text[:MAX_BODY])
-        return self.build_hit(section, score, text=section.text, above=self.join_above(position), **fields)
+        return self.build_hit(section, score, text=section.text, above=self.list_above(position), **fields)
 
-    def join_above(self, wanted: int) -> str:
+    def list_above(self, wanted: int) -> tuple[str, ...]:
         """All headings and texts above the section at a position, with its own heading, each heading once."""
         above: list[str] = []
         before = ""  # anchor of the section above; the parts of a long one share it
@@ -101,7 +102,7 @@ class StoredPage:
                 break
             above.append(section.text)
             before = section.anchor
-        return "\n".join(above)
+        return tuple(above)
 
     def list_following(self, wanted: int) -> tuple[NextSection, ...]:
         """The headings of the next sections below the one at a position."""
@@ -124,10 +125,13 @@ def load_pages(project: Project, passages: Sequence[Place], around: Sequence[Pla
     sections: dict[int, list[tuple[int, StoredSection]]] = {page: [] for page in last}
     left = dict.fromkeys(last, MAX_ABOVE)
     for page, position, heading, anchor, text, trail, digest, body in _read_sections(last, [*passages, *around]):
+        heading, text = share(heading), share(text)
         if position <= last[page]:
             left[page] -= len(text)
         if body is not None:
-            sections[page].append((position, StoredSection(heading, anchor, text, json.loads(trail), body, digest)))
+            sections[page].append(
+                (position, StoredSection(heading, anchor, text, json.loads(trail), share(body), digest))
+            )
         elif left[page] >= 0:
             sections[page].append((position, StoredSection(heading, anchor, text)))
     return {page: StoredPage(project, *row, dict(reversed(sections[page]))) for page, row in _read_pages(last).items()}

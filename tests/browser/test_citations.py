@@ -94,7 +94,7 @@ def far_down() -> list[tuple[str, Hit]]:
             if len(above) > 2_500 and file.stem != "index":
                 hit = Hit(
                     f"/{file.stem}", url, title, part.heading, (title, *part.trail), part.body, "", 0.9, part.anchor,
-                    text=part.text, above=above,
+                    text=part.text, above=(above,),
                 )  # fmt: skip
                 found.append((url.partition("#")[0], hit))
             above += f"{part.text}\n"

@@ -23,7 +23,7 @@ def test_a_page_has_its_sections_in_order(project):
     assert "pip install acme" in pip.body
     assert pip.breadcrumb == ("Installing acme", "With pip")
     assert pip.excerpt.startswith("Run this command")
-    assert pip.above == "You need Python 3.11 to install acme.\nWith pip"
+    assert pip.above == ("You need Python 3.11 to install acme.", "With pip")
     assert page.further_headings == ()
 
 

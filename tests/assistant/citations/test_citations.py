@@ -34,7 +34,7 @@ def hit(
     path: str = "/a", anchor: str = "part", title: str = "A", text: str = "", body: str = "", above: str = ""
 ) -> Hit:
     url = f"{DOCS}{path}#{anchor}" if anchor else DOCS + path
-    return Hit(path, url, title, "Part", (title, "Part"), body or text, "", 0.9, anchor, text=text, above=above)
+    return Hit(path, url, title, "Part", (title, "Part"), body or text, "", 0.9, anchor, text=text, above=(above,))
 
 
 PLAIN = [hit("/a"), hit("/b", title="B"), hit("/a", anchor="other")]

@@ -8,6 +8,7 @@ from assistant.citations.citation_links import CitationChecker
 from assistant.citations.passages import Passages
 from assistant.events import Source, Text
 from search.hits import Hit, NextSection, SectionMatch
+from search.retrieval.passages import find_passages
 
 TEXT = "Instalación → first line\nsecond “line”\n" * 50
 HIT = Hit(
@@ -16,9 +17,9 @@ HIT = Hit(
     others=(SectionMatch("C", "https://docs.example/a#c", 0.1),), text="body", following=(NextSection("D", "/a#d"),),
 )  # fmt: skip
 HITS = [
-    *(replace(HIT, above=TEXT[:size]) for size in (40, 0, 900, 333)),
-    replace(HIT, above="another text above the same page"),
-    replace(HIT, path="/b", above="on", version="2"),
+    *(replace(HIT, above=(TEXT,) * size) for size in (3, 0, 9)),
+    replace(HIT, body=TEXT, text=TEXT),
+    replace(HIT, path="/b", above=("on", "to"), version="2"),
 ]
 
 
@@ -44,11 +45,17 @@ def test_a_copy_stays_as_it_is_when_passages_are_added_and_packed():
     assert [*passages] == HITS
 
 
-def test_packed_passages_hold_no_texts():
-    passages = Passages(HITS)
-    passages.pack()
-    assert passages._hits == []
-    assert sum(map(len, passages._packs)) < len(TEXT) / 2
+def test_packed_passages_hold_texts_that_other_answers_share(project):
+    first, second = (Passages(find_passages(project.project, "How do I print a label?").hits) for _ in range(2))
+    for passages in (first, second):
+        passages.pack()
+        assert passages._hits == []
+    for one, other in zip(first, second, strict=True):
+        assert one.body is other.body
+        assert one.text is other.text
+        assert all(text is its_copy for text, its_copy in zip(one.above, other.above, strict=True))
+    assert sum(len(hit.text) for hit in first) > 20
+    assert sum(len(rest) for _, rest in first._packs) < 2_000
 
 
 def test_an_answer_cites_packed_passages():

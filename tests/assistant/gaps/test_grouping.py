@@ -1,5 +1,6 @@
 """Questions of the same meaning are in one group, each once, with the reason why it is perhaps a gap."""
 
+import gc
 from datetime import timedelta
 from typing import Any
 
@@ -57,6 +58,21 @@ def test_each_answer_is_grouped_once(
     assert rows(project) == grouped
     Message.objects.filter(pk=running.pk).update(state="done", outcome="unsupported")
     assert rows(project) == [*grouped, ("colour label print", "unsupported")]
+
+
+def test_grouped_answers_leave_memory_at_once(project: Tenant, add_answer: AddAnswer) -> None:
+    """Without the garbage collector, which the service runs rarely."""
+    from assistant.models import GroupedQuestion, Message
+    from assistant.question_groups import grouping
+
+    add_answer("How can I rotate keys?")
+    gc.collect()
+    gc.disable()
+    try:
+        assert grouping.catch_up()
+        assert [type(each) for each in gc.get_objects() if isinstance(each, Message | GroupedQuestion)] == []
+    finally:
+        gc.enable()
 
 
 def test_a_reader_who_stops_a_cited_answer_has_no_gap(project: Tenant, add_answer: AddAnswer) -> None:

@@ -450,7 +450,7 @@ def test_a_passage_knows_what_stands_above_it(make_project):
     )
     with CaptureQueriesContext(connection) as asked:
         hits = find_passages(tenant.project, "zebra").hits
-    assert {(hit.path, hit.text, hit.above) for hit in hits} == {
+    assert {(hit.path, hit.text, "\n".join(hit.above)) for hit in hits} == {
         ("/a", "First zebra.", "Intro.\nOne"),
         ("/a", "Second zebra zebra.", "Intro.\nOne\nFirst zebra.\nTwo"),
         ("/b", "Zebra.", ""),
@@ -463,15 +463,15 @@ def test_a_passage_of_a_huge_page_has_only_the_nearest_text_above(make_project, 
     releases = "\n\n".join(f"## {number}\n\nRelease {number} of it." for number in range(5000))
     put(tenant, page("/changes", f"# Changes\n\n{releases}\n\n## End\n\nZebra.\n\n## After\n\n{'word ' * 300}"))
     hit = find_passages(tenant.project, "zebra", limit=1).hits[0]
-    assert (hit.text, hit.above.count("\n")) == ("Zebra.", 10_000)
+    assert (hit.text, len(hit.above)) == ("Zebra.", 10_001)
     monkeypatch.setattr(stored_pages, "MAX_ABOVE", 1000)
     hit = find_passages(tenant.project, "zebra", limit=1).hits[0]
     assert hit.text == "Zebra."
-    assert hit.above.endswith("Release 4998 of it.\n4999\nRelease 4999 of it.\nEnd")
-    assert 1000 < len(hit.above) < 1400
+    assert hit.above[-4:] == ("Release 4998 of it.", "4999", "Release 4999 of it.", "End")
+    assert 1000 < sum(map(len, hit.above)) < 1400
     monkeypatch.setattr(stored_pages, "MAX_ABOVE", 1)
     hit = find_passages(tenant.project, "zebra", limit=1).hits[0]
-    assert (hit.text, hit.above) == ("Zebra.", "End")
+    assert (hit.text, hit.above) == ("Zebra.", ("End",))
 
 
 def test_a_passage_knows_the_sections_that_follow_it(make_project):
@@ -506,7 +506,7 @@ def test_the_sections_beside_the_passages_come_along_as_far_as_they_fit(make_pro
     scores = {hit.path: hit.score for hit in found.hits}
     assert all(hit.score == scores[hit.path] for hit in found.neighbours)
     after = next(hit for hit in found.neighbours if hit.section == "Three")
-    assert after.above == "Intro.\nOne\nBefore it.\nTwo\nZebra.\nThree"
+    assert after.above == ("Intro.", "One", "Before it.", "Two", "Zebra.", "Three")
     size = sum(len(hit.body) for hit in found.hits)
     few = find_passages(tenant.project, "zebra", max_characters=size + len("Before it."))
     assert [hit.section for hit in few.neighbours] == ["More"]

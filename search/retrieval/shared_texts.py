@@ -1,0 +1,26 @@
+"""One copy of each text of a section, for all answers that run at once. Texts are most of the memory of an answer."""
+
+import sys
+import threading
+
+MAX_BYTES = 16 * 1024 * 1024  # of all projects, about 8,000 sections; then sharing begins anew
+
+_texts: dict[str, str] = {}
+_lock = threading.Lock()
+_nbytes = 0
+
+
+def share(text: str) -> str:
+    """An equal text that others hold already, else this one, for others to hold."""
+    global _nbytes
+    known = _texts.get(text)
+    if known is not None:
+        return known
+    with _lock:
+        if _nbytes > MAX_BYTES:
+            _texts.clear()
+            _nbytes = 0
+        known = _texts.setdefault(text, text)
+        if known is text:
+            _nbytes += sys.getsizeof(text)
+    return known
