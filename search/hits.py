@@ -42,8 +42,8 @@ class Hit:
     another text or other headings has another one.
 
     Only passages have the last three fields: `text` is the section as a reader sees
-    it, one line for each block; `above` is everything before it on the page, with the
-    section's own heading, in order; `following` are the next sections.
+    it, one line for each block; `above` are the headings and texts before it on the page, with
+    its own heading; `following` are the next sections.
     """
 
     path: str

@@ -115,7 +115,7 @@ def _forbid_blocking() -> None:
 
 
 def _module(path: str) -> ModuleType:
-    """A module that cannot be imported yet, as `blockbuster` takes it."""
+    """A module that is not imported here, as `blockbuster` takes it."""
     module = ModuleType(path)
     module.__file__ = str(ROOT / path)
     return module
@@ -128,7 +128,7 @@ def _run(
     os.chdir(ROOT)
     os.environ.clear()
     os.environ.update(environment)
-    importlib.import_module("tests.preload").forget_settings()  # it is imported: not in the process of the tests
+    importlib.import_module("tests.preload").forget_settings()  # imported here: the process of the tests never loads it
     for number, path in enumerate(files):
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND if number else os.O_RDONLY, 0o644)
         os.dup2(file, number)

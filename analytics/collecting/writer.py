@@ -95,7 +95,7 @@ def _store(group: list[_Batch]) -> list[Receipt]:
         own = by_project[project_id]
         parts.append(slice(len(own), len(own) + len(views)))
         own += views
-    server = primary.identify_server()
+    server = primary.check_server()
     numbers = {project_id: _assign_numbers(project_id, views) for project_id, views in by_project.items()}
     received = int(time.time()) // 3600
     if connection.vendor == "sqlite":

@@ -53,6 +53,7 @@ class Audiences:
 
     def __init__(self, project_id: int) -> None:
         self.project_id = project_id
+        self._server = ""  # of the database
         self.rows: list[Dimensions] = [_NOTHING]  # by number; 0 is NONE
         self.numbers: dict[Dimensions, int] = {_NOTHING: NONE}
         self.values: list[tuple[str, str]] = [("", "")]  # dimension and value by their number, from 1
@@ -64,7 +65,11 @@ class Audiences:
         self._lock = threading.Lock()
 
     def load(self) -> None:
-        """Load the audiences that were added since the last call."""
+        """Load the audiences that were added since the last call.
+
+        Raises OperationalError if another server of the database answers than then.
+        """
+        self._server = primary.check_server(self._server)
         with self._lock:
             known = Audience.objects.filter(project_id=self.project_id, number__gte=len(self.rows))
             rows = known.order_by("number").values_list("number", *_FIELDS)
@@ -203,8 +208,15 @@ def key_of_entry(page: Ints) -> Ints:
 
 
 _loaded: SizedCache[int, Audiences] = SizedCache()
-primary.forget_with(_loaded.clear)
 _opening = threading.Lock()
+
+
+def _forget() -> None:
+    with _opening:  # not between the two steps of `for_project`
+        _loaded.clear()
+
+
+primary.forget_with(_forget)
 
 
 def for_project(project_id: int) -> Audiences:

@@ -44,6 +44,7 @@ class Pages:
 
     def __init__(self, project_id: int) -> None:
         self.project_id = project_id
+        self._server = ""  # of the database
         self.numbers: dict[str, int] = {}
         self.paths: list[str] = [""]  # by number; 0 is the site
         self._by_path: list[str] = []
@@ -53,7 +54,11 @@ class Pages:
         self._lock = threading.Lock()
 
     def load(self) -> None:
-        """Load the pages that were added since the last call."""
+        """Load the pages that were added since the last call.
+
+        Raises OperationalError if another server of the database answers than then.
+        """
+        self._server = primary.check_server(self._server)
         with self._lock:
             known = Page.objects.filter(project_id=self.project_id, number__gte=len(self.paths))
             self._append(known.order_by("number").values_list("number", "path"))
@@ -189,8 +194,15 @@ def indexed_paths(project_id: int, among: Set[str]) -> set[str]:
 
 
 _loaded: SizedCache[int, Pages] = SizedCache()
-primary.forget_with(_loaded.clear)
 _opening = threading.Lock()
+
+
+def _forget() -> None:
+    with _opening:  # not between the two steps of `for_project`
+        _loaded.clear()
+
+
+primary.forget_with(_forget)
 
 
 def for_project(project_id: int) -> Pages:

@@ -60,6 +60,7 @@ class Lease:
     token: int
     sealed_to: int
     closed: int
+    server: str = ""  # of the database
 
 
 def kind_of(client_class: str, surface: str) -> int | None:
@@ -126,10 +127,12 @@ def _seal_in_steps(project_id: int) -> Iterator[int | None]:
         list_shards(project_id)
     except IntegrityError:  # the project was deleted meanwhile
         return
+    server = primary.check_server()
     up_to = unsealed.newest_view_id(project_id)
     behind = Seal.objects.filter(project=project_id, sealed_to__lt=up_to).order_by("sealed_to")
     while shards := list(behind.values_list("shard", flat=True)):
         for shard in shards:
+            primary.check_server(server)
             yield _step(project_id, shard, up_to)
     unsealed.remove_mark(project_id)
 
@@ -158,7 +161,6 @@ def _step(project_id: int, shard: int, up_to: int) -> int | None:
         return None
     try:
         lease = acquire_lease(project_id, shard)
-        primary.check_server()
         return seal_views(lease, up_to) if lease else None
     except LeaseLost:
         step_size.adjust(LEASE_SECONDS)
@@ -192,7 +194,7 @@ step_size = StepSize()
 
 def acquire_lease(project_id: int, shard: int) -> Lease | None:
     """Acquire the lease of a project's shard for LEASE_SECONDS. Returns None while another process holds it."""
-    now = time.time()
+    server, now = primary.check_server(), time.time()
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE analytics_projectseal SET token = token + 1, leased_until = %s "
@@ -202,12 +204,20 @@ def acquire_lease(project_id: int, shard: int) -> Lease | None:
             [now + LEASE_SECONDS, project_id, shard, now, now + 10 * LEASE_SECONDS],
         )
         row = cursor.fetchone()
+    if row is None:
+        return None
     # Count the shards after the lease is acquired: a process that changes their number revokes it.
-    return Lease(project_id, shard, Seal.objects.filter(project=project_id).count(), *row) if row else None
+    shards = Seal.objects.filter(project=project_id).count()
+    token, sealed_to, closed = row
+    return Lease(project_id, shard, shards, token, sealed_to, closed, server)
 
 
 def release_lease(lease: Lease, **facts: object) -> None:
-    """Release the lease and store the changed facts. Call it in the transaction of the changes. Raises `LeaseLost`."""
+    """Release the lease and store the changed facts. Call it in the transaction of the changes.
+
+    Raises `LeaseLost`, and OperationalError if another server answers than gave the lease.
+    """
+    primary.check_server(lease.server)
     mine = Seal.objects.filter(project=lease.project_id, shard=lease.shard, token=lease.token)
     if not mine.update(leased_until=0, **facts):
         raise LeaseLost

@@ -16,7 +16,8 @@ MAX_COMMON = 2000  # groups with a term; a term that more groups have is looked 
 class GroupIndex:
     """Finds groups by their terms. Of equally near groups the oldest is found, so that the order decides nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, epoch: int = 0) -> None:
+        self.epoch = epoch
         self.last = 0  # id of the newest group
         self._terms: dict[int, frozenset[str]] = {}
         self._groups: dict[str, list[int]] = defaultdict(list)
@@ -48,6 +49,7 @@ class GroupIndex:
 
 _indexes: OrderedDict[int, GroupIndex] = OrderedDict()
 _lock = threading.Lock()
+_epoch = 0  # of the indexes that may be used
 
 
 def find_group(project_id: int, terms: frozenset[str]) -> int | None:
@@ -71,8 +73,9 @@ def forget(project_id: int) -> None:
 
 
 def _forget_all() -> None:
-    with _lock:
-        _indexes.clear()
+    """Use no index any more that is loaded now. Statements run under the lock, so it does not wait for that."""
+    global _epoch
+    _epoch += 1
 
 
 primary.forget_with(_forget_all)
@@ -80,7 +83,9 @@ primary.forget_with(_forget_all)
 
 def _load(project_id: int) -> GroupIndex:
     """The index of a project, with the groups that were added since its last use."""
-    index = _indexes.pop(project_id, None) or GroupIndex()
+    index = _indexes.pop(project_id, None)
+    if index is None or index.epoch != _epoch:
+        index = GroupIndex(_epoch)
     with connection.cursor() as cursor:  # twice for each question, and the ORM takes several times as long
         cursor.execute(
             f"SELECT id, terms FROM {QuestionGroup._meta.db_table} WHERE project_id = %s AND id > %s ORDER BY id",

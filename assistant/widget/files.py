@@ -25,6 +25,7 @@ from django.views.decorators.http import require_GET
 
 from assistant.models import WidgetFile
 from assistant.models.widget import VERSION_LENGTH
+from docsite.core import primary
 from docsite.core.db import in_db
 from docsite.core.http import scripts
 from docsite.core.http.errors import NotFound
@@ -125,6 +126,9 @@ async def _store() -> None:
 def _store_build() -> None:
     rows = [WidgetFile(version=_version(script), name=name, content=script.content) for name, script in _load_build()]
     WidgetFile.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+primary.forget_with(_store_build.cache_clear)
 
 
 def _load_build() -> list[tuple[str, Script]]:

@@ -9,6 +9,7 @@ from django.db.models import Q
 from assistant.models.settings import MAX_STARTERS
 from assistant.passage_search import find
 from assistant.question import Question
+from docsite.core import primary
 from docsite.core.tenants.models import Project
 from search.models import Document, Generation, Section, is_visible
 from search.retrieval.answerability import MIN_CHANCE
@@ -58,6 +59,9 @@ def _propose(project: Project, generation: int) -> tuple[str, ...]:
         if page not in chosen and text not in chosen.values() and find(project, Question(text)).chance >= MIN_CHANCE:
             chosen[page] = text
     return tuple(chosen.values())
+
+
+primary.forget_with(_propose.cache_clear)
 
 
 def _find_questions(project: Project) -> Iterator[tuple[int, str]]:

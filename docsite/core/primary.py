@@ -1,4 +1,4 @@
-"""Notice that another PostgreSQL server answers than before: it may lack what this process remembers.
+"""Notice that another PostgreSQL server answers than before: it may lack rows that this process remembers.
 
 After a failover the new primary may lack the last transactions of the old one, unless replication is synchronous.
 Whoever remembers rows (numbers of pages, keys of views, an index) registers a function that forgets them. A server is
@@ -17,34 +17,33 @@ from django.db.backends.signals import connection_created
 
 logger = logging.getLogger(__name__)
 
-_forget: list[Callable[[], None]] = []
+_forget: list[Callable[[], object]] = []
 _lock = threading.Lock()
 _server = ""  # that of the rows that this process remembers
 
 
-def forget_with(forget: Callable[[], None]) -> None:
-    """Have a function called, in any thread, when another server answers."""
+def forget_with(forget: Callable[[], object]) -> None:
+    """Have a function called, in any thread, when another server answers.
+
+    It must not wait for a lock that is held while a statement runs.
+    """
     _forget.append(forget)
 
 
-def identify_server() -> str:
-    """The server of the rows that this process remembers. Empty for SQLite, whose file stays what it is.
+def check_server(expected: str = "") -> str:
+    """Ask which server answers, and forget what is remembered if it is another one than before.
 
-    Call it before you use what is remembered. Then call `check_server` with it in the transaction that relies on that.
+    Returns its start as text; empty for SQLite, whose file stays what it is. Raises OperationalError if it is another
+    server than `expected`, which an earlier call returned: what was read since then may be that server's.
     """
-    connection.ensure_connection()
-    return _server
-
-
-def check_server(expected: str = "") -> None:
-    """Forget what is remembered if another server answers now.
-
-    Raises OperationalError if what was remembered is of another server than `expected`.
-    """
-    if connection.vendor == "postgresql" and connection.alias == DEFAULT_DB_ALIAS:
-        _compare(connection)
-        if expected not in ("", _server):
-            raise OperationalError("another server of the database answers than before")
+    if connection.vendor != "postgresql" or connection.alias != DEFAULT_DB_ALIAS:
+        return ""
+    answering = _ask(connection)
+    if expected not in ("", answering):
+        with _lock:
+            _forget_all()  # again: meanwhile something old may have been put back
+        raise OperationalError("another server of the database answers than before")
+    return answering
 
 
 def watch_connections() -> None:
@@ -54,19 +53,25 @@ def watch_connections() -> None:
 
 def _see_new_connection(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
     if connection.vendor == "postgresql" and connection.alias == DEFAULT_DB_ALIAS:
-        _compare(connection)
+        _ask(connection)
 
 
-def _compare(connection: Any) -> None:
+def _ask(connection: Any) -> str:
     global _server
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_postmaster_start_time()::text")
-        (answering,) = cursor.fetchone()
-    if answering == _server:
-        return
-    with _lock:
-        if _server not in ("", answering):
-            logger.warning("Another server of the database answers than before. What was remembered is read again.")
-            for forget in _forget:
-                forget()
-        _server = answering  # last: whoever sees it uses nothing that was remembered before
+        cursor.execute("SELECT extract(epoch FROM pg_postmaster_start_time())::text")
+        answering = str(cursor.fetchone()[0])
+    if answering != _server:
+        with _lock:
+            if _server not in ("", answering):
+                logger.warning(
+                    "The database was restarted, or another server answers. What was remembered is read anew."
+                )
+                _forget_all()
+            _server = answering
+    return answering
+
+
+def _forget_all() -> None:
+    for forget in _forget:
+        forget()

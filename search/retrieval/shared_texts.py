@@ -1,9 +1,11 @@
-"""One copy of each text of a section, for all answers that run at once. Texts are most of the memory of an answer."""
+"""One copy of each text of a section for all answers. Texts are most of the memory of an answer that runs."""
 
 import sys
 import threading
 
-MAX_BYTES = 16 * 1024 * 1024  # of all projects, about 8,000 sections; then sharing begins anew
+MAX_BYTES = (
+    16 * 1024 * 1024
+)  # of all projects, about 8,000 sections, kept for the next answers; beyond it sharing begins anew
 
 _texts: dict[str, str] = {}
 _lock = threading.Lock()

@@ -88,7 +88,8 @@ class StoredPage:
         """The section at a position as a hit, with its text and what stands above it. A huge section is cut."""
         section = self.sections[position]
         if len(section.body) > MAX_BODY:
-            section = section._replace(body=cut_markdown(section.body, MAX_BODY), text=section.text[:MAX_BODY])
+            body = share(cut_markdown(section.body, MAX_BODY))
+            section = section._replace(body=body, text=share(section.text[:MAX_BODY]))
         return self.build_hit(section, score, text=section.text, above=self.list_above(position), **fields)
 
     def list_above(self, wanted: int) -> tuple[str, ...]:
@@ -125,15 +126,13 @@ def load_pages(project: Project, passages: Sequence[Place], around: Sequence[Pla
     sections: dict[int, list[tuple[int, StoredSection]]] = {page: [] for page in last}
     left = dict.fromkeys(last, MAX_ABOVE)
     for page, position, heading, anchor, text, trail, digest, body in _read_sections(last, [*passages, *around]):
-        heading, text = share(heading), share(text)
         if position <= last[page]:
             left[page] -= len(text)
         if body is not None:
-            sections[page].append(
-                (position, StoredSection(heading, anchor, text, json.loads(trail), share(body), digest))
-            )
+            texts = (share(heading), anchor, share(text), json.loads(trail), share(body), digest)
+            sections[page].append((position, StoredSection(*texts)))
         elif left[page] >= 0:
-            sections[page].append((position, StoredSection(heading, anchor, text)))
+            sections[page].append((position, StoredSection(share(heading), anchor, share(text))))
     return {page: StoredPage(project, *row, dict(reversed(sections[page]))) for page, row in _read_pages(last).items()}
 
 

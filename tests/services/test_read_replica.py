@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -285,13 +286,41 @@ def test_what_the_new_primary_lacks_is_forgotten(replica: Replica, start):
         replica.start_as_primary()
         scenarios.run(add_page, {"DATABASE_URL": replica.url}, "thyme")
         network.lead_to("127.0.0.1", replica.port)
+        view("/other")
         wait_for(lambda: find("thyme") == ["/thyme"], "a search on the new primary")
         assert find("wort") == []
-        view("/other")
         send({"id": lost, "path": "/lost"})
         named = (
             "SELECT path, count(*) FROM analytics_pageview AS view JOIN analytics_page AS page "
             "ON page.number = view.page AND page.project_id = view.project_id GROUP BY path ORDER BY path"
         )
         assert replica.run(named) == [("/first", 1), ("/lost", 1), ("/other", 1)]
-    assert service.log.read_text().count("Another server of the database answers") == 1
+    assert service.log.read_text().count("another server answers. What was remembered") == 1
+
+
+def notice_another_server() -> None:
+    """Go on behind a pooler, where another server answers on the same connection."""
+    from django.db import OperationalError, transaction
+
+    from analytics.counting import pages, sealer
+    from docsite.core import primary
+    from docsite.core.tenants.management.commands.createproject import create_project
+
+    project, *_ = create_project("pooled", "Acme", "https://docs.acme.example", [])
+    known = pages.for_project(project.pk)
+    known.load()
+    sealer.list_shards(project.pk)
+    lease = sealer.acquire_lease(project.pk, 0)
+    assert lease
+    server = primary.check_server()
+    primary._server = known._server = "earlier"
+    with pytest.raises(OperationalError, match="another server"):
+        known.load()
+    assert pages.for_project(project.pk) is not known
+    assert primary.check_server(server) == server
+    with transaction.atomic(), pytest.raises(OperationalError, match="another server"):
+        sealer.release_lease(replace(lease, server="earlier"))
+
+
+def test_another_server_on_the_same_connection_is_noticed(new_database):
+    scenarios.run(notice_another_server, new_database(f"noticed_{next(_numbers)}"))
