@@ -18,7 +18,7 @@ from django.db import connection
 
 from analytics.counting.cells import Ints
 from analytics.models import ViewKeys
-from docsite.core import primary
+from docsite.core.postgresql import primary
 from docsite.core.sized_cache import SizedCache
 
 MAX_BYTES = 512 << 20  # of the keys that a process holds, 8 bytes each: 67 million

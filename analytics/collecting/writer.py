@@ -19,9 +19,9 @@ from analytics.audience import Dimensions
 from analytics.collecting import view_keys
 from analytics.counting import audiences, background, pages, unsealed
 from analytics.models import PageView
-from docsite.core import primary
 from docsite.core.db import insert
 from docsite.core.group_commit import GroupCommit
+from docsite.core.postgresql import primary
 
 GROUP_SECONDS = 0.005
 GROUP_VIEWS = 500  # if so many wait, they are stored without delay

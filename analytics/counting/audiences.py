@@ -18,7 +18,7 @@ from analytics.audience import Dimensions
 from analytics.counting.cells import FIRST_KEY, Ints
 from analytics.counting.new_values import Limits, NewValues, Origin
 from analytics.models import Audience, PageView
-from docsite.core import primary
+from docsite.core.postgresql import primary
 from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from analytics.counting.cells import MAX_PAGES, Ints
 from analytics.counting.new_values import Limits, NewValues, Origin
 from analytics.models import Page, PageView
-from docsite.core import primary
+from docsite.core.postgresql import primary
 from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
 from search.models import Document

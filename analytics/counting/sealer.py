@@ -28,8 +28,8 @@ from analytics.counting import agent_views, audiences, stored_cells, unsealed, v
 from analytics.counting.cells import CRAWLER, FIRST_KEY, HUMAN, READER, Bucket, Ints, add_up
 from analytics.counting.stored_cells import HourlyChanges
 from analytics.models import PageView, Seal, Sharding, Trail
-from docsite.core import primary
 from docsite.core.db import insert
+from docsite.core.postgresql import primary
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ import msgspec
 
 from search.hits import Hit
 
-# `body`, `text` and `above` of each passage, which answers share (`search.retrieval.shared_texts`), and the rest.
+# `body`, `text` and `above` of each passage, which answers share (`search.text.shared_texts`), and the rest.
 _Pack = tuple[list[tuple[str, str, tuple[str, ...]]], bytes]
 _encoder, _decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(list[Hit])
 

@@ -7,7 +7,7 @@ from django.db import connection
 
 from assistant.models import QuestionGroup
 from assistant.question_groups import wording
-from docsite.core import primary
+from docsite.core.postgresql import primary
 
 MAX_PROJECTS = 32
 MAX_COMMON = 2000  # groups with a term; a term that more groups have is looked up only if the question has no other

@@ -25,11 +25,11 @@ from django.views.decorators.http import require_GET
 
 from assistant.models import WidgetFile
 from assistant.models.widget import VERSION_LENGTH
-from docsite.core import primary
 from docsite.core.db import in_db
 from docsite.core.http import scripts
 from docsite.core.http.errors import NotFound
 from docsite.core.http.scripts import Script
+from docsite.core.postgresql import primary
 
 logger = logging.getLogger(__name__)
 

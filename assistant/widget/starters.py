@@ -9,7 +9,7 @@ from django.db.models import Q
 from assistant.models.settings import MAX_STARTERS
 from assistant.passage_search import find
 from assistant.question import Question
-from docsite.core import primary
+from docsite.core.postgresql import primary
 from docsite.core.tenants.models import Project
 from search.models import Document, Generation, Section, is_visible
 from search.retrieval.answerability import MIN_CHANCE

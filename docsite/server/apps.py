@@ -6,7 +6,8 @@ from django.apps import AppConfig
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
-from docsite.core import primary, request_times
+from docsite.core import request_times
+from docsite.core.postgresql import primary
 
 
 class ServerConfig(AppConfig):

@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 from django.db import connection
 from django.db.models import Count, QuerySet
 
-from docsite.core import primary
 from docsite.core.access.readers import PUBLIC, Groups, decode_groups, reader_groups
+from docsite.core.postgresql import primary
 from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
 from search.models import Document, Index

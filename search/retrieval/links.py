@@ -8,17 +8,17 @@ from functools import lru_cache
 from itertools import islice
 from urllib.parse import unquote
 
-from docsite.core import primary
 from docsite.core.access.readers import Groups, reader_groups
 from docsite.core.paths import normalize
+from docsite.core.postgresql import primary
 from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
 from search.hits import Hit
 from search.models import Document, Redirect
 from search.retrieval import index_state
-from search.retrieval.shared_texts import share
 from search.staged_index import staged_index
 from search.text.markdown.links import Link, links
+from search.text.shared_texts import share
 
 MAX_PATHS = 500  # paths looked up in the index; real passages have a handful
 MAX_KNOWN_BYTES = 16 * 1024 * 1024  # of pages that links lead to, of all projects

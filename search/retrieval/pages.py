@@ -9,7 +9,7 @@ from search.models import Document, Section
 from search.retrieval import index_state
 from search.retrieval.excerpts import Highlighter, build_excerpt
 from search.retrieval.links import make_absolute, page_of
-from search.retrieval.shared_texts import share
+from search.text.shared_texts import share
 from search.text.terms import Marks
 
 MAX_ADDRESS = 2000  # characters

@@ -12,7 +12,7 @@ from django.db import connection
 from docsite.core.tenants.models import Project
 from search.hits import Hit, NextSection, SectionMatch
 from search.retrieval.excerpts import Highlighters, build_excerpt
-from search.retrieval.shared_texts import share
+from search.text.shared_texts import share
 
 MAX_BODY = 20_000  # characters of a passage; only code and data are longer
 MAX_ABOVE = 250_000  # characters of a page that are loaded above its passages

@@ -2,6 +2,6 @@
 
 Others import `markdown` (the one Markdown reader), `sections` (a page cut at its headings),
 `analysis` (words to terms), `language` (of a text), `glossary` (questions in other languages), `synonyms`
-(and pages that come first), `terms` (what an engine stores, and its queries) and `vocabulary` (the words of an
-index).
+(and pages that come first), `terms` (what an engine stores, and its queries), `vocabulary` (the words of an
+index) and `shared_texts` (one copy of each text of a section).
 """

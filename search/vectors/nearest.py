@@ -15,8 +15,8 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
-from docsite.core import primary
 from docsite.core.access.readers import Groups, decode_groups, reader_groups
+from docsite.core.postgresql import primary
 from docsite.core.tenants.models import Project
 from search.models import Section, SectionVector, is_indexed
 from search.staged_index import StagedIndex, staged_index

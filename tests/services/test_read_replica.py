@@ -303,7 +303,7 @@ def notice_another_server() -> None:
     from django.db import OperationalError, transaction
 
     from analytics.counting import pages, sealer
-    from docsite.core import primary
+    from docsite.core.postgresql import primary
     from docsite.core.tenants.management.commands.createproject import create_project
 
     project, *_ = create_project("pooled", "Acme", "https://docs.acme.example", [])
