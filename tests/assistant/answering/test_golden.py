@@ -331,10 +331,10 @@ def test_a_check_that_breaks_breaks_no_ingest(project, docs, caplog):
 
 
 def test_others_write_while_a_golden_question_is_answered(project, docs, upstream, monkeypatch):
-    # Without a model an answer is too quick to tell, so a slow model server gives it here.
+    # Without a model an answer is too quick to tell, so a model server gives it here that waits for the write.
     model = Model(f"{upstream.url}/v1", "fake-1")
     monkeypatch.setattr(golden_questions, "ModelChain", lambda: ModelChain([model]))
-    text = f"{INSTALL} fake:slow_first"
+    text = f"{INSTALL} fake:held@fake-1"
     GoldenQuestion.objects.create(project=project.project, text=text, paths=["/install"])
     (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
     with ThreadPoolExecutor() as pool:
@@ -342,6 +342,7 @@ def test_others_write_while_a_golden_question_is_answered(project, docs, upstrea
         wait_for(lambda: upstream.asked(INSTALL), "the question to be asked")
         Project.objects.filter(pk=project.project.pk).update(name="Written meanwhile")
         assert upstream.last(INSTALL)["ended"] == "", "the answer came before the write was done"
+        upstream.release("fake:held@fake-1")
         assert ingest_ends.result(PATIENCE)[1] == ""
 
 
