@@ -1,6 +1,8 @@
-"""What a forked process begins with: the libraries and the modules of the service, without the settings.
+"""Imports the service and its libraries once, in the process from which those of the tests are forked.
 
-Importing them takes nine tenths of a start. Nothing here may start a thread or an event loop. No module may keep a
+Each of these then reads the settings from its own environment.
+
+Importing them takes two thirds of a start. Nothing here may start a thread or an event loop. No module may keep a
 setting that depends on the environment: `test_settings_at_import.py` looks at what they read.
 """
 

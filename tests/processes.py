@@ -115,7 +115,7 @@ def _forbid_blocking() -> None:
 
 
 def _module(path: str) -> ModuleType:
-    """A module that is not imported here, as `blockbuster` takes it."""
+    """A stand-in for the code at a path. `blockbuster` takes modules, and reads only where their files are."""
     module = ModuleType(path)
     module.__file__ = str(ROOT / path)
     return module

@@ -53,7 +53,7 @@ class Audiences:
 
     def __init__(self, project_id: int) -> None:
         self.project_id = project_id
-        self._server = ""  # of the database
+        self._server = ""  # the database server that they were loaded from
         self.rows: list[Dimensions] = [_NOTHING]  # by number; 0 is NONE
         self.numbers: dict[Dimensions, int] = {_NOTHING: NONE}
         self.values: list[tuple[str, str]] = [("", "")]  # dimension and value by their number, from 1
@@ -67,7 +67,7 @@ class Audiences:
     def load(self) -> None:
         """Load the audiences that were added since the last call.
 
-        Raises OperationalError if another server of the database answers than then.
+        Raises OperationalError if another database server answers than at the first call.
         """
         self._server = primary.check_server(self._server)
         with self._lock:

@@ -44,7 +44,7 @@ class Pages:
 
     def __init__(self, project_id: int) -> None:
         self.project_id = project_id
-        self._server = ""  # of the database
+        self._server = ""  # the database server that they were loaded from
         self.numbers: dict[str, int] = {}
         self.paths: list[str] = [""]  # by number; 0 is the site
         self._by_path: list[str] = []
@@ -56,7 +56,7 @@ class Pages:
     def load(self) -> None:
         """Load the pages that were added since the last call.
 
-        Raises OperationalError if another server of the database answers than then.
+        Raises OperationalError if another database server answers than at the first call.
         """
         self._server = primary.check_server(self._server)
         with self._lock:

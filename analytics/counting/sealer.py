@@ -60,7 +60,7 @@ class Lease:
     token: int
     sealed_to: int
     closed: int
-    server: str = ""  # of the database
+    server: str = ""  # the database server that gave the lease
 
 
 def kind_of(client_class: str, surface: str) -> int | None:
@@ -215,7 +215,7 @@ def acquire_lease(project_id: int, shard: int) -> Lease | None:
 def release_lease(lease: Lease, **facts: object) -> None:
     """Release the lease and store the changed facts. Call it in the transaction of the changes.
 
-    Raises `LeaseLost`, and OperationalError if another server answers than gave the lease.
+    Raises `LeaseLost`, and OperationalError if another database server answers than the one that gave the lease.
     """
     primary.check_server(lease.server)
     mine = Seal.objects.filter(project=lease.project_id, shard=lease.shard, token=lease.token)

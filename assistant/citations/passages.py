@@ -1,4 +1,4 @@
-"""The passages of an answer. For most of its time nobody looks at them."""
+"""The passages that an answer may cite. While a model writes they are rarely read, so they can be held compressed."""
 
 import sys
 import zlib

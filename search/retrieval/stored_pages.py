@@ -129,8 +129,8 @@ def load_pages(project: Project, passages: Sequence[Place], around: Sequence[Pla
         if position <= last[page]:
             left[page] -= len(text)
         if body is not None:
-            texts = (share(heading), anchor, share(text), json.loads(trail), share(body), digest)
-            sections[page].append((position, StoredSection(*texts)))
+            fields = (share(heading), anchor, share(text), json.loads(trail), share(body), digest)
+            sections[page].append((position, StoredSection(*fields)))
         elif left[page] >= 0:
             sections[page].append((position, StoredSection(share(heading), anchor, share(text))))
     return {page: StoredPage(project, *row, dict(reversed(sections[page]))) for page, row in _read_pages(last).items()}

@@ -3,9 +3,8 @@
 import sys
 import threading
 
-MAX_BYTES = (
-    16 * 1024 * 1024
-)  # of all projects, about 8,000 sections, kept for the next answers; beyond it sharing begins anew
+# Of all projects: about 8,000 sections. They are kept for the next answers. Beyond this, all are dropped.
+MAX_BYTES = 16 * 1024 * 1024
 
 _texts: dict[str, str] = {}
 _lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""Searches and exports read from a real streaming replica, and get what it lacks from the primary.
+"""Searches and exports are read from a real replica, and from the primary where the replica is behind or away.
 
 When a replica becomes the primary, processes forget what they remember of the old one.
 """

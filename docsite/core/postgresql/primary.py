@@ -31,15 +31,13 @@ def forget_with(forget: Callable[[], object]) -> None:
 
 
 def check_server(expected: str = "") -> str:
-    """Ask which server answers, and forget what is remembered if it is another one than before.
+    """Find out which database server answers now. If another one answered last, forget what was read from that one.
 
     Returns its start as text; empty for SQLite, whose file stays what it is. Raises OperationalError if it is another
     server than `expected`, which an earlier call returned: what was read since then may be that server's.
     """
-    if connection.vendor != "postgresql" or connection.alias != DEFAULT_DB_ALIAS:
-        return ""
-    answering = _ask(connection)
-    if expected not in ("", answering):
+    answering = _find_server(connection)
+    if answering and expected not in ("", answering):
         with _lock:
             _forget_all()  # again: meanwhile something old may have been put back
         raise OperationalError("another server of the database answers than before")
@@ -52,12 +50,14 @@ def watch_connections() -> None:
 
 
 def _see_new_connection(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
-    if connection.vendor == "postgresql" and connection.alias == DEFAULT_DB_ALIAS:
-        _ask(connection)
+    _find_server(connection)
 
 
-def _ask(connection: Any) -> str:
+def _find_server(connection: Any) -> str:
+    """The server behind a connection. Empty if that is no PostgreSQL, or is the read replica."""
     global _server
+    if connection.vendor != "postgresql" or connection.alias != DEFAULT_DB_ALIAS:
+        return ""
     with connection.cursor() as cursor:
         cursor.execute("SELECT extract(epoch FROM pg_postmaster_start_time())::text")
         answering = str(cursor.fetchone()[0])

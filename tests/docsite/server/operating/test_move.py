@@ -87,7 +87,7 @@ def test_a_table_comes_after_those_it_refers_to():
 
 
 def test_a_step_is_bounded_in_bytes_too(make_project, monkeypatch):
-    """A row may hold megabytes: of such a table fewer rows are carried at once."""
+    """Rows that hold megabytes are copied in steps of fewer rows."""
     project = make_project().project
     rows = ViewKeys.objects.order_by("pk").filter(project=project)
     ViewKeys.objects.bulk_create(ViewKeys(project=project, day=0, keys=bytes(size)) for size in (0, 800, 800, 800, 8))
