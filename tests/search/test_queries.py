@@ -107,8 +107,9 @@ def test_a_long_query_is_cut_and_holds_no_control_characters(http, service, proj
 
 def put(tenant, *steps: tuple[str, float]) -> None:
     """Store searches of one caller, at these seconds, each batch for itself."""
+    start = timezone.now().replace(microsecond=0) - timedelta(minutes=1)
     for text, second in steps:
-        at = timezone.now().replace(microsecond=0) - timedelta(minutes=1) + timedelta(seconds=second)
+        at = start + timedelta(seconds=second)
         search_as_you_type.store([AnsweredSearch(tenant.project.pk, tenant.project.pk, text, len(text), at)])
 
 

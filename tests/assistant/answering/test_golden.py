@@ -334,15 +334,15 @@ def test_others_write_while_a_golden_question_is_answered(project, docs, upstrea
     # Without a model an answer is too quick to tell, so a model server gives it here that waits for the write.
     model = Model(f"{upstream.url}/v1", "fake-1")
     monkeypatch.setattr(golden_questions, "ModelChain", lambda: ModelChain([model]))
-    text = f"{INSTALL} fake:held@fake-1"
-    GoldenQuestion.objects.create(project=project.project, text=text, paths=["/install"])
+    held = "fake:held@fake-1"  # only this test asks with it; others ask INSTALL, too
+    GoldenQuestion.objects.create(project=project.project, text=f"{INSTALL} {held}", paths=["/install"])
     (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
     with ThreadPoolExecutor() as pool:
         ingest_ends = pool.submit(ingested_in_thread, project.domain, docs, "--strict")
-        wait_for(lambda: upstream.asked(INSTALL), "the question to be asked")
+        wait_for(lambda: upstream.asked(held), "the question to be asked")
         Project.objects.filter(pk=project.project.pk).update(name="Written meanwhile")
-        assert upstream.last(INSTALL)["ended"] == "", "the answer came before the write was done"
-        upstream.release("fake:held@fake-1")
+        assert upstream.last(held)["ended"] == "", "the answer came before the write was done"
+        upstream.release(held)
         assert ingest_ends.result(PATIENCE)[1] == ""
 
 
