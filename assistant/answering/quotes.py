@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from search.hits import Hit
+from search.retrieval.excerpts import build_beginning
 from search.text import analysis
 from search.text.markdown.plain_text import plain
 from search.text.markdown.reader import blocks, is_code
@@ -44,7 +45,7 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
     section = [block for block in blocks(hit.body.split("\n")) if block.strip()][:MAX_BLOCKS]
     section = _drop_empty_titles(section)
     if not section:
-        return Quote([hit.excerpt], hit.excerpt, is_cut=False)
+        return _quote_excerpt(hit, is_cut=False)
     weights = _weigh_terms(query, hit, section)
     start = _find_start(section, weights, hit, max_words)
     chosen: list[str] = []
@@ -68,10 +69,16 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
         chosen.append(shortened)
         left -= len(shortened.split())
     if not chosen:  # the passage has nothing but long code
-        return Quote([hit.excerpt], hit.excerpt, is_cut=True)
+        return _quote_excerpt(hit, is_cut=True)
     while len(chosen) > 1 and (chosen[-1].rstrip().endswith(":") or _is_title(chosen[-1])):
         chosen.pop()  # it leads to what is not quoted
     return Quote(chosen, _find_best_sentence(query, hit, chosen), is_cut)
+
+
+def _quote_excerpt(hit: Hit, *, is_cut: bool) -> Quote:
+    """Plain text of a passage that has no block to quote."""
+    excerpt = hit.excerpt or build_beginning(hit.text) or hit.section
+    return Quote([excerpt], excerpt, is_cut)
 
 
 def is_paragraph(block: str) -> bool:

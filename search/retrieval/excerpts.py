@@ -194,6 +194,13 @@ def build_excerpt(text: str, highlighter: Highlighter) -> tuple[str, tuple[tuple
     return before + flat[start:end] + after, tuple(marks)
 
 
+def build_beginning(text: str) -> str:
+    """The beginning of a text as an excerpt, where no word is looked for."""
+    flat = _join_lines(text)
+    _, end = _choose_window(flat, [])
+    return flat[:end] + ("…" if end < len(flat) else "")
+
+
 def _join_lines(text: str) -> str:
     """The lines of a text as one. After a line without a full stop, such as a cell or code, there is a separator."""
     pieces: list[str] = []

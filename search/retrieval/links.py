@@ -2,7 +2,8 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -21,16 +22,20 @@ from search.text.markdown.links import Link, links
 from search.text.shared_texts import share
 
 MAX_PATHS = 500  # paths looked up in the index; real passages have a handful
-MAX_KNOWN_BYTES = 16 * 1024 * 1024  # of pages that links lead to, of all projects
-_PAGE_BYTES = 400  # of one, without its texts
+MAX_BODY_BYTES = 16 * 1024 * 1024  # of texts whose links were rewritten lately, of all projects; both versions count
+MAX_PAGE_BYTES = 16 * 1024 * 1024  # of pages that links lead to, of all projects
+_ENTRY_BYTES = 400  # of one of these, without its texts
 MAX_TARGET = 2_000  # characters of a link that may lead to a page
 # Paths of the index, each with the path, version, language and address of its page.
 IndexedPages = Mapping[str, tuple[str, ...]]
 
 _ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
-# By project, generation and groups of the reader, since those decide which pages there are, and by path.
-_known: SizedCache[tuple[int, int, Groups, str], tuple[str, ...]] = SizedCache()
-primary.forget_with(_known.clear)
+# A project, the address of its site, the generation of its index, and the reader's groups.
+Scope = tuple[int, str, int, Groups]
+_bodies: SizedCache[tuple[object, ...], str] = SizedCache()  # by scope, the hit's path, version, language and body
+_pages: SizedCache[tuple[Scope, str], tuple[str, ...]] = SizedCache()  # by scope and path
+primary.forget_with(_bodies.clear)
+primary.forget_with(_pages.clear)
 # A text without these has only links to the web, which stay as they are.
 _MAY_CHANGE = re.compile(
     r"!\[|\]\(\s*+<?+(?!https?://|mailto:)|<(?!https?://|mailto:)[a-z][a-z0-9+.-]{1,31}:", re.IGNORECASE
@@ -40,26 +45,38 @@ _ELSEWHERE = re.compile(r"[a-zA-Z][\w+.-]*:|//")  # another scheme or host
 
 def make_absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
     """The hits with absolute links. A link that leads to no page of the index or the web becomes its label."""
-    found = [_find_links(hit.body) if _MAY_CHANGE.search(hit.body) else () for hit in hits]
-    paths = (
-        path
-        for hit, of_hit in zip(hits, found, strict=True)
-        for link in of_hit
-        if not link.is_image and not _ABSOLUTE.match(link.target)
-        for path in _paths(project, hit.path, link.target)
-    )
-    wanted = set(islice(paths, MAX_PATHS))
-    known = _find_pages(project, wanted) if wanted else {}
-    return [
-        replace(hit, body=share(_rewrite(project, hit, of_hit, known))) if of_hit else hit
-        for hit, of_hit in zip(hits, found, strict=True)
-    ]
+    changing = [number for number, hit in enumerate(hits) if _MAY_CHANGE.search(hit.body)]
+    if not changing:
+        return list(hits)
+    scope = _find_scope(project)
+    keys = {number: (scope, (hit := hits[number]).path, hit.version, hit.language, hit.body) for number in changing}
+    bodies = {number: body for number, key in keys.items() if scope and (body := _bodies.get(key)) is not None}
+    if missing := [number for number in changing if number not in bodies]:
+        parsed = {number: tuple(links(hits[number].body)) for number in missing}
+        wanted = set(islice(_list_paths(project, hits, parsed), MAX_PATHS))
+        pages = _find_pages(project, scope, wanted) if wanted else {}
+        for number, of_hit in parsed.items():
+            bodies[number] = body = share(_rewrite(project, hits[number], of_hit, pages))
+            if scope and len(wanted) < MAX_PATHS:  # else the links of one text may depend on those of others
+                nbytes = sys.getsizeof(hits[number].body) + sys.getsizeof(body) + _ENTRY_BYTES
+                _bodies.put(keys[number], body, nbytes, MAX_BODY_BYTES)
+    return [replace(hit, body=bodies[number]) if number in bodies else hit for number, hit in enumerate(hits)]
 
 
-@lru_cache(maxsize=1000)
-def _find_links(body: str) -> Sequence[Link]:
-    """The links of a passage. Questions are often about the same passages, and parsing one takes long."""
-    return tuple(links(body))
+def _find_scope(project: Project) -> Scope | None:
+    """What decides where links lead. None in a preview of an index, for which nothing is kept."""
+    if staged_index():
+        return None
+    state, groups = index_state.get_state(project), reader_groups()
+    return project.pk, project.docs_url, state.generation, state.groups if groups is None else groups & state.groups
+
+
+def _list_paths(project: Project, hits: Sequence[Hit], parsed: Mapping[int, Sequence[Link]]) -> Iterator[str]:
+    """The paths that relative links of some hits may lead to."""
+    for number, of_hit in parsed.items():
+        for link in of_hit:
+            if not link.is_image and not _ABSOLUTE.match(link.target):
+                yield from _paths(project, hits[number].path, link.target)
 
 
 def urls_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
@@ -77,18 +94,16 @@ def page_of(project: Project, path: str) -> str:
     return Redirect.objects.filter(project=project, path=path).values_list("target", flat=True).first() or path
 
 
-def _find_pages(project: Project, wanted: set[str]) -> IndexedPages:
+def _find_pages(project: Project, scope: Scope | None, wanted: set[str]) -> IndexedPages:
     """The same as `_load_pages`. Pages link to the same few again and again: those are kept until the index changes."""
-    if staged_index():
+    if scope is None:
         return _load_pages(project, wanted)
-    state, groups = index_state.get_state(project), reader_groups()
-    place = (project.pk, state.generation, state.groups if groups is None else groups & state.groups)
-    found = {path: page for path in wanted if (page := _known.get((*place, path))) is not None}
+    found = {path: page for path in wanted if (page := _pages.get((scope, path))) is not None}
     if missing := wanted - found.keys():
         loaded = _load_pages(project, missing)
         for path in missing:
             found[path] = page = loaded.get(path, ())
-            _known.put((*place, path), page, _PAGE_BYTES + len(path) + sum(map(len, page)), MAX_KNOWN_BYTES)
+            _pages.put((scope, path), page, _ENTRY_BYTES + len(path) + sum(map(len, page)), MAX_PAGE_BYTES)
     return {path: page for path, page in found.items() if page}
 
 

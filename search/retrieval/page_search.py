@@ -1,10 +1,6 @@
 """Search for readers: pages that match a query. The assistant's search is `search.retrieval.passages`."""
 
-import json
 from collections.abc import Sequence
-from typing import Any
-
-from django.db import connection
 
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
@@ -13,10 +9,9 @@ from search.retrieval import selection
 from search.retrieval.excerpts import Highlighters
 from search.retrieval.plan import SearchPlan, plan_search
 from search.retrieval.selection import ScoredSection
-from search.retrieval.stored_pages import StoredPage, StoredSection
+from search.retrieval.stored_pages import load_sections, read_sections
 
 MIN_OTHER_SCORE = 0.02  # for another section of a page, to be listed with the page's best
-_COLUMNS = "section.id, heading, anchor, text, trail, body, path, title, description, version, language, address, tags"
 
 
 def find(
@@ -37,15 +32,12 @@ def build_hits(plan: SearchPlan, sections: Sequence[ScoredSection]) -> list[Hit]
     """The sections as hits, in the same order, with excerpts. Call it in the database snapshot of the search."""
     scores = {section.candidate.section_id: section.score for section in sections}
     others = _load_others(plan.project, sections)
-    rows = {pk: row for pk, *row in _read_sections(_COLUMNS, list(scores))}
+    loaded = load_sections(plan.project, list(scores))
     highlighters = Highlighters(plan.query.marks)
     hits = []
     for pk, score in scores.items():
-        heading, anchor, text, trail, body, *page_columns = rows[pk]
-        page_columns[-1] = json.loads(page_columns[-1])  # tags
-        page = StoredPage(plan.project, *page_columns)
-        section = StoredSection(heading, anchor, text, json.loads(trail), body)
-        excerpt, highlights = page.build_excerpt(section, highlighters)
+        page, section = loaded[pk]
+        excerpt, highlights = page.build_excerpt(section.text, highlighters)
         hits.append(page.build_hit(section, score, excerpt, others.get(pk, ()), highlights=highlights))
     return hits
 
@@ -55,7 +47,7 @@ def _load_others(project: Project, sections: Sequence[ScoredSection]) -> dict[in
     ids = [
         other.candidate.section_id for section in sections for other in section.others if other.score >= MIN_OTHER_SCORE
     ]
-    rows = {pk: row for pk, *row in _read_sections("section.id, heading, anchor, address", ids) if row[0]}
+    rows = {pk: row for pk, *row in read_sections("section.id, heading, anchor, address", ids) if row[0]}
     others = {}
     for section in sections:
         by_url: dict[str, SectionMatch] = {}  # a long section is stored as several with one heading
@@ -66,17 +58,3 @@ def _load_others(project: Project, sections: Sequence[ScoredSection]) -> dict[in
                 by_url.setdefault(url, SectionMatch(heading, url, other.score))
         others[section.candidate.section_id] = tuple(by_url.values())
     return others
-
-
-def _read_sections(columns: str, ids: Sequence[int]) -> list[tuple[Any, ...]]:
-    """Columns of some sections and their pages. The ORM would take seven times as long, and every search runs this."""
-    if not ids:
-        return []
-    with connection.cursor() as cursor:
-        marks = ", ".join(["%s"] * len(ids))
-        cursor.execute(
-            f"SELECT {columns} FROM search_section section JOIN search_document document "
-            f"ON document_id = document.id WHERE section.id IN ({marks})",
-            ids,
-        )
-        return list(cursor.fetchall())

@@ -7,10 +7,9 @@ from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit, PageText
 from search.models import Document, Section
 from search.retrieval import index_state
-from search.retrieval.excerpts import Highlighter, build_excerpt
+from search.retrieval.excerpts import build_beginning
 from search.retrieval.links import make_absolute, page_of
 from search.text.shared_texts import share
-from search.text.terms import Marks
 
 MAX_ADDRESS = 2000  # characters
 MAX_CHARACTERS = 60_000  # of the sections that are loaded
@@ -59,7 +58,6 @@ def _build_hits(project: Project, document: Document, sections: Sequence[Section
         if section.heading and section.anchor != anchor_above:
             above.append(section.heading)
         text = share(section.text)
-        excerpt, _ = build_excerpt(text or document.description or document.title, Highlighter(Marks()))
         hits.append(
             Hit(
                 path=document.path,
@@ -68,7 +66,7 @@ def _build_hits(project: Project, document: Document, sections: Sequence[Section
                 section=section.heading or document.title,
                 breadcrumb=(document.title, *section.trail),
                 body=share(section.body),
-                excerpt=excerpt,
+                excerpt=build_beginning(text or document.description or document.title),
                 score=1.0,  # the model asked for this page
                 anchor=section.anchor,
                 digest=section.digest,

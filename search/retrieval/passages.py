@@ -15,7 +15,7 @@ from search.retrieval.excerpts import Highlighters
 from search.retrieval.meaning import read_meaning
 from search.retrieval.plan import SearchPlan, plan_search
 from search.retrieval.selection import SELECTED_SCORE, ScoredSection
-from search.retrieval.stored_pages import Place, StoredPage, load_pages
+from search.retrieval.stored_pages import Place, StoredPage, load_pages, load_sections
 from search.text import analysis
 
 NAMED_SCORE = 0.9  # the minimum score of a section whose heading is a name in the selected code
@@ -73,85 +73,85 @@ def find_passages(
         asked = (project, whole, filters, context, current_path, previous_questions)
         plan = _turn_to_page(plan_search(*asked), query, context, limit)
         limit_or_more = max(limit, answerability.PASSAGES)
-        best = find_best(plan, limit_or_more, has_neighbours=max_characters > 0)
+        best = find_best(plan, limit_or_more)
         chance = _estimate_chance(plan, best)
         if chance < answerability.MIN_CHANCE and not filters.language and plan.prefers_other_language:
             # If pages in the reader's language do not answer, the same search in the site's language may.
             plan_in_site_language = _turn_to_page(plan_search(*asked, in_site_language=True), query, context, limit)
-            best_in_site_language = find_best(plan_in_site_language, limit_or_more, has_neighbours=max_characters > 0)
+            best_in_site_language = find_best(plan_in_site_language, limit_or_more)
             if (chance_in_site_language := _estimate_chance(plan_in_site_language, best_in_site_language)) > chance:
                 plan, best, chance = plan_in_site_language, best_in_site_language, chance_in_site_language
         if chance < SURE_CHANCE and (meaning := read_meaning(project, plan.question)):
-            best = find_best(replace(plan, meaning=meaning), limit_or_more, has_neighbours=max_characters > 0)
-        best = best.keep_pages(limit)
-        around = best.find_neighbours(max_characters)
-        hits = _put_named_first(plan, best.hits, context)
-        if _is_answered_by_selection(plan, best.sections, hits):
+            best = find_best(replace(plan, meaning=meaning), limit_or_more)
+        best = _keep_pages(best, limit)
+        places = _list_places(best)
+        places_around = neighbours.list_places(places) if max_characters else ()
+        pages = load_pages(project, places, places_around)
+        hits = _put_named_first(plan, [_build_passage(pages[one.candidate.document_id], one) for one in best], context)
+        around = _choose_neighbours(pages, places_around, best, max_characters - sum(len(hit.body) for hit in hits))
+        if _is_answered_by_selection(plan, best, hits):
             chance = max(chance, SELECTED_SCORE)  # the question is about the documentation's own words
+        hits = _add_excerpts(plan, pages, hits)
         absolute = links.make_absolute(project, [*hits, *around])
         return Passages(absolute[: len(hits)], chance, plan.indexed_at, absolute[len(hits) :], plan.page_count)
 
 
-@dataclass(frozen=True)
-class BestSections:
-    """The best sections of a search, best first: scored, as hits with their texts, and the pages they are of."""
-
-    sections: Sequence[ScoredSection]
-    hits: list[Hit]
-    pages: Mapping[int, StoredPage]
-
-    def keep_pages(self, limit: int) -> "BestSections":
-        """The sections of the first `limit` pages."""
-        first = list(dict.fromkeys(hit.path for hit in self.hits))[:limit]
-        kept = [number for number, hit in enumerate(self.hits) if hit.path in first]
-        return replace(
-            self,
-            sections=[self.sections[number] for number in kept],
-            hits=[self.hits[number] for number in kept],
-        )
-
-    def find_neighbours(self, max_characters: int) -> list[Hit]:
-        """Sections beside these on their pages: as many as fit, with these, into `max_characters` of Markdown."""
-        left = max_characters - sum(len(hit.body) for hit in self.hits)
-        scores = {one.candidate.document_id: one.score for one in reversed(self.sections)}
-        places = neighbours.list_places(_list_places(self.sections))
-        return [
-            self.pages[page].build_passage(position, scores[page])
-            for page, position in neighbours.choose(self.pages, places, left)
-        ]
+def find_best(plan: SearchPlan, limit: int) -> list[ScoredSection]:
+    """The best sections of at most `limit` pages, best first. Call it inside a database snapshot."""
+    per_page = limit if plan.only_current_page else 2
+    return selection.rank(replace(plan, is_for_answer=True), limit, per_page)
 
 
-def find_best(plan: SearchPlan, limit: int, has_neighbours: bool = False) -> BestSections:
-    """The best sections of at most `limit` pages. Call it inside a database snapshot.
-
-    `has_neighbours`: load the sections beside them, too.
-    """
-    plan = replace(plan, is_for_answer=True)
-    sections = selection.rank(plan, limit, per_page=limit if plan.only_current_page else 2)
-    places = _list_places(sections)
-    pages = load_pages(plan.project, places, neighbours.list_places(places) if has_neighbours else ())
-    highlighters = Highlighters(plan.query.marks)
-    hits = [_build_passage(highlighters, pages[one.candidate.document_id], one) for one in sections]
-    return BestSections(sections, hits, pages)
+def load_compared(project: Project, sections: Sequence[ScoredSection]) -> list[Hit]:
+    """The first sections as hits with their texts, to be compared with the question for its chance."""
+    first = sections[: answerability.PASSAGES]
+    loaded = load_sections(project, [one.candidate.section_id for one in first])
+    return [_build_passage(loaded[one.candidate.section_id][0], one) for one in first]
 
 
-def _build_passage(highlighters: Highlighters, page: StoredPage, section: ScoredSection) -> Hit:
+def _keep_pages(sections: Sequence[ScoredSection], limit: int) -> list[ScoredSection]:
+    """The sections of the first `limit` pages."""
+    first = list(dict.fromkeys(one.candidate.document_id for one in sections))[:limit]
+    return [one for one in sections if one.candidate.document_id in first]
+
+
+def _build_passage(page: StoredPage, section: ScoredSection) -> Hit:
     position = section.candidate.position
-    excerpt, highlights = page.build_excerpt(page.sections[position], highlighters)
-    following = page.list_following(position)
-    return page.build_passage(position, section.score, excerpt=excerpt, highlights=highlights, following=following)
+    return page.build_passage(position, section.score, following=page.list_following(position))
+
+
+def _choose_neighbours(
+    pages: Mapping[int, StoredPage], places: Sequence[Place], sections: Sequence[ScoredSection], max_characters: int
+) -> list[Hit]:
+    """The sections at some places, as many as fit into `max_characters` of Markdown. They get their pages' scores."""
+    scores = {one.candidate.document_id: one.score for one in reversed(sections)}
+    chosen = neighbours.choose(pages, places, max_characters)
+    return [pages[page].build_passage(position, scores[page]) for page, position in chosen]
+
+
+def _add_excerpts(plan: SearchPlan, pages: Mapping[int, StoredPage], hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, the first one of each page with its excerpt: only that one is shown."""
+    left = {page.path: page for page in pages.values()}
+    highlighters = Highlighters(plan.query.marks)
+    shown = []
+    for hit in hits:
+        page = left.pop(hit.path, None)
+        shown.append(replace(hit, excerpt=page.build_excerpt(hit.text, highlighters)[0]) if page else hit)
+    return shown
 
 
 def _list_places(sections: Sequence[ScoredSection]) -> list[Place]:
     return [(one.candidate.document_id, one.candidate.position) for one in sections]
 
 
-def _estimate_chance(plan: SearchPlan, best: BestSections) -> float:
+def _estimate_chance(plan: SearchPlan, sections: Sequence[ScoredSection]) -> float:
     """The chance that the passages answer, by words only.
 
     Some section is always nearest in meaning, also to a question about something else.
     """
-    return answerability.estimate_chance(plan.query, best.hits) if _is_about(plan, best.sections) else 0.0
+    if not _is_about(plan, sections):
+        return 0.0
+    return answerability.estimate_chance(plan.query, load_compared(plan.project, sections))
 
 
 def _is_about(plan: SearchPlan, sections: Sequence[ScoredSection]) -> bool:

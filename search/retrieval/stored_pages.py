@@ -1,13 +1,14 @@
-"""The pages that passages stand on, loaded once: for their texts, and for what stands above, below and around them."""
+"""Sections with their pages: single ones, or those of whole pages for what stands above, below and around passages."""
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from django.db import connection
+from msgspec import json
 
 from docsite.core.tenants.models import Project
 from search.hits import Hit, NextSection, SectionMatch
@@ -18,6 +19,11 @@ MAX_BODY = 20_000  # characters of a passage; only code and data are longer
 MAX_ABOVE = 250_000  # characters of a page that are loaded above its passages
 BELOW = 3  # sections that are loaded below a passage
 
+_COLUMNS = (
+    "section.id, position, heading, anchor, text, trail, body, section.digest, "
+    "path, title, description, version, language, address, tags"
+)
+_ROWS_OF_A_FETCH = 100
 _FENCE = re.compile(r"(?m)^[ ]{0,3}(`{3,}|~{3,})")
 Place = tuple[int, int]  # the id of a page, and the position of a section on it
 
@@ -47,12 +53,9 @@ class StoredPage:
     tags: Sequence[str]
     sections: Mapping[int, StoredSection] = field(default_factory=dict)
 
-    def build_excerpt(
-        self, section: StoredSection, highlighters: Highlighters
-    ) -> tuple[str, tuple[tuple[int, int], ...]]:
-        """The excerpt of a section, and its matches, as in `search.retrieval.excerpts`."""
-        highlighter = highlighters[self.language or "en"]
-        return build_excerpt(section.text or self.description or self.title, highlighter)
+    def build_excerpt(self, text: str, highlighters: Highlighters) -> tuple[str, tuple[tuple[int, int], ...]]:
+        """The excerpt of a section's text, and its matches, as in `search.retrieval.excerpts`."""
+        return build_excerpt(text or self.description or self.title, highlighters[self.language or "en"])
 
     def build_hit(
         self,
@@ -64,6 +67,7 @@ class StoredPage:
     ) -> Hit:
         """A section of the page as a hit. `others` are sections of the page that match, too."""
         url = self.project.url_of(self.path, section.anchor, self.address)
+        link = self.project.shorten(url)
         return Hit(
             path=self.path,
             url=url,
@@ -75,7 +79,7 @@ class StoredPage:
             score=score,
             anchor=section.anchor,
             digest=section.digest,
-            link=self.project.link_of(self.path, section.anchor, self.address),
+            link=link,
             address=self.address,
             version=self.version or None,
             language=self.language or None,
@@ -94,26 +98,60 @@ class StoredPage:
 
     def list_above(self, wanted: int) -> tuple[str, ...]:
         """All headings and texts above the section at a position, with its own heading, each heading once."""
-        above: list[str] = []
+        texts, ends = self._running_text
+        return tuple(texts[: ends[wanted]])
+
+    @cached_property
+    def _running_text(self) -> tuple[Sequence[str], Mapping[int, int]]:
+        """The headings and texts of the page in their order, and by position how many there are up to a heading."""
+        texts: list[str] = []
+        ends: dict[int, int] = {}
         before = ""  # anchor of the section above; the parts of a long one share it
         for position, section in self.sections.items():
             if section.heading and section.anchor != before:
-                above.append(section.heading)
-            if position == wanted:
-                break
-            above.append(section.text)
+                texts.append(section.heading)
+            ends[position] = len(texts)
+            texts.append(section.text)
             before = section.anchor
-        return tuple(above)
+        return texts, ends
 
     def list_following(self, wanted: int) -> tuple[NextSection, ...]:
         """The headings of the next sections below the one at a position."""
         own = self.sections[wanted].anchor
-        below = [section for position, section in self.sections.items() if position > wanted]
-        following = [section for section in below if section.heading and section.anchor != own][:BELOW]
+        following = (
+            section
+            for position, section in self.sections.items()
+            if position > wanted and section.heading and section.anchor != own
+        )
         return tuple(
             NextSection(section.heading, self.project.link_of(self.path, section.anchor, self.address))
-            for section in following
+            for section in islice(following, BELOW)
         )
+
+
+def load_sections(project: Project, ids: Sequence[int]) -> dict[int, tuple[StoredPage, StoredSection]]:
+    """Some sections by id, each with its page. The page has no other sections."""
+    found = {}
+    for pk, position, heading, anchor, text, trail, body, digest, *row, tags in read_sections(_COLUMNS, ids):
+        section = StoredSection(heading, anchor, text, json.decode(trail), body, digest)
+        path, title, description, version, language, address = row
+        page = StoredPage(project, path, title, description, version, language, address, json.decode(tags))
+        found[pk] = replace(page, sections={position: section}), section
+    return found
+
+
+def read_sections(columns: str, ids: Sequence[int]) -> list[tuple[Any, ...]]:
+    """Columns of some sections and their pages. The ORM would take seven times as long, and every search runs this."""
+    if not ids:
+        return []
+    with connection.cursor() as cursor:
+        marks = ", ".join(["%s"] * len(ids))
+        cursor.execute(
+            f"SELECT {columns} FROM search_section section JOIN search_document document "
+            f"ON document_id = document.id WHERE section.id IN ({marks})",
+            ids,
+        )
+        return list(cursor.fetchall())
 
 
 def load_pages(project: Project, passages: Sequence[Place], around: Sequence[Place] = ()) -> Mapping[int, StoredPage]:
@@ -129,7 +167,7 @@ def load_pages(project: Project, passages: Sequence[Place], around: Sequence[Pla
         if position <= last[page]:
             left[page] -= len(text)
         if body is not None:
-            fields = (share(heading), anchor, share(text), json.loads(trail), share(body), digest)
+            fields = (share(heading), anchor, share(text), json.decode(trail), share(body), digest)
             sections[page].append((position, StoredSection(*fields)))
         elif left[page] >= 0:
             sections[page].append((position, StoredSection(share(heading), anchor, share(text))))
@@ -144,7 +182,7 @@ def _read_pages(ids: Collection[int]) -> dict[int, tuple[str, str, str, str, str
             f"FROM search_document WHERE id IN ({marks})",
             [*ids],
         )
-        return {pk: (*columns, json.loads(tags)) for pk, *columns, tags in cursor.fetchall()}
+        return {pk: (*columns, json.decode(tags)) for pk, *columns, tags in cursor.fetchall()}
 
 
 def _read_sections(last: Mapping[int, int], with_body: Collection[Place]) -> Iterator[tuple[Any, ...]]:
@@ -159,7 +197,8 @@ def _read_sections(last: Mapping[int, int], with_body: Collection[Place]) -> Ite
             f"FROM search_section WHERE {pages} ORDER BY position DESC",
             values,
         )
-        yield from cursor
+        while rows := cursor.fetchmany(_ROWS_OF_A_FETCH):
+            yield from rows
 
 
 def cut_markdown(body: str, length: int) -> str:

@@ -80,8 +80,8 @@ def _filter_kind(queries: Sequence[Query], kind: str) -> list[Query]:
 
 def _compute_features(plan: SearchPlan) -> list[float]:
     with snapshot():
-        hits = passages.find_best(plan, 5).hits
-    return answerability.compute_features(plan.query, hits) if hits else []
+        compared = passages.load_compared(plan.project, passages.find_best(plan, 5))
+    return answerability.compute_features(plan.query, compared) if compared else []
 
 
 def fit(examples: Sequence[AnswerExample]) -> ChanceModel:

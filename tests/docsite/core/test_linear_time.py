@@ -231,7 +231,7 @@ SCANNERS: dict[str, Callable[[str], Any]] = {
     "terms": analysis.terms,
     "names": analysis.names_of,
     "code names": analysis.code_names,
-    "links": lambda text: links._find_links.__wrapped__(text),
+    "links": lambda text: list(links.links(text)),
     "addresses": lambda text: addresses.AllowedAddresses([replace(HIT, body=text)], []).look_up("https://a.example"),
     "excerpt": lambda text: excerpts.build_excerpt(text, excerpts.Highlighter(Marks(frozenset(["instal"])))),
     "quote": quote,

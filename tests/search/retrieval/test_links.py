@@ -139,7 +139,7 @@ def test_all_passages_take_a_query_for_pages_and_one_for_redirects_while_the_ind
     ingest(site, [*pages, Page(origin="/guide/x1", path="/guide/x1", markdown="# x1")])
     assert [one.body for one in links.make_absolute(site, hits)][1] == f"[a]({SITE}/api) [b]({SITE}/guide/x1)"
     with CaptureQueriesContext(connection) as asked:
-        assert links.make_absolute(site, [hit("none `[a](b)` [c](https://x.example)")])
+        assert links.make_absolute(site, [hit("none [c](https://x.example)")])
     assert not asked.captured_queries
 
 
@@ -156,7 +156,7 @@ def test_all_passages_take_a_query_for_pages_and_one_for_redirects_while_the_ind
 )
 def test_only_texts_whose_links_may_change_are_parsed(site, body, is_parsed, monkeypatch):
     parsed = []
-    monkeypatch.setattr(links, "_find_links", lambda text: parsed.append(text) or ())
+    monkeypatch.setattr(links, "links", lambda text: parsed.append(text) or ())
     assert linked(site, body) == body
     assert parsed == [body] * is_parsed
 
@@ -164,6 +164,12 @@ def test_only_texts_whose_links_may_change_are_parsed(site, body, is_parsed, mon
 def test_the_links_of_a_text_are_those_of_its_page(site):
     assert linked(site, "[a](end.md)", path="/guide/deep/start") == f"[a]({SITE}/guide/deep/end)"
     assert linked(site, "[a](end.md)", path="/other") == "a"
+
+
+def test_kept_links_follow_the_address_of_the_site(site):
+    assert linked(site, "[a](/api)") == f"[a]({SITE}/api)"
+    site.docs_url = "https://moved.example/"
+    assert linked(site, "[a](/api)") == "[a](https://moved.example/api)"
 
 
 def test_another_projects_pages_are_none(site, make_project):
@@ -175,6 +181,11 @@ def test_very_many_links_are_not_all_looked_for(site):
     body = linked(site, f"[a](/api) {' '.join(f'[b](/x{number})' for number in range(links.MAX_PATHS))} [c](/guide)")
     assert body.startswith(f"[a]({SITE}/api) b b b")
     assert body.endswith("b c")
+    both = links.make_absolute(
+        site, [hit(" ".join(f"[b](/y{number})" for number in range(links.MAX_PATHS))), hit("[a](/guide)")]
+    )
+    assert both[1].body == "a"
+    assert linked(site, "[a](/guide)") == f"[a]({SITE}/guide)", "what was not looked for is not kept"
 
 
 def test_passages_have_links_that_work_anywhere(site, pages):

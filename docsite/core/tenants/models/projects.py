@@ -78,7 +78,11 @@ class Project(models.Model):
 
     def link_of(self, path: str, anchor: str = "", address: str = "") -> str:
         """The address relative to the docs URL, as in links on the site; absolute for a page outside of it."""
-        url, base = self.url_of(path, anchor, address), self.docs_url.rstrip("/")
+        return self.shorten(self.url_of(path, anchor, address))
+
+    def shorten(self, url: str) -> str:
+        """A public address relative to the docs URL, if it is below."""
+        base = self.docs_url.rstrip("/")
         return url[len(base) :] if url.startswith(f"{base}/") else url
 
     def redact(self, text: str) -> str:
