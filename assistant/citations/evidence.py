@@ -9,6 +9,7 @@ With a passage "Acme runs on Linux. It takes a minute.":
 Both compare stemmed content words; no model is asked.
 """
 
+import functools
 import math
 import re
 from collections import Counter
@@ -105,8 +106,8 @@ class Passage:
     def _all_terms(self) -> frozenset[str]:
         """The terms of the passage, its title and its headings."""
         hit = self.hit
-        text = " ".join((hit.title, *hit.breadcrumb, hit.section, hit.text[:MAX_TEXT], hit.body[:MAX_TEXT]))
-        return self._content_terms(text, self._language)
+        others = " ".join((hit.title, *hit.breadcrumb, hit.section, hit.body[:MAX_TEXT]))
+        return self._content_terms(others, self._language).union(*self._sentence_terms)
 
     @cached_property
     def _language(self) -> str:
@@ -130,10 +131,16 @@ class Passage:
 
     def _content_terms(self, text: str, language: str) -> frozenset[str]:
         """The terms of a text without its stop words, stemmed in the language of the passage."""
-        stop_words = analysis.STOP_WORDS | analysis.FUNCTION_WORDS.get(language, frozenset())
-        words = [word for word in analysis.words(text) if word.lower() not in stop_words]
-        terms = analysis.terms(" ".join(words), self.stemmer_language)
-        return frozenset(term for term in terms if not _HIRAGANA.fullmatch(term))
+        stop_words = _list_stop_words(language)
+        words = (word for word in set(analysis.words(text)) if word.lower() not in stop_words)
+        terms = analysis.terms_of(words, self.stemmer_language)
+        return frozenset(term for term in terms if term.isascii() or not _HIRAGANA.fullmatch(term))
+
+
+@functools.cache
+def _list_stop_words(language: str) -> frozenset[str]:
+    """Words of English and of a language that say nothing about a claim."""
+    return analysis.STOP_WORDS | analysis.FUNCTION_WORDS.get(language, frozenset())
 
 
 def split_sentences(text: str) -> list[str]:

@@ -28,6 +28,7 @@ MAX_WHOLE = 150  # encoded characters; a longer range is named by its first and 
 MIN_DISTINCT_WORDS = 3  # fewer words often stand in a site's navigation too
 _PREFIX_WORDS = (2, 4, 7)
 _WORD = re.compile(r"[^\s…、。，．！？；：「」『』（）〈〉《》【】・]+")
+_PIECE = re.compile(r"[\x00-\x7f]+|[^\x00-\x7f]+")
 _EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 # Sites may show these with other characters than the source has.
 _TYPESET = re.compile(r"['\"‘’‚‛“”„‟`´«»‹›…‐‑‒–—―−]|--|\.\.\.|->|\((?:c|r|tm)\)", re.IGNORECASE)
@@ -57,7 +58,7 @@ class PageText:
         self.start = len(above)  # of the passage
         self.text = above + "\n".join(visible_lines(hit.text))
         self._heading = " ".join(hit.section.split())
-        self._folded = "".join(map(_fold, self.text))
+        self._folded = _fold(self.text)
         self._folded_line = self._folded.replace("\n", " ")
         self._code_lines = dict(_find_code_lines(hit.body))
 
@@ -88,7 +89,7 @@ class PageText:
         begin, end = at + found.first.start, at + found.first.end
         words = self._folded[begin:end]
         if prefix:
-            before = "".join(map(_fold, prefix)) + " "
+            before = _fold(prefix) + " "
             if self._folded_line.find(before + words) != begin - len(before):
                 return False
         elif self._folded.find(words) != begin:
@@ -190,11 +191,15 @@ def _encode(text: str) -> str:
     return quote(text, safe="").replace("-", "%2D").replace("~", "%7E").replace("_", "%5F")
 
 
+def _fold(text: str) -> str:
+    """A text without case and accents, as browsers compare it, of the same length."""
+    pieces = _PIECE.findall(text)
+    return "".join(piece.lower() if piece.isascii() else "".join(map(_fold_character, piece)) for piece in pieces)
+
+
 @functools.lru_cache(maxsize=10_000)
-def _fold(character: str) -> str:
+def _fold_character(character: str) -> str:
     """A character without case and accents, as browsers compare it. Always one, so that positions stay the same."""
-    if character.isascii():
-        return character.lower()
     lower = character.lower()
     if len(lower) > 1 or _EAST_ASIAN.match(character):
         return character[0]

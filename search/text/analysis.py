@@ -8,7 +8,7 @@ that `useChat`, `use chat` and `usechat` match each other, and so do `--no-cache
 import functools
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import Stemmer
 
@@ -176,6 +176,12 @@ def forms_and_terms(text: str, language: str = "en") -> tuple[list[str], list[st
 def terms(text: str, language: str = "en") -> list[str]:
     """All index terms of a text, in order, with repetitions."""
     return forms_and_terms(text, language)[1]
+
+
+def terms_of(words: Iterable[str], language: str = "en") -> set[str]:
+    """The index terms of some words, which `words` has found."""
+    known = _words_of(language[:2].lower())
+    return {term for word in words for term in known[word][1]}
 
 
 def index_texts(texts: Sequence[str], language: str = "en") -> tuple[list[str], set[str], set[str]]:

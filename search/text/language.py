@@ -22,14 +22,14 @@ def detect_language(text: str) -> str:
     for language, script in _SCRIPTS.items():
         if script.search(text):
             return language
-    words = [word.lower() for word in analysis.words(text)]
+    words = Counter(word.lower() for word in analysis.words(text))
     counts = Counter(
         {
-            language: sum(map(function_words.__contains__, words))
+            language: sum(words[word] for word in function_words & words.keys())
             for language, function_words in analysis.FUNCTION_WORDS.items()
         }
     )
     (language, first), (_, second) = counts.most_common(2)
     if first >= 2 and first > second:
         return language
-    return glossary.guess_language(text) if len(words) <= _MAX_GUESSED else ""
+    return glossary.guess_language(text) if words.total() <= _MAX_GUESSED else ""

@@ -330,6 +330,7 @@ def fragment(sentence: str, text: str, above: str = "", body: str = "") -> str:
         ("acme --check", "acme --check", "", ":~:text=acme%20%2D%2Dcheck"),
         ("w1 " * 30 + "end one two.", "w1 " * 30 + "end one two.", "", ":~:text=w1%20w1%20w1,end%20one%20two"),
         ("次の命令。", "概要です。\n次の命令。", "", ":~:text=" + quote("次の命令")),
+        ("Ça marche ici.", "First. Ça marche ici.", "ca marche ici", ":~:text=First.-,%C3%87a%20marche%20ici"),
         ("Not there.", "Something else entirely.", "", ""),
     ],
 )  # fmt: skip
