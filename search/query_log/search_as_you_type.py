@@ -9,14 +9,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 
 from django.db import connection, transaction
+from django.db.models import F, QuerySet, Window
+from django.db.models.functions import RowNumber
 
+from docsite.core.row_sql import update_rows
 from search.hits import Filters
 from search.models import SearchQuery
 from search.query_log.folding import fold_for_storage
 
 TYPING_PAUSE = timedelta(seconds=5)  # after a longer pause, a search is a new one
+MAX_OPEN_ROWS = 20  # of one caller, that a search may continue: an office or a server is one caller, but many readers
 MAX_VERSION, MAX_LANGUAGE = 100, 35  # characters
 
 
@@ -45,13 +50,13 @@ def store(searches: Sequence[AnsweredSearch]) -> None:
     with transaction.atomic():
         lock_callers(callers)
         rows: dict[tuple[int, int | None], list[SearchQuery]] = defaultdict(list)
-        for row in SearchQuery.objects.filter(caller__in=callers, at__gte=since).order_by("at"):
+        for row in _load_latest(callers, since):
             rows[row.project_id, row.caller].append(row)
         new: list[SearchQuery] = []
         changed: dict[int, SearchQuery] = {}
         for search in sorted(searches, key=lambda search: search.at):
             typed = rows[search.project_id, search.caller]
-            for row in reversed(typed):
+            for row in islice(reversed(typed), MAX_OPEN_ROWS):
                 if _is_same_search(search, row):
                     _update(row, search)
                     if row.pk:
@@ -63,7 +68,15 @@ def store(searches: Sequence[AnsweredSearch]) -> None:
                 typed.append(row)
                 new.append(row)
         SearchQuery.objects.bulk_create(new)
-        SearchQuery.objects.bulk_update(changed.values(), ["at", *_DESCRIPTION])
+        for pk, row in changed.items():
+            update_rows(SearchQuery, {"id": pk}, {name: getattr(row, name) for name in ("at", *_DESCRIPTION)})
+
+
+def _load_latest(callers: Iterable[int], since: datetime) -> QuerySet[SearchQuery]:
+    """The latest searches of each caller, at most `MAX_OPEN_ROWS`, in the order of time."""
+    place = Window(RowNumber(), partition_by=[F("project"), F("caller")], order_by=[F("at").desc(), F("pk").desc()])
+    known = SearchQuery.objects.filter(caller__in=callers, at__gte=since)
+    return known.alias(place=place).filter(place__lte=MAX_OPEN_ROWS).order_by("at", "pk")
 
 
 def _is_same_search(search: AnsweredSearch, row: SearchQuery) -> bool:

@@ -137,6 +137,19 @@ def test_what_continues_a_search(make_project, steps, kept):
     assert last.result_count == len(last.text)
 
 
+def test_a_search_continues_the_latest_ones_of_a_busy_caller(make_project, monkeypatch):
+    """An office or a server is one caller. What it searches for is not compared with all that it has searched for."""
+    monkeypatch.setattr(search_as_you_type, "MAX_OPEN_ROWS", 3)
+    one, two = make_project(), make_project()
+    put(one, ("configure", 0))
+    put(two, ("inst", 0), *((f"xyz{number}", 0) for number in "abcd"), ("install", 1))
+    put(one, ("configure it", 1))
+    assert texts(one) == ["configure it"]
+    assert texts(two) == ["inst", "xyza", "xyzb", "xyzc", "xyzd", "install"]
+    put(two, ("xyzd more", 2))
+    assert texts(two) == ["inst", "xyza", "xyzb", "xyzc", "install", "xyzd more"]
+
+
 def test_a_batch_settles_as_its_steps_would(make_project):
     tenant, now = make_project(), timezone.now()
     pk = tenant.project.pk

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_MAX_CACHED = 200  # characters of a header; one request asks several times, but clients can send many long values
 
 
 @functools.lru_cache
@@ -31,7 +32,11 @@ def parse_address(text: str) -> Address | None:
 
 def is_trusted(peer: Address | None) -> bool:
     """Whether the peer is a trusted proxy."""
-    return peer is not None and any(peer in network for network in _trusted(settings.ENV.trusted_proxies))
+    return _is_among(peer, settings.ENV.trusted_proxies)
+
+
+def _is_among(peer: Address | None, proxies: tuple[str, ...]) -> bool:
+    return peer is not None and any(peer in network for network in _trusted(proxies))
 
 
 def resolve(peer: str, forwarded_for: str) -> Address:
@@ -39,15 +44,21 @@ def resolve(peer: str, forwarded_for: str) -> Address:
 
     `forwarded_for` is the value of `X-Forwarded-For`, read from the right.
     """
+    find = _find_client if len(forwarded_for) <= _MAX_CACHED else _find_client.__wrapped__
+    return find(peer, forwarded_for, settings.ENV.trusted_proxies)
+
+
+@functools.lru_cache(maxsize=1_000)
+def _find_client(peer: str, forwarded_for: str, proxies: tuple[str, ...]) -> Address:
     address = parse_address(peer)
-    if not is_trusted(address):
+    if not _is_among(address, proxies):
         return address or ipaddress.IPv4Address(0)
     for hop in reversed(forwarded_for.split(",")):
         client = parse_address(hop)
         if client is None:
             break
         address = client
-        if not is_trusted(client):
+        if not _is_among(client, proxies):
             break
     return address or ipaddress.IPv4Address(0)
 
