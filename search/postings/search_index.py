@@ -4,7 +4,6 @@ Candidates are ranked by BM25 as SQLite's FTS5 computes it (Robertson & Zaragoza
 term in the fields of a section.
 """
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -95,6 +94,7 @@ class SearchIndex:
         # What searches read lately, most of which the next ones read again.
         self._postings: SizedCache[int, Postings] = SizedCache()
         self._candidates: dict[int, Candidate] = {}
+        self._names: dict[str, str] = {}  # one copy of each path, language and version of the candidates
 
     @classmethod
     def build(cls, entries: Iterable[Entry]) -> "SearchIndex":
@@ -151,8 +151,8 @@ class SearchIndex:
         wanted, known = places.tolist(), self._candidates
         if missing := [place for place in wanted if place not in known]:
             if len(known) + len(missing) > MAX_CANDIDATES:
-                known = self._candidates = {}
-                missing = wanted
+                known, self._names = {}, {}
+                self._candidates, missing = known, wanted
             known.update(zip(missing, self._load(np.array(missing)), strict=True))
         return [known[place] for place in wanted]
 
@@ -166,8 +166,9 @@ class SearchIndex:
             self.body_lengths[places] == 0,
         )
         rows = zip(*(column.tolist() for column in columns), strict=True)
+        share = self._names.setdefault
         for row, (path, language, version, above) in zip(rows, self._read_texts(places), strict=True):
-            yield Candidate._make((*row, sys.intern(path), sys.intern(language), sys.intern(version), above))
+            yield Candidate._make((*row, share(path, path), share(language, language), share(version, version), above))
 
     def load_sections(self, section_ids: Sequence[int]) -> list[Candidate]:
         """The sections with some ids, in their order, as far as the index has them."""

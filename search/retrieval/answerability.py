@@ -137,7 +137,7 @@ def _read_sentences(text: str, language: str) -> _Sentences:
     if sentences is None:
         stop_terms = _stop_terms(language[:2].lower())
         terms = [
-            [sys.intern(term) for term in analysis.terms(sentence, language) if term not in stop_terms]
+            [term for term in analysis.terms(sentence, language) if term not in stop_terms]
             for sentence in _SENTENCE.split(text)
         ]
         sizes = array("I", [len(set(of_sentence)) for of_sentence in terms])
