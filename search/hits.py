@@ -35,9 +35,9 @@ class Hit:
 
     `score` is in 0..1 and comparable between queries. `body` is the section's
     Markdown, `excerpt` is plain text around the words that matched, and `highlights`
-    are the positions of these words in it ([start, end) in code points). Of passages, only
-    the first one of each page has an excerpt, and none has highlights. `url` is absolute
-    and ends in the section's anchor; `link` is the same, relative to the docs URL.
+    are the positions of these words in it ([start, end) in code points). Passages have no
+    highlights, and of those that one search finds only the first of each page has an
+    excerpt. `url` is absolute and ends in the section's anchor; `link` is the same, relative to the docs URL.
     `address` is the page's own address, if it has one. `others` are further sections
     of the page that match. `digest` is that of the section, if it is known: a section with
     another text or other headings has another one.

@@ -31,6 +31,7 @@ from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit
 from search.models import Document
 from search.retrieval.answerability import MIN_CLOSE_CHANCE
+from search.retrieval.excerpts import excerpt_of
 
 _MODEL_RUNGS = ("model", "second_model")
 
@@ -88,6 +89,11 @@ class PreviewPassage:
     def percent(self) -> str:
         """The score as the length of a bar."""
         return f"{self.hit.score:.1%}"
+
+    @property
+    def excerpt(self) -> str:
+        """A part of its text."""
+        return excerpt_of(self.hit)
 
 
 @dataclass(frozen=True)

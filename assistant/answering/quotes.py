@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from search.hits import Hit
-from search.retrieval.excerpts import build_beginning
+from search.retrieval.excerpts import excerpt_of
 from search.text import analysis
 from search.text.markdown.plain_text import plain
 from search.text.markdown.reader import blocks, is_code
@@ -77,7 +77,7 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
 
 def _quote_excerpt(hit: Hit, *, is_cut: bool) -> Quote:
     """Plain text of a passage that has no block to quote."""
-    excerpt = hit.excerpt or build_beginning(hit.text) or hit.section
+    excerpt = excerpt_of(hit)
     return Quote([excerpt], excerpt, is_cut)
 
 

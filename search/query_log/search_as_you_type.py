@@ -21,7 +21,9 @@ from search.models import SearchQuery
 from search.query_log.folding import fold_for_storage
 
 TYPING_PAUSE = timedelta(seconds=5)  # after a longer pause, a search is a new one
-MAX_OPEN_ROWS = 20  # of one caller, that a search may continue: an office or a server is one caller, but many readers
+# An office or a server is one caller, but many readers. A search may continue one of the latest rows of its caller in a
+# project; if more readers type at once, some of their letters become rows of their own.
+MAX_OPEN_ROWS = 20
 MAX_VERSION, MAX_LANGUAGE = 100, 35  # characters
 
 
@@ -58,6 +60,9 @@ def store(searches: Sequence[AnsweredSearch]) -> None:
             typed = rows[search.project_id, search.caller]
             for row in islice(reversed(typed), MAX_OPEN_ROWS):
                 if _is_same_search(search, row):
+                    if search.at >= row.at:
+                        typed.remove(row)
+                        typed.append(row)  # it is the latest one now
                     _update(row, search)
                     if row.pk:
                         changed[row.pk] = row
@@ -68,12 +73,12 @@ def store(searches: Sequence[AnsweredSearch]) -> None:
                 typed.append(row)
                 new.append(row)
         SearchQuery.objects.bulk_create(new)
-        for pk, row in changed.items():
+        for pk, row in sorted(changed.items()):  # others that lock several rows do it in the same order
             update_rows(SearchQuery, {"id": pk}, {name: getattr(row, name) for name in ("at", *_DESCRIPTION)})
 
 
 def _load_latest(callers: Iterable[int], since: datetime) -> QuerySet[SearchQuery]:
-    """The latest searches of each caller, at most `MAX_OPEN_ROWS`, in the order of time."""
+    """The latest searches of each caller in each project, at most `MAX_OPEN_ROWS`, in the order of time."""
     place = Window(RowNumber(), partition_by=[F("project"), F("caller")], order_by=[F("at").desc(), F("pk").desc()])
     known = SearchQuery.objects.filter(caller__in=callers, at__gte=since)
     return known.alias(place=place).filter(place__lte=MAX_OPEN_ROWS).order_by("at", "pk")

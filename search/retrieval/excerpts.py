@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docsite.core.sized_cache import SizedCache
+from search.hits import Hit
 from search.text import analysis
 from search.text.terms import Marks
 
@@ -199,6 +200,11 @@ def build_beginning(text: str) -> str:
     flat = _join_lines(text)
     _, end = _choose_window(flat, [])
     return flat[:end] + ("…" if end < len(flat) else "")
+
+
+def excerpt_of(passage: Hit) -> str:
+    """The excerpt of a passage; if it has none, the beginning of its text, and without a text its heading."""
+    return passage.excerpt or build_beginning(passage.text) or passage.section
 
 
 def _join_lines(text: str) -> str:

@@ -32,7 +32,9 @@ IndexedPages = Mapping[str, tuple[str, ...]]
 _ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
 # A project, the address of its site, the generation of its index, and the reader's groups.
 Scope = tuple[int, str, int, Groups]
-_bodies: SizedCache[tuple[object, ...], str] = SizedCache()  # by scope, the hit's path, version, language and body
+# The same, and a hit's path, version, language and body.
+_BodyKey = tuple[Scope | None, str, str | None, str | None, str]
+_bodies: SizedCache[_BodyKey, str] = SizedCache()
 _pages: SizedCache[tuple[Scope, str], tuple[str, ...]] = SizedCache()  # by scope and path
 primary.forget_with(_bodies.clear)
 primary.forget_with(_pages.clear)
@@ -49,18 +51,23 @@ def make_absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
     if not changing:
         return list(hits)
     scope = _find_scope(project)
-    keys = {number: (scope, (hit := hits[number]).path, hit.version, hit.language, hit.body) for number in changing}
+    keys = {number: _build_key(scope, hits[number]) for number in changing}
     bodies = {number: body for number, key in keys.items() if scope and (body := _bodies.get(key)) is not None}
     if missing := [number for number in changing if number not in bodies]:
         parsed = {number: tuple(links(hits[number].body)) for number in missing}
-        wanted = set(islice(_list_paths(project, hits, parsed), MAX_PATHS))
+        paths = list(islice(_list_paths(project, hits, parsed), MAX_PATHS + 1))
+        wanted = set(paths[:MAX_PATHS])
         pages = _find_pages(project, scope, wanted) if wanted else {}
         for number, of_hit in parsed.items():
             bodies[number] = body = share(_rewrite(project, hits[number], of_hit, pages))
-            if scope and len(wanted) < MAX_PATHS:  # else the links of one text may depend on those of others
+            if scope and len(paths) <= MAX_PATHS:  # else the links of one text may depend on those of others
                 nbytes = sys.getsizeof(hits[number].body) + sys.getsizeof(body) + _ENTRY_BYTES
                 _bodies.put(keys[number], body, nbytes, MAX_BODY_BYTES)
     return [replace(hit, body=bodies[number]) if number in bodies else hit for number, hit in enumerate(hits)]
+
+
+def _build_key(scope: Scope | None, hit: Hit) -> _BodyKey:
+    return scope, hit.path, hit.version, hit.language, hit.body
 
 
 def _find_scope(project: Project) -> Scope | None:

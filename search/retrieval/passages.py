@@ -67,6 +67,7 @@ def find_passages(
     The reader's page and the pages beside it are preferred; a section of the page that
     holds the selection comes first, or nearly so. Passages and
     neighbours have at most `max_characters` of Markdown together; 0: no neighbours. Links in the bodies are absolute.
+    Only the first passage of each page has an excerpt.
     """
     with snapshot():
         whole = f"{query} "  # its last word ends, too, and is not completed
@@ -103,7 +104,11 @@ def find_best(plan: SearchPlan, limit: int) -> list[ScoredSection]:
 
 
 def load_compared(project: Project, sections: Sequence[ScoredSection]) -> list[Hit]:
-    """The first sections as hits with their texts, to be compared with the question for its chance."""
+    """The first sections as hits with their texts, to be compared with the question for its chance.
+
+    They lack what stands above and below them. At most two are of one page, unless all are, so the best one of another
+    page is among them.
+    """
     first = sections[: answerability.PASSAGES]
     loaded = load_sections(project, [one.candidate.section_id for one in first])
     return [_build_passage(loaded[one.candidate.section_id][0], one) for one in first]
@@ -130,7 +135,7 @@ def _choose_neighbours(
 
 
 def _add_excerpts(plan: SearchPlan, pages: Mapping[int, StoredPage], hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, the first one of each page with its excerpt: only that one is shown."""
+    """The hits, the first one of each page with its excerpt: readers are shown only that one."""
     left = {page.path: page for page in pages.values()}
     highlighters = Highlighters(plan.query.marks)
     shown = []

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
+import msgspec
 from django.db import connection
-from msgspec import json
 
 from docsite.core.tenants.models import Project
 from search.hits import Hit, NextSection, SectionMatch
@@ -103,7 +103,7 @@ class StoredPage:
 
     @cached_property
     def _running_text(self) -> tuple[Sequence[str], Mapping[int, int]]:
-        """The headings and texts of the page in their order, and by position how many there are up to a heading."""
+        """The headings and texts of the page in their order, and by position how many stand above a section's text."""
         texts: list[str] = []
         ends: dict[int, int] = {}
         before = ""  # anchor of the section above; the parts of a long one share it
@@ -130,13 +130,13 @@ class StoredPage:
 
 
 def load_sections(project: Project, ids: Sequence[int]) -> dict[int, tuple[StoredPage, StoredSection]]:
-    """Some sections by id, each with its page. The page has no other sections."""
+    """Some sections by id, as far as they are there, each with its page. The page has no other sections."""
     found = {}
     for pk, position, heading, anchor, text, trail, body, digest, *row, tags in read_sections(_COLUMNS, ids):
-        section = StoredSection(heading, anchor, text, json.decode(trail), body, digest)
+        section = StoredSection(heading, anchor, text, msgspec.json.decode(trail), body, digest)
         path, title, description, version, language, address = row
-        page = StoredPage(project, path, title, description, version, language, address, json.decode(tags))
-        found[pk] = replace(page, sections={position: section}), section
+        facets = version, language, address, msgspec.json.decode(tags)
+        found[pk] = StoredPage(project, path, title, description, *facets, {position: section}), section
     return found
 
 
@@ -163,11 +163,11 @@ def load_pages(project: Project, passages: Sequence[Place], around: Sequence[Pla
         return {}
     sections: dict[int, list[tuple[int, StoredSection]]] = {page: [] for page in last}
     left = dict.fromkeys(last, MAX_ABOVE)
-    for page, position, heading, anchor, text, trail, digest, body in _read_sections(last, [*passages, *around]):
+    for page, position, heading, anchor, text, trail, digest, body in _stream_sections(last, [*passages, *around]):
         if position <= last[page]:
             left[page] -= len(text)
         if body is not None:
-            fields = (share(heading), anchor, share(text), json.decode(trail), share(body), digest)
+            fields = (share(heading), anchor, share(text), msgspec.json.decode(trail), share(body), digest)
             sections[page].append((position, StoredSection(*fields)))
         elif left[page] >= 0:
             sections[page].append((position, StoredSection(share(heading), anchor, share(text))))
@@ -182,10 +182,10 @@ def _read_pages(ids: Collection[int]) -> dict[int, tuple[str, str, str, str, str
             f"FROM search_document WHERE id IN ({marks})",
             [*ids],
         )
-        return {pk: (*columns, json.decode(tags)) for pk, *columns, tags in cursor.fetchall()}
+        return {pk: (*columns, msgspec.json.decode(tags)) for pk, *columns, tags in cursor.fetchall()}
 
 
-def _read_sections(last: Mapping[int, int], with_body: Collection[Place]) -> Iterator[tuple[Any, ...]]:
+def _stream_sections(last: Mapping[int, int], with_body: Collection[Place]) -> Iterator[tuple[Any, ...]]:
     """The sections of each page from a little below its last passage upwards, streamed: a page may be huge."""
     pages = " OR ".join("document_id = %s AND position <= %s" for _ in last)
     places = ", ".join("(%s, %s)" for _ in with_body)

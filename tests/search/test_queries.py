@@ -150,6 +150,24 @@ def test_a_search_continues_the_latest_ones_of_a_busy_caller(make_project, monke
     assert texts(two) == ["inst", "xyza", "xyzb", "xyzc", "install", "xyzd more"]
 
 
+def test_a_busy_caller_costs_others_nothing_in_one_batch(make_project, monkeypatch):
+    monkeypatch.setattr(search_as_you_type, "MAX_OPEN_ROWS", 3)
+    tenant = make_project()
+    now, pk = timezone.now(), tenant.project.pk
+
+    def store(*searches: tuple[int, str, float]) -> None:
+        batch = [AnsweredSearch(pk, caller, text, 1, now + timedelta(seconds=at)) for caller, text, at in searches]
+        search_as_you_type.store(batch)
+
+    store((1, "configure", 0), *((2, text, 0.1 + place / 10) for place, text in enumerate(["inst", "aa", "bb"])))
+    # A row that was continued is one of the latest ones again; the caller's others do not push it out.
+    store((2, "instal", 1), (2, "zebra", 1.1), (2, "yak", 1.2), (2, "install", 1.3), (1, "configured", 1.4))
+    assert texts(tenant) == ["aa", "bb", "zebra", "yak", "install", "configured"]
+    store(*((2, text, 2 + place / 10) for place, text in enumerate(["cc", "dd", "ee", "ff"])), (2, "installed", 2.9))
+    assert texts(tenant)[-2:] == ["ff", "installed"], "a batch is not compared with its first rows either"
+    assert "install" in texts(tenant)
+
+
 def test_a_batch_settles_as_its_steps_would(make_project):
     tenant, now = make_project(), timezone.now()
     pk = tenant.project.pk

@@ -20,9 +20,9 @@ from search.hits import Filters, Hit, PageText
 from search.retrieval.answerability import MIN_CHANCE, MIN_CLOSE_CHANCE
 
 
-def hit(path="/a", score=0.9, body="Some words.", anchor="part", title="A") -> Hit:
+def hit(path="/a", score=0.9, body="Some words.", anchor="part", title="A", excerpt="Some words.", text="") -> Hit:
     url = f"https://docs.example.com{path}#{anchor}"
-    return Hit(path, url, title, "Part", (title, "Part"), body, "Some words.", score, anchor)
+    return Hit(path, url, title, "Part", (title, "Part"), body, excerpt, score, anchor, text=text)
 
 
 PASSAGES = [hit("/a"), hit("/b", title="B"), hit("/a", anchor="other")]
@@ -91,6 +91,16 @@ def test_a_sentence_that_leads_to_code_ends_openly_without_the_code():
     body = "\n\n".join(["Acme has a script. Run it:", code, "Then look at its log.", "Print it:", code, "It is long."])
     quote = choose_quote("acme script", hit(body=body), 60, 10)
     assert quote.blocks == ["Acme has a script. Run it …", "Then look at its log.", "Print it …", "It is long."]
+
+
+@pytest.mark.parametrize(
+    ("excerpt", "text", "quoted"),
+    [("… makes it.", "echo\n" * 40, "… makes it."), ("", "echo 1\necho 2", "echo 1 · echo 2"), ("", "", "Part")],
+)
+def test_of_a_passage_that_is_all_code_its_excerpt_or_beginning_is_quoted(excerpt, text, quoted):
+    code = "```sh\n" + "echo\n" * 40 + "```"
+    quote = choose_quote("acme script", hit(body=code, excerpt=excerpt, text=text), 60, 10)
+    assert (quote.blocks, quote.is_cut) == ([quoted], True)
 
 
 def test_a_quote_of_a_short_passage_is_all_of_it():
