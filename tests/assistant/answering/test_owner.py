@@ -239,6 +239,14 @@ def test_the_threshold_decides_and_is_shown(owner, project):
     assert "No passage was found" in section(try_out(owner, project, "zzyzx"), "Decision")
 
 
+def test_each_passage_shows_a_part_of_its_text(owner, project, tmp_path):
+    page = "# Zebras\n\n## Food\n\nA zebra eats grass.\n\n## Sleep\n\nA zebra sleeps standing.\n"
+    (tmp_path / "docs" / "zebras.md").write_text(page)
+    ingest(project.project, read_folder(tmp_path / "docs"))
+    parts = re.findall("<summary><bdi>(.*?)</bdi>", section(try_out(owner, project, "zebra"), "Passages"))
+    assert sorted(parts) == ["A zebra eats grass.", "A zebra sleeps standing."]
+
+
 def test_the_question_may_come_from_a_page_in_a_version(owner, project, tmp_path):
     def scores(question: str = "acme", **fields: str) -> dict[str, float]:
         shown = section(try_out(owner, project, question, **fields), "Passages")
