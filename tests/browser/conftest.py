@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    FloatRect,
     Locator,
     Page,
     ViewportSize,
@@ -58,6 +59,14 @@ expect.set_options(timeout=PATIENCE * 1000)
 def find_program() -> str:
     """The system's Chromium."""
     return next(filter(None, map(shutil.which, WITHOUT_WINDOW)))
+
+
+def box_of(element: Locator) -> FloatRect:
+    """Where an element is on the screen, in pixels, once it is shown. Playwright itself answers None before."""
+    expect(element).to_be_visible()
+    box = element.bounding_box()
+    assert box
+    return box
 
 
 def follow(link: Locator) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.conftest import box_of
 from tests.conftest import Service, Tenant, wait_for
 
 pytestmark = pytest.mark.browser
@@ -204,7 +205,7 @@ def test_an_excerpt_ends_with_a_whole_word_and_the_dialog_is_whole_at_640_pixels
     page.get_by_role("combobox").fill("wonderful")
     excerpt = str(page.locator(".page-row .excerpt").text_content())
     assert re.fullmatch(r"(wonderful )*wonderful…", excerpt)
-    box = page.locator(".search-dialog").bounding_box()
+    box = box_of(page.locator(".search-dialog"))
     assert box is not None
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= page.evaluate("document.documentElement.clientWidth")
@@ -231,13 +232,13 @@ def test_asking_goes_on_in_the_same_place_and_is_remembered(tab: Callable[..., P
     page.keyboard.press("Control+k")
     page.keyboard.type("rate limits")
     expect(page.locator(".page-row").first).to_be_visible()
-    box = page.locator(".search-dialog").bounding_box()
+    box = box_of(page.locator(".search-dialog"))
     page.keyboard.press("Home")
     page.keyboard.press("Enter")
     chat = page.get_by_role("dialog", name="Ask the docs")
     expect(chat.get_by_role("article").first).to_contain_text("rate limits")
     expect(chat.get_by_role("textbox")).to_be_focused()
-    assert chat.bounding_box() == box
+    assert box_of(chat) == box
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     expect(button).to_be_focused()
@@ -377,7 +378,7 @@ def test_it_fills_a_phone_and_nothing_sticks_out(tab: Callable[..., Page]) -> No
     page.get_by_role("searchbox").tap()
     page.get_by_role("combobox").fill("rate limits")
     expect(page.get_by_role("option").first).to_be_visible()
-    box = page.locator(".search-dialog").bounding_box()
+    box = box_of(page.locator(".search-dialog"))
     assert box
     assert (box["x"], box["y"], box["width"], box["height"]) == (0, 0, 390, 780)
     assert page.evaluate("document.documentElement.scrollWidth") == 390

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from docsite.core.tenants.models import ReaderKey
 from search import sources
 from search.indexing.ingest import ingest
-from tests.browser.conftest import SharedHostTab, violations
+from tests.browser.conftest import SharedHostTab, box_of, violations
 from tests.browser.test_search import FIND, answer, result
 from tests.conftest import Tenant, wait_for
 
@@ -318,7 +318,7 @@ def test_it_fills_a_phone(host: SearchHost) -> None:
     host.open("data-container='#bar'", body="<div id=bar></div>")
     host.page.get_by_role("button", name="Search").click()
     expect(host.field).to_be_focused()
-    assert host.dialog.bounding_box() == {"x": 0, "y": 0, "width": 390, "height": 780}
+    assert box_of(host.dialog) == {"x": 0, "y": 0, "width": 390, "height": 780}
     assert host.page.evaluate("document.documentElement.scrollWidth") == 390
 
 

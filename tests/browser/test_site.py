@@ -8,7 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
-from tests.browser.conftest import InTwo, violations
+from tests.browser.conftest import InTwo, box_of, violations
 from tests.conftest import Service, Tenant, wait_for
 
 pytestmark = pytest.mark.browser
@@ -147,7 +147,7 @@ def test_a_phone_shows_all_of_it(tab: Callable[..., Page], width: int) -> None:
     bar = page.get_by_role("toolbar", name="Selected text")
     expect(bar).to_be_in_viewport(ratio=1)
     line = page.evaluate("getSelection().getRangeAt(0).getBoundingClientRect().bottom")
-    assert bar.bounding_box()["y"] > line, "the system's own menu stands above"
+    assert box_of(bar)["y"] > line, "the system's own menu stands above"
     assert not widest(page)
 
 

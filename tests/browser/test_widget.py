@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from assistant.models import AssistantSettings
-from tests.browser.conftest import COUNT_VIOLATIONS, OPEN_ROOTS, SharedHostTab
+from tests.browser.conftest import COUNT_VIOLATIONS, OPEN_ROOTS, SharedHostTab, box_of
 from tests.conftest import Tenant, wait_for
 
 pytestmark = pytest.mark.browser
@@ -291,7 +291,7 @@ def test_the_owners_questions_are_offered_where_nothing_was_asked(
     host.launcher.click()
     starters = host.panel.get_by_role("list", name="Questions to start with").get_by_role("button")
     expect(starters).to_have_text(STARTERS)
-    assert min(starters.nth(number).bounding_box()["height"] for number in range(2)) >= 44
+    assert min(box_of(starters.nth(number))["height"] for number in range(2)) >= 44
     is_first = "(first) => first.getRootNode().activeElement === first"
     for _ in range(5):
         if not starters.first.evaluate(is_first):
@@ -552,11 +552,11 @@ def test_enter_sends_and_shift_enter_does_not(host: Host) -> None:
     host.answer(START, delta("Yes."), FINISH).open()
     host.show()
     expect(host.field).to_be_focused()
-    height = host.field.bounding_box()["height"]
+    height = box_of(host.field)["height"]
     host.field.press_sequentially("One")
     host.field.press("Shift+Enter")
     host.field.press_sequentially("two")
-    assert host.field.bounding_box()["height"] > height
+    assert box_of(host.field)["height"] > height
     assert host.asked == []
     host.field.press("Enter")
     expect(host.prose).to_have_text("Yes.")
@@ -680,7 +680,7 @@ def test_a_phone_gets_a_sheet_that_keeps_the_focus(make_host: Callable[..., Host
     host.show()
     expect(host.panel).to_be_visible()
     host.panel.evaluate("(panel) => Promise.all(panel.getAnimations().map((motion) => motion.finished))")
-    assert host.panel.bounding_box() == {"x": 0, "y": 0, **PHONE}
+    assert box_of(host.panel) == {"x": 0, "y": 0, **PHONE}
     expect(host.panel).to_have_attribute("aria-modal", "true")
     assert host.focused() == "DIALOG"
     host.ask("Is it?")
@@ -701,6 +701,6 @@ def test_every_button_is_large_enough_to_touch(host: Host) -> None:
     )
     expect(host.answers).to_have_attribute("data-phase", "failed")
     for button in host.panel.get_by_role("button").all():
-        box = button.bounding_box()
+        box = box_of(button)
         if box:
             assert min(box["width"], box["height"]) >= 44, button.get_attribute("aria-label")

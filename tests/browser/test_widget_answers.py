@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Route, WebSocketRoute, expect
 
+from tests.browser.conftest import box_of
 from tests.browser.test_widget import FINISH, PHONE, START, Event, Host, delta, host, make_host, send, source
 from tests.conftest import wait_for
 
@@ -240,7 +241,7 @@ def test_a_citation_opens_a_card_with_the_words_that_matter(host: Host) -> None:
     card.hover()
     host.page.wait_for_timeout(400)  # longer than it takes to close
     expect(card).to_be_visible()
-    box, frame = card.bounding_box(), host.panel.bounding_box()
+    box, frame = box_of(card), box_of(host.panel)
     assert frame["x"] <= box["x"]
     assert box["x"] + box["width"] <= frame["x"] + frame["width"]
     host.page.keyboard.press("Escape")
@@ -268,7 +269,7 @@ def test_a_finger_that_holds_a_citation_opens_its_card(make_host: Callable[..., 
     host = make_host(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
     link = host.url + "/limits#address"
     answered(host, cited(host, link), found(link), source(host.url + "/limits", "Limits"))
-    box = host.prose.locator(".cite").bounding_box()
+    box = box_of(host.prose.locator(".cite"))
     spot = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
     session = host.page.context.new_cdp_session(host.page)
     session.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [spot]})
@@ -277,7 +278,7 @@ def test_a_finger_that_holds_a_citation_opens_its_card(make_host: Callable[..., 
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     expect(card).to_be_visible()
     assert host.page.url.endswith("/host")
-    place = card.bounding_box()
+    place = box_of(card)
     assert place["x"] >= 0
     assert place["x"] + place["width"] <= 390
 
@@ -386,7 +387,7 @@ def test_citations_and_nearest_pages_are_large_enough_to_press(make_host: Callab
     nothing = {"type": "tool-output-available", "toolCallId": "c", "output": []}
     page = host.url + "/limits"
     answered(host, f"Not found.\n\n- [Limits]({page})\n\nSo [1]({page}).", nothing, status, source(page, "Limits"))
-    row = host.prose.locator("li a").bounding_box()
+    row = box_of(host.prose.locator("li a"))
     assert row["height"] >= (44 if touch else 24)
     # What is hit around the citation: nothing of its look is this large.
     reach = host.prose.locator(".cite").evaluate(
@@ -466,7 +467,7 @@ def test_a_long_search_is_one_line_on_a_phone(make_host: Callable[..., Host]) ->
     events = (search("c1", query="How?"), result("c1"), search("c2", query=QUERY * 3), result("c2"))
     answered(host, "It waits.", *events)
     line = host.panel.locator(".searches li")
-    assert line.bounding_box()["height"] < 24
+    assert box_of(line)["height"] < 24
     assert host.panel.locator(".transcript").evaluate("(log) => log.scrollWidth <= log.clientWidth")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import box_of
 from tests.browser.test_widget import FINISH, PHONE, START, Host, delta, make_host, send
 from tests.browser.test_widget import host as plain_host
 from tests.conftest import Tenant
@@ -111,7 +112,7 @@ def test_the_page_goes_along_until_its_chip_is_removed(opened: Host) -> None:
     expect(labels(opened)).to_have_text(["This page: Host"])
     remove = opened.button("Remove This page: Host")
     expect(remove).to_be_visible()
-    assert min(remove.bounding_box()[side] for side in ("width", "height")) >= 24
+    assert min(box_of(remove)[side] for side in ("width", "height")) >= 24
     remove.click()
     expect(opened.panel.locator(".chip")).to_have_count(0)
     assert opened.focused() == "Your question"
@@ -148,7 +149,7 @@ def test_all_that_can_go_along_is_in_sight(opened: Host) -> None:
     expect(labels(opened)).to_have_count(1 + 5)
     chips = opened.panel.locator(".chips")
     assert chips.evaluate("(list) => list.scrollHeight <= list.clientHeight && list.scrollWidth <= list.clientWidth")
-    tops = {chip.bounding_box()["y"] for chip in opened.panel.locator(".chip").all()}
+    tops = {box_of(chip)["y"] for chip in opened.panel.locator(".chip").all()}
     assert len(tops) == 3
 
 
@@ -441,12 +442,12 @@ def test_zoomed_in_four_times_all_is_within_reach(make_host: Callable[..., Host]
     host.open(body=PAGE).show()
     title = host.panel.get_by_role("heading", name="What are you looking for?")
     composer = host.panel.locator(".composer")
-    assert title.bounding_box()["y"] + title.bounding_box()["height"] < composer.bounding_box()["y"]
+    assert box_of(title)["y"] + box_of(title)["height"] < box_of(composer)["y"]
     host.field.fill("x\n" * 12)
-    assert composer.bounding_box()["height"] < 150
+    assert box_of(composer)["height"] < 150
     host.button("More").click()
     item(host, "Delete my data").click()
-    yes = host.button("Delete everything").bounding_box()
+    yes = box_of(host.button("Delete everything"))
     assert yes["y"] + yes["height"] <= 256
     host.button("Back").click()
     expect(composer).to_be_visible()
@@ -528,7 +529,7 @@ def test_the_menu_is_large_enough_to_touch(make_host: Callable[..., Host]) -> No
     host.launcher.tap()
     host.button("More").tap()
     for element in host.panel.locator("[role^=menuitem]").all():
-        assert element.bounding_box()["height"] >= 44
+        assert box_of(element)["height"] >= 44
     item(host, "About").tap()
     expect(host.panel.get_by_role("heading", name="About")).to_be_focused()
     expect(host.panel.get_by_text("24 hours")).to_be_visible()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import ViewportSize, expect
 
-from tests.browser.conftest import InTwo
+from tests.browser.conftest import InTwo, box_of
 from tests.browser.test_widget import FINISH, START, Host, delta, make_host
 from tests.browser.test_widget import host as plain_host
 from tests.conftest import Tenant
@@ -75,7 +75,7 @@ def settled(host: Host) -> dict[str, float]:
     """Where the panel is when it has stopped moving."""
     expect(host.panel.locator(".content")).to_be_attached()  # the skeleton has none
     host.panel.evaluate("(panel) => Promise.allSettled(panel.getAnimations().map((motion) => motion.finished))")
-    return dict(host.panel.bounding_box())
+    return dict(box_of(host.panel))
 
 
 def form(host: Host) -> str:
@@ -311,7 +311,7 @@ def test_the_attributes_of_the_tag_are_options(host: Host) -> None:
         'data-variant="modal" data-theme="dark" data-radius="4" data-side="left" data-align="top" data-z-index="7"',
     ).open()
     expect(host.page.locator("docs-assistant")).to_have_css("z-index", "7")
-    box = host.launcher.bounding_box()
+    box = box_of(host.launcher)
     assert (box["x"], box["y"]) == (16, 16)
     host.launcher.click()
     settled(host)
@@ -466,7 +466,7 @@ def test_the_next_page_looks_the_same_from_its_start(host: Host) -> None:
     host.page.reload()
     expect(host.launcher).to_have_text("Help")
     expect(host.launcher).to_have_css("opacity", "1")
-    assert host.launcher.bounding_box()["x"] == 16
+    assert box_of(host.launcher)["x"] == 16
 
 
 @pytest.mark.parametrize("how", ["hangs", "fails", "breaks", "says nonsense"])
@@ -614,7 +614,7 @@ def test_the_popover_opens_in_the_corner_of_its_launcher(host: Host) -> None:
     expect(host.launcher).to_be_hidden()
     assert host.panel.get_attribute("aria-modal") is None
     run(host, "DocsAssistant.update({ side: 'start', align: 'top' }), DocsAssistant.close()")
-    assert host.launcher.bounding_box()["x"] == host.launcher.bounding_box()["y"] == 16
+    assert box_of(host.launcher)["x"] == box_of(host.launcher)["y"] == 16
 
 
 def test_the_panel_pushes_the_page_where_there_is_room(make_host: Callable[..., Host]) -> None:
@@ -687,10 +687,10 @@ def test_it_becomes_a_sheet_and_back_without_losing_anything(host: Host) -> None
 
 def test_it_follows_the_direction_of_the_page(host: Host) -> None:
     host.open(attributes="dir=rtl")
-    assert host.launcher.bounding_box()["x"] == 16
+    assert box_of(host.launcher)["x"] == 16
     host.launcher.click()
     assert settled(host)["x"] == 16
-    close = host.button("Close").bounding_box()
+    close = box_of(host.button("Close"))
     assert close["x"] < 100
     run(host, "DocsAssistant.update({ side: 'right' })")
     assert settled(host)["x"] == 1280 - 16 - 400
@@ -817,11 +817,11 @@ def test_it_can_be_used_at_four_times_its_size(make_host: Callable[..., Host]) -
     host.ask("Is it?")
     expect(host.answers).to_have_attribute("data-phase", "done")
     for part in (host.button("Close"), host.field, host.button("Send")):
-        inner = part.bounding_box()
+        inner = box_of(part)
         assert 0 <= inner["x"] <= 320 - inner["width"]
         assert 0 <= inner["y"] <= 256 - inner["height"]
     log = host.panel.get_by_role("log")
-    assert log.bounding_box()["height"] > 80
+    assert box_of(log)["height"] > 80
     assert log.evaluate("(log) => log.scrollWidth <= log.clientWidth")
     assert host.panel.evaluate("(panel) => panel.scrollHeight <= panel.clientHeight")
 
@@ -910,7 +910,7 @@ def test_a_hostile_page_of_another_origin_cannot_spoil_it(
     foreign.pages.update(page_of(host, strict(host.url)))
     host.page.goto(foreign.url)
     expect(host.launcher).to_have_css("opacity", "1")
-    assert host.launcher.bounding_box()["height"] == 48
+    assert box_of(host.launcher)["height"] == 48
     host.ask("How do I install acme?")
     expect(host.answers).to_have_attribute("data-phase", "done")
     box = settled(host)

@@ -15,7 +15,7 @@ from analytics.collecting import recording
 from analytics.collecting.recording import Observation
 from analytics.reports import visitor_counts
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GPTBOT
-from tests.browser.conftest import follow, violations
+from tests.browser.conftest import box_of, follow, violations
 from tests.conftest import Service, Tenant
 
 pytestmark = pytest.mark.browser
@@ -233,10 +233,10 @@ def test_a_table_that_goes_on_fades_and_keeps_its_names(walk: Callable[..., Page
     table = page.locator(".scrolls").last
     expect(table).to_have_class(re.compile("more"))
     name = page.get_by_role("link", name="GPTBot")
-    before = name.bounding_box()
+    before = box_of(name)
     table.evaluate("box => box.scrollTo(10_000, 0)")
     expect(table).not_to_have_class(re.compile("more"))
-    assert name.bounding_box() == before
+    assert box_of(name) == before
 
 
 def test_a_call_is_copied(walk: Callable[..., Page], teammate: str) -> None:
