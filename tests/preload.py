@@ -1,6 +1,6 @@
-"""Imports the service and its libraries once, in the process from which those of the tests are forked.
+"""Imports the service and its libraries into one process. Every service that a test starts is a fork of it.
 
-Each of these then reads the settings from its own environment.
+Each fork then reads the settings from its own environment.
 
 Importing them takes two thirds of a start. Nothing here may start a thread or an event loop. No module may keep a
 setting that depends on the environment: `test_settings_at_import.py` looks at what they read.

@@ -79,7 +79,7 @@ def _find_scope(project: Project) -> Scope | None:
 
 
 def _list_paths(project: Project, hits: Sequence[Hit], parsed: Mapping[int, Sequence[Link]]) -> Iterator[str]:
-    """The paths that relative links of some hits may lead to."""
+    """Each path at which the page of a relative link may stand, for all links in some hits."""
     for number, of_hit in parsed.items():
         for link in of_hit:
             if not link.is_image and not _ABSOLUTE.match(link.target):

@@ -104,10 +104,10 @@ def find_best(plan: SearchPlan, limit: int) -> list[ScoredSection]:
 
 
 def load_compared(project: Project, sections: Sequence[ScoredSection]) -> list[Hit]:
-    """The first sections as hits with their texts, to be compared with the question for its chance.
+    """The best sections with their texts: the chance of an answer is estimated from them.
 
-    They lack what stands above and below them. At most two are of one page, unless all are, so the best one of another
-    page is among them.
+    What stands above and below them is not loaded. At most two are of one page, unless all are, so the best section of
+    another page is among them.
     """
     first = sections[: answerability.PASSAGES]
     loaded = load_sections(project, [one.candidate.section_id for one in first])

@@ -1,4 +1,4 @@
-"""Searches and exports are read from a real replica, and from the primary where the replica is behind or away.
+"""Searches and exports read from a real replica. If it is behind or does not answer, they read from the primary.
 
 When a replica becomes the primary, processes forget what they remember of the old one.
 """

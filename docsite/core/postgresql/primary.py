@@ -31,7 +31,7 @@ def forget_with(forget: Callable[[], object]) -> None:
 
 
 def check_server(expected: str = "") -> str:
-    """Find out which database server answers now. If another one answered last, forget what was read from that one.
+    """Find out which database server answers now, and clear the caches if it is not the one that answered last.
 
     Returns its start as text; empty for SQLite, whose file stays what it is. Raises OperationalError if it is another
     server than `expected`, which an earlier call returned: what was read since then may be that server's.

@@ -87,7 +87,7 @@ def test_a_table_comes_after_those_it_refers_to():
 
 
 def test_a_step_is_bounded_in_bytes_too(make_project, monkeypatch):
-    """Rows that hold megabytes are copied in steps of fewer rows."""
+    """The larger the rows are, the fewer of them are copied in one step."""
     project = make_project().project
     rows = ViewKeys.objects.order_by("pk").filter(project=project)
     ViewKeys.objects.bulk_create(ViewKeys(project=project, day=0, keys=bytes(size)) for size in (0, 800, 800, 800, 8))
