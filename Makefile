@@ -16,7 +16,8 @@ TOOLS := $(WIDGET)/node_modules/.package-lock.json
 BROWSER = PATH="$(CURDIR)/$(WIDGET)/node_modules/.bin:$(CURDIR)/$(VENV)/bin:$$PATH"
 PEERS := tests/bench/search
 # Tests of a file stay together, since they share services.
-PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
+# Machines that many share stall for seconds. A test that fails is run once more and listed as RERUN: look at those, too.
+PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder --reruns 1 -rR
 
 export DJANGO_SETTINGS_MODULE := docsite.settings
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

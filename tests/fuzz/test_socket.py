@@ -136,7 +136,7 @@ async def test_generated_frames_do_not_harm_the_socket(service, project, capsys)
             print(watch.report())  # noqa: T201
     assert faults == [], f"{len(faults)}: " + "\n".join(faults[:20])
     assert slowest < MAX_SECONDS
-    assert {400, 401, 404} <= set(statuses)  # 409, for two questions at once, depends on time
+    assert {400, 401} <= set(statuses)  # others depend on time: an ask that runs gives 409, one that has ended 404
     async with connect(url, origin=service.url, proxy=None) as socket:
         message = {"id": "m1", "role": "user", "parts": [{"type": "text", "text": "How do I install acme?"}]}
         await socket.send(

@@ -160,10 +160,15 @@ def test_no_string_takes_long(alphabet: str) -> None:
     strings += [
         (piece * MAX_LENGTH)[:MAX_LENGTH] for piece in ("h", "a.", "a-", "-User", "https://a.", "@a", "x ", "+http")
     ]
-    began = time.process_time()
-    for text in strings:
-        _classify.__wrapped__(text)
-    assert (time.process_time() - began) / len(strings) < 0.001
+
+    def seconds() -> float:
+        began = time.process_time()
+        for text in strings:
+            _classify.__wrapped__(text)
+        return (time.process_time() - began) / len(strings)
+
+    # It takes 0.3 ms on a slow machine, and many times that if a pattern goes back. Garbage is collected in one round.
+    assert any(seconds() < 0.003 for _ in range(3))
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ def test_text_beside_the_last_calls_is_no_answer(http, model_service, project):
 def test_a_question_in_another_language_reaches_the_model_though_nothing_matches(
     http, model_service, upstream, project
 ):
-    words = f"月曜日{project.domain[-6:]}を教えてください"
+    words = "月曜日の予定を教えてください"
     stream = parts(ask(http, model_service, project, text=words))
     assert values(stream, "a")[0]["result"] == []
     assert len(upstream.asked(words)) == 1

@@ -293,7 +293,7 @@ def test_unknown_words_find_nothing_quickly(zoo):
         page_search.find(zoo.project, " ".join(f"qwx{chr(97 + n % 26)}{chr(97 + n // 26)}vkqz" for n in range(150)))
         == []
     )
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 5
 
 
 ODD = {
