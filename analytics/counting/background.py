@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from analytics.counting import partitions
 from analytics.counting.sealer import seal
 from analytics.counting.sweeper import sweep
 from docsite.core.background import BackgroundThread
@@ -30,6 +31,7 @@ class _Sealer(BackgroundThread):
     def work(self) -> None:
         """Seal, then sweep, even if the views of a project cannot be sealed."""
         try:
+            partitions.extend()
             seal(timeout=3600)
         finally:
             if claimed := routines.claim(SWEEP, SWEEP_PAUSE):

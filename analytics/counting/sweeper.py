@@ -11,7 +11,8 @@ from django.db import connection, transaction
 from django.db.models import Min
 from django.utils import timezone
 
-from analytics.counting import unsealed, visit_history
+from analytics.counting import partitions, unsealed, visit_history
+from analytics.counting.partitions import Removable
 from analytics.counting.sealer import (
     HOUR,
     Lease,
@@ -67,27 +68,32 @@ def sweep(*, force: bool = False, go_on: Callable[[], object] = bool) -> int:
     """
     now = timezone.now()
     due = Seal.objects.all() if force else Seal.objects.filter(swept_at__lte=now - EVERY)
-    days, removed = _own_days(), 0
+    days, removable = _own_days(), []
     for project_id in due.order_by("project_id").values_list("project_id", flat=True).distinct():
-        removed += _sweep_project(project_id, days.get(project_id, settings.ENV.raw_view_days))
-        Seal.objects.filter(project=project_id).update(swept_at=now)
+        removable.append(_trim_project(project_id, days.get(project_id, settings.ENV.raw_view_days)))
+        go_on()
+    removed = partitions.drop_old(removable)  # at once; what is left row by row
+    for views in removable:
+        removed += _remove_older(views)
+        Seal.objects.filter(project=views.project_id).update(swept_at=now)
         go_on()
     key_rotation.sweep()
     return removed
 
 
-def _sweep_project(project_id: int, days: int) -> int:
+def _trim_project(project_id: int, days: int) -> Removable:
+    """Trim the visit histories of a project. Returns which of its views may be removed then."""
     for shard in list_shards(project_id):
         _trim_shard(project_id, shard, days)
         _merge_ended_hours(project_id, shard)
     unsealed.mark_if_unsealed(project_id)
-    return _remove_older(project_id, days)
-
-
-def _remove_older(project_id: int, days: int) -> int:
-    """Remove old views and keys. Sample views stay, because removing them from the counts needs them."""
     sealed_to = Seal.objects.filter(project=project_id).aggregate(least=Min("sealed_to"))["least"] or 0
-    oldest = _first_hour(days) - 24  # a day later, since a report may be reading them now
+    return Removable(project_id, _first_hour(days) - 24, sealed_to)  # a day later: a report may be reading them now
+
+
+def _remove_older(views: Removable) -> int:
+    """Remove old views and keys. Sample views stay, because removing them from the counts needs them."""
+    project_id, oldest, sealed_to = views
     ViewKeys.objects.filter(project=project_id, day__lt=oldest // 24).delete()
     removed = 0
     with connection.cursor() as cursor:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests import scenarios
-from tests.analytics.counting import crashes, leases
+from tests.analytics.counting import crashes, leases, view_partitions
 from tests.analytics.counting.history import as_reported, brute, history
 from tests.conftest import PATIENCE
 from tests.docsite.core.workspace.older_settings import a_database_of_the_state_before
@@ -105,3 +105,25 @@ def test_settings_of_an_older_database_move_into_the_rows_of_the_apps_and_back(n
 
 def test_projects_go_on_from_the_one_watermark_and_back(new_database):
     scenarios.run(leases.from_one_watermark_to_many, new_database("older_watermark"))
+
+
+@pytest.fixture(scope="module")
+def partitioned(new_database: Callable[[str], dict[str, str]]) -> dict[str, str]:
+    """A database for the tests of partitions, which give many ids away."""
+    return new_database("partitions")
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        view_partitions.dropped_when_old,
+        view_partitions.kept_for_others,
+        view_partitions.nobody_waits,
+        view_partitions.several_at_once,
+        view_partitions.without_room,
+        view_partitions.back_and_forth,
+    ],
+    ids=lambda scenario: scenario.__name__,
+)
+def test_old_views_go_with_their_partitions(partitioned: dict[str, str], scenario: Callable[[], None]) -> None:
+    scenarios.run(scenario, partitioned)

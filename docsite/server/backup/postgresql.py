@@ -50,7 +50,9 @@ def is_empty() -> bool:
 
 
 def _count(cursor: Any) -> dict[str, int]:
-    cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+    cursor.execute(  # partitions, not what they are parts of
+        "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
+    )
     tables = [name for (name,) in cursor.fetchall()]
 
     def fetch(sql: str) -> int:

@@ -1,9 +1,13 @@
 """The database as each connection gets it, and what the service does when the disk is full."""
 
+from pathlib import Path
+
 import httpx
 import pytest
 from django.db import connection
 
+from docsite.core.sweeper import shrink_file
+from tests import scenarios
 from tests.conftest import assert_error, question, wait_for
 from tests.processes import manage
 
@@ -36,6 +40,38 @@ def test_writers_wait_for_each_other():
     with connection.cursor() as cursor:
         assert cursor.execute("PRAGMA busy_timeout").fetchone()[0] >= 5_000
     assert connection.transaction_mode == "IMMEDIATE"
+
+
+def delete_much() -> None:
+    """Fill the database, delete half of it, then the rest, and give the space back each time."""
+    file = Path(connection.settings_dict["NAME"])
+
+    def size() -> int:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return file.stat().st_size >> 20
+
+    small = size()
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE much (number INTEGER PRIMARY KEY, bytes BLOB)")
+        cursor.executemany("INSERT INTO much VALUES (%s, zeroblob(100000))", [[number] for number in range(1_000)])
+        assert shrink_file() == 0
+        full = size()
+        assert full > small + 90
+        cursor.execute("DELETE FROM much WHERE number < 100")
+        assert shrink_file() == 0, "new rows will need so little"
+        assert size() == full
+        cursor.execute("DELETE FROM much WHERE number % 10")
+        assert shrink_file() > 0
+        assert small + 10 < size() < full // 2
+        cursor.execute("SELECT sum(length(bytes)) FROM much")
+        assert cursor.fetchone() == (90 * 100_000,)
+        cursor.execute("PRAGMA integrity_check")
+        assert cursor.fetchone() == ("ok",)
+
+
+def test_deleted_rows_give_their_space_back(copy_database, tmp_path):
+    scenarios.run(delete_much, copy_database(tmp_path))
 
 
 @ON_SQLITE

@@ -20,7 +20,16 @@ class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         """Wait for the lock, then migrate."""
         with _lock():
+            _let_file_shrink()
             super().handle(*args, **options)
+
+
+def _let_file_shrink() -> None:
+    """Have SQLite list, in a new file, what to move when pages are free: see `docsite.core.sweeper.shrink_file`."""
+    if connection.vendor == "sqlite" and not connection.introspection.table_names():
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            cursor.execute("VACUUM")
 
 
 @contextmanager
