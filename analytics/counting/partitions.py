@@ -87,15 +87,16 @@ def drop_old(removable: Sequence[Removable]) -> int:
 
 
 def _drop(partition: Partition, removable: Sequence[Removable]) -> int:
-    def drop() -> int:
-        if _has_rows_that_stay(partition, removable):
-            return 0
-        removed = int(_fetch(f"SELECT count(*) FROM {partition.name}"))
-        _execute(f"DROP TABLE {partition.name}")
-        return removed
+    # Read before the table is locked, since it may take seconds: so old a partition gets no new rows.
+    if _has_rows_that_stay(partition, removable):
+        return 0
+    views = int(_fetch(f"SELECT count(*) FROM {partition.name}"))
 
-    # Asked before, too: the answer may take a second, for which nobody should wait.
-    return 0 if _has_rows_that_stay(partition, removable) else _run_alone(drop)
+    def drop() -> int:
+        _execute(f"DROP TABLE IF EXISTS {partition.name}")  # another process may have done it
+        return views
+
+    return _run_alone(drop)
 
 
 def _has_rows_that_stay(partition: Partition, removable: Sequence[Removable]) -> bool:
