@@ -31,9 +31,9 @@ class _Sealer(BackgroundThread):
     def work(self) -> None:
         """Seal, then sweep, even if the views of a project cannot be sealed."""
         try:
-            partitions.extend()
             seal(timeout=3600)
         finally:
+            partitions.extend()
             if claimed := routines.claim(SWEEP, SWEEP_PAUSE):
                 sweep(go_on=claimed.extend)
                 claimed.finish(SWEEP_PAUSE)

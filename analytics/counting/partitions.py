@@ -8,12 +8,16 @@ https://www.postgresql.org/docs/current/ddl-partitioning.html
 On SQLite the functions do nothing.
 """
 
+import logging
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, ProgrammingError, connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.errors import LockNotAvailable
+
+logger = logging.getLogger(__name__)
 
 TABLE = "analytics_pageview"
 DEFAULT = "analytics_pageview_rest"
@@ -23,6 +27,8 @@ _HOUR = 3_600_000_000  # microseconds
 _LOCK = 0x5EA2  # of PostgreSQL's advisory locks
 _LOCK_MILLISECONDS = 200  # others who read or store views wait behind one who waits for the table
 _BOUNDS = re.compile(r"FOR VALUES FROM \((?:'?(\d+)'?|MINVALUE)\) TO \('?(\d+)'?\)")
+
+_refusal = ""  # the database's, that is in the log already
 
 
 class Partition(NamedTuple):
@@ -34,21 +40,21 @@ class Partition(NamedTuple):
 
 
 class Removable(NamedTuple):
-    """Which views of a project may go: they and their arrival are before an hour, and their ids are up to `newest`.
+    """Which views of a project may go: they and their arrival are before an hour, and their ids are up to `done_to`.
 
     Sample views stay.
     """
 
     project_id: int
     before_hour: int  # since 1970
-    newest: int
+    done_to: int
 
 
-def list_partitions() -> list[Partition]:
+def list_partitions(database: BaseDatabaseWrapper = connection) -> list[Partition]:
     """All but the default partition, by their ids. Empty on SQLite."""
-    if connection.vendor != "postgresql":
+    if database.vendor != "postgresql":
         return []
-    with connection.cursor() as cursor:
+    with database.cursor() as cursor:
         cursor.execute(
             "SELECT relname, pg_get_expr(relpartbound, oid) FROM pg_class "
             "WHERE oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = %s::regclass)",
@@ -59,87 +65,96 @@ def list_partitions() -> list[Partition]:
     return sorted(ranges, key=lambda partition: partition.start)
 
 
-def extend() -> int:
+def extend(database: BaseDatabaseWrapper = connection) -> int:
     """Make partitions for the ids to come, where there is room for fewer than `MIN_IDS`. Returns their number.
 
-    If the table is in use, or another process does it, it makes none; the next call does.
+    If the table is in use, or another process does it, it makes none; the next call does. If the user of the database
+    may not do it, the log says so once, and views go to the default partition.
     """
 
     def make() -> int:
-        partitions, made = list_partitions(), 0
-        while _lacks_room(partitions):
-            partitions.append(_make(partitions))
+        partitions, made = list_partitions(database), 0
+        while _lacks_room(database, partitions):
+            partitions.append(_make(database, partitions))
             made += 1
         return made
 
-    return _run_alone(make) if _lacks_room(list_partitions()) else 0
+    global _refusal
+    try:
+        return _run_alone(database, make) if _lacks_room(database, list_partitions(database)) else 0
+    except ProgrammingError as failure:
+        if str(failure) != _refusal:
+            _refusal = str(failure)
+            logger.warning("Views go to the default partition, since no other can be made: %s", _refusal.strip())
+        return 0
 
 
-def drop_old(removable: Sequence[Removable]) -> int:
-    """Drop the partitions all of whose views may go, also empty ones. Returns the number of views that are gone.
+def list_old() -> list[Partition]:
+    """The partitions that get no new views, since their ids were given long ago."""
+    return [one for one in list_partitions() if one.end + MIN_IDS <= _newest_id(connection)]
 
-    Views of projects that are not named stay, and their partitions with them. If the table is in use, nothing is
+
+def drop(partition: Partition, removable: Sequence[Removable]) -> int:
+    """Drop an old partition if all its views may go, or it has none. Returns the number of views that are gone.
+
+    Views of projects that are not named stay, and their partition with them. If the table is in use, nothing is
     dropped; the next call does it.
     """
-    partitions = list_partitions()
-    old = [partition for partition in partitions if partition.end + MIN_IDS <= _newest_id()]
-    return sum(_drop(partition, removable) for partition in old)
-
-
-def _drop(partition: Partition, removable: Sequence[Removable]) -> int:
-    # Read before the table is locked, since it may take seconds: so old a partition gets no new rows.
+    # Read before the table is locked, since it may take seconds.
     if _has_rows_that_stay(partition, removable):
         return 0
-    views = int(_fetch(f"SELECT count(*) FROM {partition.name}"))
+    views = int(_fetch(connection, f"SELECT count(*) FROM {partition.name}"))
 
     def drop() -> int:
-        _execute(f"DROP TABLE IF EXISTS {partition.name}")  # another process may have done it
+        _execute(connection, f"DROP TABLE IF EXISTS {partition.name}")  # another process may have done it
         return views
 
-    return _run_alone(drop)
+    return _run_alone(connection, drop)
 
 
 def _has_rows_that_stay(partition: Partition, removable: Sequence[Removable]) -> bool:
     columns = [list(column) for column in zip(*removable, strict=True)] or [[], [], []]
     return bool(
         _fetch(
+            connection,
             f"SELECT EXISTS (SELECT 1 FROM {partition.name} AS view "
-            "LEFT JOIN unnest(%s::int8[], %s::int8[], %s::int8[]) AS may_go (project_id, before_hour, newest) "
+            "LEFT JOIN unnest(%s::int8[], %s::int8[], %s::int8[]) AS may_go (project_id, before_hour, done_to) "
             "ON may_go.project_id = view.project_id WHERE may_go.project_id IS NULL OR sample "
-            f"OR at >= before_hour * {_HOUR} OR received >= before_hour OR id > newest)",
+            f"OR at >= before_hour * {_HOUR} OR received >= before_hour OR id > done_to)",
             *columns,
         )
     )
 
 
-def _make(partitions: Sequence[Partition]) -> Partition:
+def _make(database: BaseDatabaseWrapper, partitions: Sequence[Partition]) -> Partition:
     """Make the next partition. It begins after the rows that are in the default one."""
     start = partitions[-1].end
-    if stray := _fetch(f"SELECT max(id) FROM {DEFAULT} WHERE id >= %s", start):
-        start = max(stray, _newest_id()) + MIN_IDS
+    if stray := _fetch(database, f"SELECT max(id) FROM {DEFAULT} WHERE id >= %s", start):
+        start = max(stray, _newest_id(database)) + MIN_IDS
     size = max(MIN_IDS, (start - partitions[0].start) // MAX_PARTITIONS)
     made = Partition(f"{TABLE}_{start}", start, start + size)
-    _execute(f"CREATE TABLE {made.name} PARTITION OF {TABLE} FOR VALUES FROM ({made.start}) TO ({made.end})")
+    _execute(database, f"CREATE TABLE {made.name} PARTITION OF {TABLE} FOR VALUES FROM ({made.start}) TO ({made.end})")
     return made
 
 
-def _lacks_room(partitions: Sequence[Partition]) -> bool:
-    return bool(partitions) and partitions[-1].end - _newest_id() < MIN_IDS
+def _lacks_room(database: BaseDatabaseWrapper, partitions: Sequence[Partition]) -> bool:
+    return bool(partitions) and partitions[-1].end - _newest_id(database) < MIN_IDS
 
 
-def _newest_id() -> int:
+def _newest_id(database: Any) -> int:
     """The last id that was given."""
-    return int(_fetch(f"SELECT last_value FROM {_fetch('SELECT pg_get_serial_sequence(%s, %s)', TABLE, 'id')}"))
+    sequence = _fetch(database, "SELECT pg_get_serial_sequence(%s, 'id')", TABLE)
+    return int(_fetch(database, f"SELECT last_value FROM {sequence}"))
 
 
-def _run_alone(work: Callable[[], int]) -> int:
+def _run_alone(database: Any, work: Callable[[], int]) -> int:
     """Do work in a transaction that has the table to itself. Returns 0 if others use it now, or do such work."""
     try:
-        with transaction.atomic():
-            _execute(f"SET LOCAL lock_timeout = {_LOCK_MILLISECONDS}")
-            if not _fetch("SELECT pg_try_advisory_xact_lock(%s)", _LOCK):
+        with transaction.atomic(using=database.alias):
+            _execute(database, f"SET LOCAL lock_timeout = {_LOCK_MILLISECONDS}")
+            if not _fetch(database, "SELECT pg_try_advisory_xact_lock(%s)", _LOCK):
                 return 0
-            _execute(f"LOCK TABLE ONLY {TABLE} IN ACCESS EXCLUSIVE MODE")
+            _execute(database, f"LOCK TABLE ONLY {TABLE} IN ACCESS EXCLUSIVE MODE")
             return work()
     except OperationalError as failure:
         if isinstance(failure.__cause__, LockNotAvailable):
@@ -147,12 +162,12 @@ def _run_alone(work: Callable[[], int]) -> int:
         raise
 
 
-def _fetch(query: str, *values: Any) -> Any:
-    with connection.cursor() as cursor:
+def _fetch(database: Any, query: str, *values: Any) -> Any:
+    with database.cursor() as cursor:
         cursor.execute(query, values)
         return cursor.fetchone()[0]
 
 
-def _execute(statement: str) -> None:
-    with connection.cursor() as cursor:
+def _execute(database: Any, statement: str) -> None:
+    with database.cursor() as cursor:
         cursor.execute(statement)

@@ -2,12 +2,12 @@
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 import numpy as np
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import Min
 from django.utils import timezone
 
@@ -64,36 +64,72 @@ def sweep(*, force: bool = False, go_on: Callable[[], object] = bool) -> int:
     """Trim the visit histories and remove old raw views that are sealed, of each project at most once a day.
 
     The first sweep of a project waits a day: while histories are untrimmed, old logs can be imported in any order.
-    Returns the number of removed views. `go_on` is called after each project.
+    Returns the number of removed views. `go_on` is called after each project and partition. Raises the first failure
+    of a project after the others.
     """
     now = timezone.now()
     due = Seal.objects.all() if force else Seal.objects.filter(swept_at__lte=now - EVERY)
-    days, removable = _own_days(), []
-    for project_id in due.order_by("project_id").values_list("project_id", flat=True).distinct():
-        removable.append(_trim_project(project_id, days.get(project_id, settings.ENV.raw_view_days)))
+    days, removable, removed = _own_days(), [], 0
+    failures: list[Exception] = []
+
+    @contextlib.contextmanager
+    def carry_on() -> Iterator[None]:
+        try:
+            yield
+        except (InterfaceError, OperationalError):  # the database does not answer
+            raise
+        except Exception as failure:  # the others must be swept
+            failures.append(failure)
         go_on()
-    removed = partitions.drop_old(removable)  # at once; what is left row by row
+
+    due_ids = list(due.order_by("project_id").values_list("project_id", flat=True).distinct())
+    for project_id in due_ids:
+        with carry_on():
+            _trim_project(project_id, days.get(project_id))
+            removable.append(_find_removable(project_id, days.get(project_id)))
+    if removable and (old := partitions.list_old()):
+        every = [*removable, *_list_swept_before(due_ids, days)]
+        for partition in old:
+            with carry_on():
+                removed += partitions.drop(partition, every)
     for views in removable:
-        removed += _remove_older(views)
-        Seal.objects.filter(project=views.project_id).update(swept_at=now)
-        go_on()
+        with carry_on():
+            removed += _remove_older(views)
+            Seal.objects.filter(project=views.project_id).update(swept_at=now)
     key_rotation.sweep()
+    if failures:
+        raise failures[0]
     return removed
 
 
-def _trim_project(project_id: int, days: int) -> Removable:
-    """Trim the visit histories of a project. Returns which of its views may be removed then."""
+def _trim_project(project_id: int, own_days: int | None) -> None:
     for shard in list_shards(project_id):
-        _trim_shard(project_id, shard, days)
+        _trim_shard(project_id, shard, _limit_days(own_days))
         _merge_ended_hours(project_id, shard)
     unsealed.mark_if_unsealed(project_id)
-    sealed_to = Seal.objects.filter(project=project_id).aggregate(least=Min("sealed_to"))["least"] or 0
-    return Removable(project_id, _first_hour(days) - 24, sealed_to)  # a day later: a report may be reading them now
+
+
+def _find_removable(project_id: int, own_days: int | None, earlier: int = 0) -> Removable:
+    """Which views of a project may be removed, or could be so many hours earlier."""
+    done_to = Seal.objects.filter(project=project_id).aggregate(least=Min("sealed_to"))["least"] or 0
+    before = _first_hour(_limit_days(own_days)) - 24  # a day later: a report may be reading them now
+    return Removable(project_id, before - earlier, done_to)
+
+
+def _list_swept_before(due_ids: list[int], days: dict[int, int]) -> list[Removable]:
+    """What may be removed of projects that are not due: their last sweep was less than a day ago, and trimmed up to it.
+
+    A project that waits for its first sweep has no views that arrived so long ago.
+    """
+    every = Seal.objects.order_by("project_id").values_list("project_id", flat=True).distinct()
+    return [
+        _find_removable(project_id, days.get(project_id), earlier=24) for project_id in set(every).difference(due_ids)
+    ]
 
 
 def _remove_older(views: Removable) -> int:
     """Remove old views and keys. Sample views stay, because removing them from the counts needs them."""
-    project_id, oldest, sealed_to = views
+    project_id, oldest, done_to = views
     ViewKeys.objects.filter(project=project_id, day__lt=oldest // 24).delete()
     removed = 0
     with connection.cursor() as cursor:
@@ -102,7 +138,7 @@ def _remove_older(views: Removable) -> int:
             cursor.execute(
                 "DELETE FROM analytics_pageview WHERE id IN (SELECT id FROM analytics_pageview "
                 "WHERE project_id = %s AND at < %s AND received < %s AND id <= %s AND NOT sample LIMIT %s)",
-                [project_id, oldest * HOUR, oldest, sealed_to, REMOVE_VIEWS],
+                [project_id, oldest * HOUR, oldest, done_to, REMOVE_VIEWS],
             )
             if not cursor.rowcount:
                 return removed

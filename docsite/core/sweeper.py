@@ -32,7 +32,7 @@ class Sweeper(BackgroundThread):
     def work(self) -> None:
         """Sweep if it is time to."""
         if claimed := routines.claim(NAME, EVERY):
-            sweep_once([*self.sweeps, shrink_file], claimed.extend)
+            sweep_once([*self.sweeps, lambda: shrink_file(claimed.extend)], claimed.extend)
             claimed.finish(EVERY)
 
 
@@ -48,23 +48,27 @@ def sweep_once(sweeps: Iterable[Callable[[], object]], go_on: Callable[[], objec
         go_on()
 
 
-def shrink_file() -> int:
-    """Give free pages of the SQLite file back to the disk, in small steps. Returns their number.
+def shrink_file(go_on: Callable[[], object] = bool) -> int:
+    """Give free pages of the SQLite file back to the disk, in small steps, after each of which `go_on` is called.
+    Returns their number.
 
     It keeps those that new rows will soon need: a quarter of the file. A file that an earlier release made has no list
     of what to move: `PRAGMA auto_vacuum = INCREMENTAL; VACUUM;` makes one. https://www.sqlite.org/pragma.html#pragma_auto_vacuum
     """
     if connection.vendor != "sqlite" or _read_pragma("auto_vacuum") != _INCREMENTAL:
         return 0
-    freed = 0
-    while _read_pragma("freelist_count") > max(MIN_FREE_PAGES, _read_pragma("page_count") // 4):
+    before = free = _read_pragma("freelist_count")
+    while free > max(MIN_FREE_PAGES, _read_pragma("page_count") // 4):
         began = time.monotonic()
         with connection.cursor() as cursor:
             cursor.execute(f"PRAGMA incremental_vacuum({PAGES_OF_A_STEP})")
             cursor.fetchall()  # each step of the statement moves a page
-        freed += PAGES_OF_A_STEP
+        last, free = free, _read_pragma("freelist_count")
+        if free >= last:  # others free pages as fast
+            break
+        go_on()
         time.sleep(time.monotonic() - began)
-    return freed
+    return before - free
 
 
 def _read_pragma(name: str) -> int:

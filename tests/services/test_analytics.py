@@ -118,6 +118,8 @@ def partitioned(new_database: Callable[[str], dict[str, str]]) -> dict[str, str]
     [
         view_partitions.dropped_when_old,
         view_partitions.kept_for_others,
+        view_partitions.dropped_with_others,
+        view_partitions.one_failure,
         view_partitions.nobody_waits,
         view_partitions.several_at_once,
         view_partitions.without_room,

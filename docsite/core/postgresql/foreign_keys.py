@@ -48,18 +48,21 @@ class CascadeInDatabase(migrations.RunPython):
             (name,) = (name for name in names if not name.endswith(SUFFIX))  # a crash may have left a new one
             old, new = quote(name), quote(f"{name[:50]}{SUFFIX}")
             target = field.related_model._meta
-            _run(
+            run_with_short_locks(
                 editor,
                 f"{table} DROP CONSTRAINT IF EXISTS {new}",
                 f"{table} ADD CONSTRAINT {new} FOREIGN KEY ({quote(field.column)}) REFERENCES {quote(target.db_table)} "
                 f"({quote(target.pk.column)}){on_delete} DEFERRABLE INITIALLY DEFERRED NOT VALID",
             )
-            _run(editor, f"{table} VALIDATE CONSTRAINT {new}")
-            _run(editor, f"{table} DROP CONSTRAINT {old}", f"{table} RENAME CONSTRAINT {new} TO {old}")
+            run_with_short_locks(editor, f"{table} VALIDATE CONSTRAINT {new}")
+            run_with_short_locks(editor, f"{table} DROP CONSTRAINT {old}", f"{table} RENAME CONSTRAINT {new} TO {old}")
 
 
-def _run(editor: BaseDatabaseSchemaEditor, *statements: str) -> None:
-    """Run statements in a transaction that waits for its locks only briefly, again and again."""
+def run_with_short_locks(editor: BaseDatabaseSchemaEditor, *statements: str) -> None:
+    """Run statements in a transaction that waits for its locks only briefly, again and again.
+
+    Raises OperationalError if others hold the tables for a minute.
+    """
     for attempt in range(1, ATTEMPTS + 1):
         try:
             with transaction.atomic(using=editor.connection.alias):

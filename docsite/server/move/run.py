@@ -7,6 +7,7 @@ from django.db import DatabaseError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 
+from analytics.counting import partitions
 from docsite.server.backup.rows import BackupError, compare, count_rows
 from docsite.server.move import copying, id_counters, source, target
 
@@ -34,12 +35,13 @@ def move(url: str, record: Callable[[], None], report: Report) -> dict[str, int]
             target.check_state(new, state)
         else:
             target.begin(new, models, state)
-        counts = _count(connection, models)
+        counts, last = _count(connection, models), id_counters.load(models)
+        id_counters.store(new, models, last)
+        partitions.extend(new)  # for the views that are copied
         for model in models:
             table = model._meta.db_table
             copying.copy(model, new, lambda rows, table=table: report(table, rows, counts[table]))  # type: ignore[misc]
         compare(counts, _count(new, models))
-        last = id_counters.load(models)
     target.finish(new, lambda: id_counters.store(new, models, last))
     return counts
 

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.db.models import QuerySet
+from django.utils import timezone
 
 from analytics.counting import partitions, sealer, sweeper
 from analytics.counting.partitions import list_partitions
-from analytics.models import PageView
+from analytics.models import PageView, Seal
 from docsite.core.tenants.models import Project
 from tests.analytics.counting.crashes import new_project, record
 from tests.analytics.counting.history import Seen, history, windows
@@ -52,6 +55,11 @@ def rows_of(name: str) -> int:
         return int(cursor.fetchone()[0])
 
 
+def views_in(partition: partitions.Partition) -> "QuerySet[PageView]":
+    """The views with its ids."""
+    return PageView.objects.filter(pk__gte=partition.start, pk__lt=partition.end)
+
+
 @contextmanager
 def in_use() -> Iterator[None]:
     """While somebody else reads the views in a long transaction."""
@@ -68,6 +76,11 @@ def sweep_twice() -> int:
     PageView.objects.update(received=0)
     assert sealer.seal(PATIENCE)
     return sweeper.sweep(force=True)
+
+
+def drop_old(removable: list[partitions.Removable]) -> int:
+    """Drop what may be dropped. Returns the number of views that are gone."""
+    return sum(partitions.drop(partition, removable) for partition in partitions.list_old())
 
 
 def dropped_when_old() -> None:
@@ -98,20 +111,65 @@ def kept_for_others() -> None:
     fill(project, 60, 6)
     assert sealer.seal(PATIENCE)
     PageView.objects.update(received=0)
-    mine = PageView.objects.filter(project=project).order_by("pk")
-    ranges = [mine.filter(pk__gte=one.start, pk__lt=one.end) for one in list_partitions()]
+    mine = PageView.objects.filter(project=project)
+    ranges = [views_in(one).filter(project=project).order_by("pk") for one in list_partitions()]
     by_partition = [some for some in ranges if some.count() == IDS][:4]
     of_other, sample, counted, uncounted = (some.first() for some in by_partition)
     mine.filter(pk=of_other.pk).update(project=other)
     mine.filter(pk=sample.pk).update(sample=True)
     limit = partitions.Removable(project.pk, sweeper._first_hour(30), uncounted.pk - 1)
     kept = {row.pk for some in by_partition for row in some} - {row.pk for row in by_partition[2]}
-    assert partitions.drop_old([limit]) == IDS
+    assert drop_old([limit]) == IDS
     assert not PageView.objects.filter(pk=counted.pk).exists()
     assert set(PageView.objects.filter(pk__in=[*kept, of_other.pk]).values_list("pk", flat=True)) == kept | {
         of_other.pk
     }
-    assert partitions.drop_old([]) == 0, "nothing is named"
+    assert drop_old([]) == 0, "nothing is named"
+
+
+def dropped_with_others() -> None:
+    """Projects are not swept at the same time. What one that is not due could have removed a day ago may go, too."""
+    begin_small()
+    project, other = new_project(), new_project()
+    fill(project, 60, 15)
+    assert sealer.seal(PATIENCE)
+    PageView.objects.update(received=0)
+    shared = next(one for one in list_partitions() if views_in(one).filter(project=project).count() == IDS)
+    some = views_in(shared)
+    some.filter(pk__lt=shared.start + 50).update(project=other)
+    sealer.list_shards(other.pk)
+    Seal.objects.filter(project=other).update(sealed_to=shared.end)
+    Seal.objects.exclude(project=project).update(swept_at=timezone.now())
+    Seal.objects.filter(project=project).update(swept_at=timezone.now() - 2 * sweeper.EVERY)
+    some.filter(project=other).update(received=sweeper._first_hour(30) - 40)
+    sweeper.sweep()
+    assert some.count() == 50, "it arrived after the last sweep of its project"
+    some.update(received=sweeper._first_hour(30) - 60)
+    Seal.objects.filter(project=project).update(swept_at=timezone.now() - 2 * sweeper.EVERY)
+    sweeper.sweep()
+    assert shared not in list_partitions()
+
+
+def one_failure() -> None:
+    """A project that cannot be swept does not keep the others from it."""
+    begin_small()
+    projects = [new_project() for _ in range(3)]
+    for project in projects:
+        record(project, history(random.Random(16), 20, 3, datetime.now(UTC) - timedelta(days=60)))
+    assert sealer.seal(PATIENCE)
+    PageView.objects.update(received=0)
+    trim = sweeper._trim_project
+
+    def fail(project_id: int, own_days: int | None) -> None:
+        if project_id == projects[1].pk:
+            raise ValueError("a damaged row")
+        trim(project_id, own_days)
+
+    sweeper._trim_project = fail
+    with pytest.raises(ValueError, match="a damaged row"):
+        sweeper.sweep(force=True)
+    sweeper._trim_project = trim
+    assert [PageView.objects.filter(project=project).count() for project in projects] == [0, 20, 0]
 
 
 def nobody_waits() -> None:
@@ -125,10 +183,10 @@ def nobody_waits() -> None:
     limit = partitions.Removable(project.pk, sweeper._first_hour(30), 1 << 60)
     partitions.MIN_IDS = 2 * IDS
     with in_use():
-        assert (partitions.extend(), partitions.drop_old([limit])) == (0, 0)
+        assert (partitions.extend(), drop_old([limit])) == (0, 0)
         assert len(list_partitions()) == count
     assert partitions.extend() == 1
-    assert partitions.drop_old([limit]) > 0
+    assert drop_old([limit]) > 0
 
 
 def several_at_once() -> None:
@@ -139,7 +197,7 @@ def several_at_once() -> None:
 
     def extend() -> None:
         try:
-            while partitions._lacks_room(list_partitions()):
+            while partitions._lacks_room(connection, list_partitions()):
                 partitions.extend()
         finally:
             connection.close()
@@ -186,8 +244,24 @@ def back_and_forth() -> None:
     views += new
     assert PageView.objects.order_by("-pk")[49].pk > before[-1]["id"]
     between = rows()
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE reader")
+        cursor.execute("GRANT SELECT, INSERT ON analytics_pageview TO reader")
+        cursor.execute("GRANT SELECT ON analytics_pageview_id_seq TO reader")
+        cursor.execute("CREATE VIEW views_of_others AS SELECT count(*) FROM analytics_pageview")
+        with pytest.raises(RuntimeError, match="views_of_others"):
+            call_command("migrate", verbosity=0)
+        cursor.execute("DROP VIEW views_of_others")
     call_command("migrate", verbosity=0)
-    assert len(list_partitions()) == 2
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT has_table_privilege('reader', 'analytics_pageview', 'INSERT')")
+        assert cursor.fetchone() == (True,)
+        partitions.MIN_IDS *= 3
+        cursor.execute("SET ROLE reader")
+        assert partitions.extend() == 0, "it may not, and does not fail"
+        cursor.execute("RESET ROLE")
+        assert partitions.extend() == 1
+        assert len(list_partitions()) == 3
     assert rows() == between
     record(project, new := history(random.Random(13), 50, 3, now))
     views += new
