@@ -26,7 +26,7 @@ from analytics.counting.sealer import (
     store_histories,
 )
 from analytics.identity import key_rotation
-from analytics.models import AnalyticsSettings, Seal, Trail, ViewKeys
+from analytics.models import AnalyticsSettings, ArchivedRange, Seal, Trail, ViewKeys
 from docsite.core.tenants.models import Project
 
 EVERY = timedelta(days=1)
@@ -112,6 +112,8 @@ def _trim_project(project_id: int, own_days: int | None) -> None:
 def _find_removable(project_id: int, own_days: int | None, earlier: int = 0) -> Removable:
     """Which views of a project may be removed, or could be so many hours earlier."""
     done_to = Seal.objects.filter(project=project_id).aggregate(least=Min("sealed_to"))["least"] or 0
+    if settings.ENV.archive_dir:  # views stay until they are in the archive
+        done_to = min(done_to, ArchivedRange.archived_to(project_id, ArchivedRange.Kind.VIEWS))
     before = _first_hour(_limit_days(own_days)) - 24  # a day later: a report may be reading them now
     return Removable(project_id, before - earlier, done_to)
 

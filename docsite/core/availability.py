@@ -43,3 +43,4 @@ class Dependency:
 database = Dependency("The database")
 replica = Dependency("The read replica")
 redis = Dependency("Redis")
+archive = Dependency("The archive")

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import connection
 
+from analytics.archive import background as archive
 from analytics.collecting import writer
 from analytics.counting import background
 from analytics.feedback import store as feedback
@@ -63,6 +64,7 @@ def start(with_background: bool = True) -> None:
 def start_background() -> None:
     """Start the work that any process may do: counts, sweeps, sources, vectors, groups of questions, news."""
     background.start()
+    archive.start()
     _sweeper.start()
     scheduler.start()
     vectors.start()
@@ -74,6 +76,7 @@ def start_background() -> None:
 async def stop_background() -> None:
     """End this work. What is not complete goes on later, in any process. Never raises."""
     await asyncio.gather(
+        _attempt("end archiving", asyncio.to_thread(archive.stop)),
         _attempt("end reading sources", asyncio.to_thread(scheduler.stop)),
         _attempt("end making vectors", asyncio.to_thread(vectors.stop)),
         _attempt("end grouping questions", asyncio.to_thread(gaps.stop)),

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests import scenarios
+from tests.analytics.archive import archiving
 from tests.analytics.counting import crashes, leases, view_partitions
 from tests.analytics.counting.history import as_reported, brute, history
 from tests.conftest import PATIENCE
@@ -44,6 +45,14 @@ def test_writers_and_sealers_at_once_lose_and_double_nothing_although_some_are_k
 
 def test_a_view_that_another_process_has_not_committed_yet_counts_once(database):
     scenarios.run(crashes.sends_what_another_has_not_committed_yet, database)
+
+
+def test_rows_that_are_committed_late_are_archived_once(database, tmp_path):
+    scenarios.run(archiving.committed_out_of_order, {**database, "ARCHIVE_DIR": str(tmp_path)})
+
+
+def test_no_answer_is_archived_while_an_earlier_one_may_still_be_committed(database, tmp_path):
+    scenarios.run(archiving.settles_or_waits, {**database, "ARCHIVE_DIR": str(tmp_path)})
 
 
 def test_views_that_several_processes_send_count_once(database):

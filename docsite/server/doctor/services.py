@@ -1,11 +1,17 @@
 """The model, the mail server, and the work in the background."""
 
 import smtplib
+import tempfile
+from datetime import timedelta
 
+from django.conf import settings
 from django.core.mail import get_connection
 from django.db import DatabaseError
+from django.utils import timezone
 
+from analytics.archive.waiting import find_oldest_view
 from analytics.counting.unsealed import count_waiting_views
+from analytics.models import ArchiveChange
 from assistant import model_status
 from assistant.upstream import UpstreamError
 from docsite.core.delivery import mail
@@ -14,6 +20,7 @@ from docsite.server.doctor.finding import Finding
 from search.models import Source
 
 MAX_WAITING_VIEWS = 100_000
+MAX_ARCHIVING = timedelta(days=2)
 
 
 def check_model() -> Finding:
@@ -75,3 +82,26 @@ def check_views() -> Finding | None:
     if waiting > MAX_WAITING_VIEWS:
         return Finding("Views", f"{waiting:,} wait to be counted", "Is a process serving? Or run: manage.py seal")
     return Finding("Views", f"{waiting:,} wait to be counted")
+
+
+def check_archive() -> Finding | None:
+    """Whether the folder of the archive can be written, and nothing waits for it for long. None without one."""
+    if not (folder := settings.ENV.archive_dir):
+        return None
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as failure:
+        advice = "Look at ARCHIVE_DIR, its owner and its disk: old single views stay in the database until it works."
+        return Finding("Archive", f"{folder} cannot be written: {failure.strerror}", advice)
+    try:
+        oldest = find_oldest_view()
+        changes = ArchiveChange.objects.count()
+    except DatabaseError:
+        return None
+    if oldest and oldest < timezone.now() - MAX_ARCHIVING:
+        advice = "Run: manage.py archive. It says what is wrong."
+        return Finding("Archive", "views wait for more than two days", advice)
+    if changes:
+        return Finding("Archive", f"{changes:,} erasures and deletions wait for their files", "Run: manage.py archive")
+    return Finding("Archive", f"{folder} can be written, and no view is late")

@@ -6,7 +6,9 @@ import time
 from pathlib import Path
 
 from django.conf import settings
+from django.utils import timezone
 
+from analytics.archive.waiting import find_oldest_view
 from analytics.counting.unsealed import count_waiting_views
 from assistant.sessions.running import running_answers
 from assistant.upstream.breaker import count_failing
@@ -65,10 +67,15 @@ def collect_stored() -> list[Metric]:
         deliveries = Metric("docs_deliveries", "gauge", "E-mails and webhooks that wait or were given up.")
         for state in (Delivery.State.WAITING, Delivery.State.FAILED):
             deliveries.add(Delivery.objects.filter(state=state).count(), {"state": state.value})
+        archive = Metric("docs_archive_waiting_seconds", "gauge", "Age of the oldest view that is in no file.")
+        if settings.ENV.archive_dir:
+            oldest = find_oldest_view()
+            archive.add((timezone.now() - oldest).total_seconds() if oldest else 0)
         failed = Source.objects.filter(state=Source.State.FAILED).count()
         return [
             gauge("docs_views_waiting", "Views that are stored, but not yet counted.", count_waiting_views()),
             deliveries,
+            archive,
             gauge("docs_sources_due", "Stored sources that wait to be read.", queue.count_due()),
             gauge("docs_sources_failed", "Stored sources that could not be read the last time.", failed),
         ]

@@ -1,0 +1,95 @@
+"""The files of the archive: where they are, and how they are written, so that a crash leaves no half of a file."""
+
+import fcntl
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+Table = Any  # pyarrow has no types
+_NAME = re.compile(r"(\d+)-(\d+)\.parquet")
+
+
+class ArchiveError(Exception):
+    """The archive cannot go on until an operator looks at it. The message is a sentence."""
+
+
+@contextmanager
+def hold(root: Path) -> Iterator[None]:
+    """Be the only one that reads and replaces files, of all threads, processes and hosts that share the folder.
+
+    The system releases the lock of a killed process. Raises OSError if the folder is gone, or knows no locks.
+    """
+    with (root / ".lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def folder_of(root: Path, kind: str, project: str) -> Path:
+    """The folder of a project's files: one key of hive partitioning, the project ID."""
+    return root / kind / f"project={project}"
+
+
+def path_of(root: Path, kind: str, project: str, first: int, last: int) -> Path:
+    """The file of a range of ids."""
+    return folder_of(root, kind, project) / f"{first}-{last}.parquet"
+
+
+def list_files(root: Path, kind: str, project: str) -> list[tuple[int, int, Path]]:
+    """First id, last id and path of each file of a project, in their order."""
+    found = ((_NAME.fullmatch(path.name), path) for path in folder_of(root, kind, project).glob("*.parquet"))
+    return sorted((int(match[1]), int(match[2]), path) for match, path in found if match)
+
+
+def read(path: Path, columns: list[str] | None = None) -> Table:
+    """The rows of a file. Raises `ArchiveError` if it is damaged, and OSError."""
+    try:
+        return pq.ParquetFile(path).read(columns)
+    except pa.ArrowException as failure:
+        raise ArchiveError(f"{path} cannot be read ({failure}). Move it out of the folder") from None
+
+
+def write(path: Path, table: Table) -> None:
+    """Write a file, or replace it, so that it is whole whenever somebody looks. Raises OSError.
+
+    The temporary name has no ending that readers look for. It is the same each time: what a killed process left is
+    overwritten.
+    """
+    _make_folder(path.parent)
+    temporary = path.with_name(f".{path.name}.tmp")
+    steady = [name for name in ("id", "at") if table.schema.get_field_index(name) >= 0]  # they rise with the rows
+    with temporary.open("wb") as file:
+        pq.write_table(
+            table,
+            file,
+            compression="zstd",
+            use_dictionary=[name for name in table.schema.names if name not in steady],
+            column_encoding=dict.fromkeys(steady, "DELTA_BINARY_PACKED"),
+            write_page_index=True,
+        )
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+    _sync_folder(path.parent)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder in the root of the archive, which must be there: it may be a file system that is not mounted."""
+    for made in (folder.parent, folder):
+        if not made.is_dir():
+            made.mkdir()
+            _sync_folder(made.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let the names in a folder survive a failure of power."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
