@@ -67,15 +67,13 @@ def collect_stored() -> list[Metric]:
         deliveries = Metric("docs_deliveries", "gauge", "E-mails and webhooks that wait or were given up.")
         for state in (Delivery.State.WAITING, Delivery.State.FAILED):
             deliveries.add(Delivery.objects.filter(state=state).count(), {"state": state.value})
-        archive = Metric("docs_archive_waiting_seconds", "gauge", "Age of the oldest view that is in no file.")
-        if settings.ENV.archive_dir:
-            oldest = find_oldest_view()
-            archive.add((timezone.now() - oldest).total_seconds() if oldest else 0)
+        oldest = find_oldest_view() if settings.ENV.archive_dir else None
+        age = (timezone.now() - oldest).total_seconds() if oldest else 0
         failed = Source.objects.filter(state=Source.State.FAILED).count()
         return [
             gauge("docs_views_waiting", "Views that are stored, but not yet counted.", count_waiting_views()),
             deliveries,
-            archive,
+            gauge("docs_archive_waiting_seconds", "Age of the oldest view that waits for the archive.", age),
             gauge("docs_sources_due", "Stored sources that wait to be read.", queue.count_due()),
             gauge("docs_sources_failed", "Stored sources that could not be read the last time.", failed),
         ]

@@ -26,8 +26,8 @@ from django.db.models import Max
 
 from analytics.archive import changes, folder, questions, views, writer
 from analytics.collecting import recording
-from analytics.counting import sealer, sweeper
 from analytics.counting import erasure as analytics_erasure
+from analytics.counting import sealer, sweeper
 from analytics.models import EPOCH, ArchiveChange, ArchivedRange, PageView
 from assistant.admin.conversations.redaction import redact_thread
 from assistant.conversations.threads import delete_thread
