@@ -62,7 +62,9 @@ def write(path: Path, table: Table) -> None:
     """
     _make_folder(path.parent)
     temporary = path.with_name(f".{path.name}.tmp")
-    steady = [name for name in ("id", "at") if table.schema.get_field_index(name) >= 0]  # they rise with the rows
+    steady = [
+        name for name in ("id", "seen_at", "asked_at") if table.schema.get_field_index(name) >= 0
+    ]  # they rise with the rows
     with temporary.open("wb") as file:
         pq.write_table(
             table,

@@ -31,7 +31,7 @@ _TIME = pa.timestamp("us", tz="UTC")
 SCHEMA = pa.schema(
     [
         pa.field("id", _NUMBER, nullable=False),
-        pa.field("at", _TIME, nullable=False),
+        pa.field("asked_at", _TIME, nullable=False),
         pa.field("question_id", _TEXT),
         pa.field("thread_id", _TEXT, nullable=False),
         pa.field("query", _TEXT),
@@ -55,7 +55,7 @@ SCHEMA = pa.schema(
         pa.field("total_ms", _NUMBER),
     ]
 )
-_OWN_NAMES = {"id", "at", "question_id", "thread_id", "query", "response", "resolution", "sources", "cost_micros"}
+_OWN_NAMES = {"id", "asked_at", "question_id", "thread_id", "query", "response", "resolution", "sources", "cost_micros"}
 _SAME_NAMES = tuple(name for name in SCHEMA.names if name not in _OWN_NAMES)  # as the columns of `Message`
 
 
@@ -91,7 +91,7 @@ def _describe(answer: Message, question: Message | None) -> dict[str, Any]:
     return {
         **{name: _blank_to_none(getattr(answer, name)) for name in _SAME_NAMES},
         "id": answer.pk,
-        "at": answer.created_at,
+        "asked_at": answer.created_at,
         "question_id": question and question.message_id,
         "thread_id": answer.thread.thread_id,
         "query": question and question.content,

@@ -15,7 +15,7 @@ MAX_ROWS = 50_000  # of a file; one range is in memory at a time
 SCHEMA = pa.schema(
     [
         pa.field("id", pa.int64(), nullable=False),
-        pa.field("at", pa.timestamp("us", tz="UTC"), nullable=False),
+        pa.field("seen_at", pa.timestamp("us", tz="UTC"), nullable=False),
         pa.field("path", pa.string()),
         pa.field("class", pa.string(), nullable=False),
         pa.field("surface", pa.string(), nullable=False),

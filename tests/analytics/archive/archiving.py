@@ -99,12 +99,12 @@ def columns() -> None:
     assert set(table["project"].to_pylist()) == {project.project_id, other.project_id}
     rows = [row for row in table.to_pylist() if row["project"] == project.project_id]
     stored = PageView.objects.filter(project=project).order_by("pk")
-    assert [row["at"] for row in rows] == [EPOCH + timedelta(microseconds=view.at) for view in stored]
+    assert [row["seen_at"] for row in rows] == [EPOCH + timedelta(microseconds=view.at) for view in stored]
     assert [(row["class"], row["visitor"]) for row in rows] == [*stored.values_list("client_class", "visitor")]
     assert {row["path"] for row in rows} <= {f"/page-{n}" for n in range(6)}
     assert {row["user_agent"] for row in rows if row["class"] == "human"} == {None}
     assert {row["browser"] for row in rows if row["class"] == "human" and row["surface"] == "html"} == {"Chrome"}
-    assert table.schema.field("at").type == pa.timestamp("us", tz="UTC")
+    assert table.schema.field("seen_at").type == pa.timestamp("us", tz="UTC")
     assert set(views.SCHEMA.names) | {"project"} == set(table.schema.names)
     (*_, path) = folder.list_files(Path(settings.ENV.archive_dir), VIEWS, project.project_id)[0]
     assert b"198.51.100" not in path.read_bytes()
@@ -298,7 +298,7 @@ def final_answers() -> None:
     first, second, third, _ = read(QUESTIONS).sort_by("id").to_pylist()
     assert (first["query"], first["response"], first["cost_micros"]) == ("Before?", "Yes.", 7)
     assert (first["thread_id"], first["resolution"]) == (old.thread.thread_id, "unanswered")
-    assert first["at"] == now - timedelta(hours=3)
+    assert first["asked_at"] == now - timedelta(hours=3)
     assert second["outcome"] == "cut"
     assert (third["response"], third["resolution"]) == ("At last.", "answered")
     assert third["sources"] == [{"title": "A", "url": "https://a.example"}]
