@@ -5,7 +5,7 @@ no other one. So whoever goes on after a crash, at whatever step, writes the sam
 range is an id below which no row can be committed any more, so no range lacks a row.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -31,13 +31,12 @@ class File:
 def write_due(go_on: Callable[[], object] = lambda: True) -> None:
     """Make changed files again, then write what is due: full files, and at least one a day. Ends if `go_on` says so.
 
-    Raises OSError if the folder or its disk fails, and `folder.ArchiveError`.
+    Raises OSError if the folder or its disk fails, and `folder.ArchiveError` if files of a project are wrong, after
+    the other projects got theirs.
     """
-    changes.apply_all()
-    for project_id, project, kind in _list_sets():
-        while write_next(project_id, project, kind):
-            if not go_on():
-                return
+    for _ in _write(is_due=False):
+        if not go_on():
+            return
 
 
 def write_waiting(report: Report) -> None:
@@ -45,10 +44,27 @@ def write_waiting(report: Report) -> None:
 
     Raises as `write_due` does.
     """
-    changes.apply_all()
+    for kind, file in _write(is_due=True):
+        report(kind, file.rows)
+
+
+def _write(*, is_due: bool) -> Iterator[tuple[str, File]]:
+    """Yield the kind and the file after each file."""
+    from analytics.archive import folder
+
+    failures: list[folder.ArchiveError] = []
+    try:
+        changes.apply_all()
+    except folder.ArchiveError as failure:
+        failures.append(failure)
     for project_id, project, kind in _list_sets():
-        while file := write_next(project_id, project, kind, is_due=True):
-            report(kind, file.rows)
+        try:
+            while file := write_next(project_id, project, kind, is_due=is_due):
+                yield kind, file
+        except folder.ArchiveError as failure:
+            failures.append(failure)
+    if failures:
+        raise failures[0]
 
 
 def write_next(project_id: int, project: str, kind: str, *, is_due: bool = False) -> File | None:

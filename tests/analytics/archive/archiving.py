@@ -369,6 +369,27 @@ def erased_while_written() -> None:
     assert ids(VIEWS, project) == stored_ids(project)
 
 
+def erased_while_changed() -> None:
+    """An erasure that comes while files are made again is not forgotten, nor one before the first file."""
+    project, now = new_project(), datetime.now(UTC)
+    analytics_erasure.erase_visitors(project, [1])
+    assert ArchiveChange.objects.count() == 1, "its first file may be begun at this moment"
+    record(project, [view(now, "/a", who, "human") for who in (1, 2, 3)])
+    write_everything()
+    first, second, third = PageView.objects.filter(project=project).order_by("pk").values_list("visitor", flat=True)
+    writes = folder.write
+
+    def erase_then_write(path: Path, table: Any) -> None:
+        folder.write = writes
+        analytics_erasure.erase_visitors(project, [second])
+        writes(path, table)
+
+    analytics_erasure.erase_visitors(project, [first])
+    folder.write = erase_then_write
+    write_everything()
+    assert read(VIEWS)["visitor"].to_pylist() == [third]
+
+
 def deleted_project() -> None:
     """A project can be deleted with its conversations, and the others go on."""
     project, other, now = new_project(), new_project(), datetime.now(UTC) - timedelta(hours=3)
@@ -385,15 +406,17 @@ def deleted_project() -> None:
 
 
 def restored() -> None:
-    """A folder that knows more than the database stops the archive, and nothing is lost or stored twice."""
-    project, now = new_project(), datetime.now(UTC)
+    """Files that the database does not know stop the archive of their project. Nothing is lost or stored twice."""
+    project, other, now = new_project(), new_project(), datetime.now(UTC)
     record(project, history(random.Random(5), 10, 1, now))
     write_everything()
     ArchivedRange.objects.all().delete()  # the database is older
-    record(project, history(random.Random(6), 10, 1, now))
+    for one in (project, other):
+        record(one, history(random.Random(6), 10, 1, now))
     with pytest.raises(folder.ArchiveError, match=r"1-10\.parquet .* the database was restored"):
         write_everything()
-    assert not ArchivedRange.objects.exists()
+    assert not ArchivedRange.objects.filter(project=project).exists()
+    check(other)
     folder.path_of(Path(settings.ENV.archive_dir), VIEWS, project.project_id, 1, 10).unlink()
     write_everything()
     check(project)

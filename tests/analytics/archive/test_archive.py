@@ -76,6 +76,10 @@ def test_an_erasure_reaches_a_file_that_is_being_written(database):
     scenarios.run(archiving.erased_while_written, database)
 
 
+def test_an_erasure_that_comes_during_another_one_is_not_forgotten(database):
+    scenarios.run(archiving.erased_while_changed, database)
+
+
 def test_a_project_with_archived_conversations_can_be_deleted(database):
     scenarios.run(archiving.deleted_project, database)
 
