@@ -436,12 +436,12 @@ def committed_out_of_order() -> None:
     for kind, store in ((QUESTIONS, store_slowly), (VIEWS, _hold_views(project, now, held, go_on))):
         held.clear()
         go_on.clear()
-        slowly = threading.Thread(target=store)
+        slowly = threading.Thread(target=store, daemon=True)
         slowly.start()
         assert held.wait(PATIENCE)
         if kind == QUESTIONS:
             ask(project, now, "quick")
-        archiving = threading.Thread(target=write_everything)
+        archiving = threading.Thread(target=write_everything, daemon=True)
         archiving.start()
         archiving.join(1)  # one who does not wait is through by then
         go_on.set()
@@ -485,7 +485,7 @@ def settles_or_waits() -> None:
             held.set()
             go_on.wait(PATIENCE)
 
-    slowly = threading.Thread(target=store_slowly)
+    slowly = threading.Thread(target=store_slowly, daemon=True)
     slowly.start()
     assert held.wait(PATIENCE)
     quick = ask(project, now, "quick")
