@@ -344,8 +344,8 @@ class Env(BaseSettings):
     archive_dir: str = Field(
         default="",
         description="Folder in which single views and questions are stored as Parquet files, for DuckDB, ClickHouse, "
-        "Spark or pandas. It must exist, and be the same one on every host. [Growing](/growing#an-archive-in-parquet) "
-        "says what it holds. Empty: no archive.",
+        "Spark or pandas. It must exist, and be the same one on every host. Units of systemd need `ReadWritePaths=` "
+        "for it. [Growing](/growing#an-archive-in-parquet) says what it holds. Empty: no archive.",
     )
     limit_analytics_org: Rate = Field(
         default="100/h", description="Analytics requests per organization, as number/window (s, m, h, d)."

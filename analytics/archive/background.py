@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from django.conf import settings
 
+from analytics.archive import folder, writer
 from docsite.core import availability
 from docsite.core.background import BackgroundThread
 from docsite.core.notifications import routines
@@ -23,8 +24,6 @@ class _Archiver(BackgroundThread):
         claimed = routines.claim(NAME, EVERY)
         if claimed is None:
             return
-        from analytics.archive import folder, writer
-
         try:
             writer.write_due(lambda: claimed.extend() and not self.stopping.is_set())
             availability.archive.report_success()

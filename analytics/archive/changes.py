@@ -13,12 +13,14 @@ from typing import Any
 from django.conf import settings
 from django.db.models.signals import post_delete
 
+from analytics.archive import folder, marker, rows
 from analytics.models import ArchiveChange, ArchivedRange
 from assistant.models import Thread
 from docsite.core import availability, signals
 from docsite.core.tenants.models import Project
 
 BATCH = 10_000  # changes of a project at once
+LATER = {"archived rows: they follow as soon as the archive works": 0}  # of a receipt
 
 _COLUMNS = {ArchivedRange.Kind.VIEWS: "visitor", ArchivedRange.Kind.QUESTIONS: "thread_id"}
 logger = logging.getLogger(__name__)
@@ -31,54 +33,78 @@ def watch() -> None:
 
 
 def apply_all() -> None:
-    """Make the files again that lack changes. Raises OSError and `folder.ArchiveError`."""
+    """Make the files again that lack changes.
+
+    Raises OSError and `folder.ArchiveError`, the first one after all other files and projects got their changes.
+    """
+    failures: list[OSError | folder.ArchiveError] = []
     ArchiveChange.objects.exclude(project__in=Project.objects.all()).delete()  # of projects that were deleted
     for project in Project.objects.filter(pk__in=ArchiveChange.objects.values("project")).order_by("pk"):
-        _apply(project)
+        try:
+            _apply(project)
+        except (OSError, folder.ArchiveError) as failure:
+            failures.append(failure)
+    if failures:
+        raise failures[0]
 
 
 def apply_after_erasure(project: Project) -> dict[str, int]:
     """Make the files of a project again at once. Returns what the receipt of an erasure says about it.
 
-    If the archive does not work now, the background does it as soon as it works again.
+    If the archive does not work now, the background does it as soon as it works again. Raises nothing: what is erased
+    must get its receipt.
     """
     if not ArchiveChange.objects.filter(project=project).exists():
         return {}
     if settings.ENV.archive_dir:
-        from analytics.archive import folder
-
         try:
             return {"archived rows": _apply(project)}
         except (OSError, folder.ArchiveError) as failure:
             availability.archive.report_failure(str(failure))
-    return {"archived rows: they follow as soon as the archive works": 0}
+        except Exception:
+            logger.exception("The archive lacks an erasure. It is tried again.")
+    return dict(LATER)
 
 
 def _apply(project: Project) -> int:
-    """Apply the changes of a project. Returns how many rows the files have lost."""
-    from analytics.archive import folder
+    """Apply the changes of a project. Returns how many rows the files have lost.
 
+    If a file fails, the others get the changes all the same. The changes stay, and the first failure is raised.
+    """
     root, lost = Path(settings.ENV.archive_dir), 0
+    failures: list[OSError | folder.ArchiveError] = []
     while True:
-        with folder.hold(root):
+        with marker.hold(root):
             changes = list(ArchiveChange.objects.filter(project=project).order_by("pk")[:BATCH])
             if not changes:
                 return lost
             for kind in ArchivedRange.Kind:
                 values = {change.value for change in changes if change.kind == kind}
                 for first, last, path in folder.list_files(root, kind, project.project_id) if values else ():
-                    lost += _refresh(project.pk, kind, values, (first, last), path)
+                    try:
+                        lost += _refresh(project.pk, kind, values, (first, last), path)
+                    except (OSError, folder.ArchiveError) as failure:
+                        failures.append(failure)
+            if failures:
+                raise failures[0]
             ArchiveChange.objects.filter(pk__in=[change.pk for change in changes]).delete()
 
 
 def _refresh(project_id: int, kind: ArchivedRange.Kind, values: set[str], ids: tuple[int, int], path: Path) -> int:
     """Make a file again if it has rows with one of these values. Returns how many rows it lost."""
     import pyarrow as pa
+
+    try:
+        return _replace(project_id, kind, values, ids, path)
+    except (pa.ArrowException, KeyError) as failure:
+        reason = type(failure).__name__
+        raise folder.ArchiveError(f"{path} has other columns ({reason}). Move it out of the folder") from failure
+
+
+def _replace(project_id: int, kind: ArchivedRange.Kind, values: set[str], ids: tuple[int, int], path: Path) -> int:
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    from analytics.archive import folder, questions, views
-
-    rows_of = views if kind == ArchivedRange.Kind.VIEWS else questions
     column = _COLUMNS[kind]
     keys = folder.read(path, [column])[column]
     is_changed = (
@@ -88,7 +114,7 @@ def _refresh(project_id: int, kind: ArchivedRange.Kind, values: set[str], ids: t
     )
     if not pc.any(is_changed).as_py():
         return 0
-    old, new = folder.read(path), rows_of.read(project_id, *ids)
+    old, new = folder.read(path), rows.read(kind, project_id, *ids)
     replaced = new.filter(pc.is_in(new["id"], old.filter(is_changed)["id"]))
     table = pa.concat_tables([old.filter(pc.invert(is_changed)), replaced], promote_options="default").sort_by("id")
     folder.write(path, table)
@@ -96,7 +122,8 @@ def _refresh(project_id: int, kind: ArchivedRange.Kind, values: set[str], ids: t
 
 
 def _on_delete(sender: type[Thread], instance: Thread, **kwargs: Any) -> None:
-    _add(instance.project_id, [instance.thread_id])
+    if not instance.sample:  # those are in no file
+        _add(instance.project_id, [instance.thread_id])
 
 
 def _on_redaction(sender: Any, project_id: int, thread_id: str, **kwargs: Any) -> None:

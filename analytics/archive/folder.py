@@ -1,17 +1,21 @@
-"""The files of the archive: where they are, and how they are written, so that a crash leaves no half of a file."""
+"""The files of the archive: where they are, and how they are written, so that a crash leaves no half of a file.
+
+Only `read` and `write` need pyarrow.
+"""
 
 import fcntl
 import os
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import Any, BinaryIO
 
 Table = Any  # pyarrow has no types
+
+LOCK_SECONDS, LOCK_STEP_SECONDS = 10.0, 0.05  # to wait for others who hold the folder; to look again
+FILE_MODE, FOLDER_MODE = 0o640, 0o750  # whatever the umask of a unit or a shell: the group may read
 _NAME = re.compile(r"(\d+)-(\d+)\.parquet")
 
 
@@ -20,14 +24,32 @@ class ArchiveError(Exception):
 
 
 @contextmanager
-def hold(root: Path) -> Iterator[None]:
+def lock(root: Path) -> Iterator[None]:
     """Be the only one that reads and replaces files, of all threads, processes and hosts that share the folder.
 
-    The system releases the lock of a killed process. Raises OSError if the folder is gone, or knows no locks.
+    The system releases the lock of a killed process. Raises OSError if the folder is gone, or knows no locks, and
+    `ArchiveError` if others hold it for more than `LOCK_SECONDS`.
     """
-    with (root / ".lock").open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    file = os.open(root / ".lock", os.O_RDWR | os.O_CREAT, FILE_MODE)
+    try:
+        if os.fstat(file).st_uid == os.geteuid():  # only its owner may
+            os.fchmod(file, FILE_MODE)
+        until = time.monotonic() + LOCK_SECONDS
+        while not _try_lock(file):
+            if time.monotonic() > until:
+                raise ArchiveError(f"Others have worked in {root} for {LOCK_SECONDS:.0f} seconds. Wait for them")
+            time.sleep(LOCK_STEP_SECONDS)
         yield
+    finally:
+        os.close(file)
+
+
+def _try_lock(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def folder_of(root: Path, kind: str, project: str) -> Path:
@@ -47,33 +69,50 @@ def list_files(root: Path, kind: str, project: str) -> list[tuple[int, int, Path
 
 
 def read(path: Path, columns: list[str] | None = None) -> Table:
-    """The rows of a file. Raises `ArchiveError` if it is damaged, and OSError."""
+    """The rows of a file. Raises `ArchiveError` if it is damaged, and OSError if the system cannot read it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         return pq.ParquetFile(path).read(columns)
-    except pa.ArrowException as failure:
+    except (pa.ArrowException, OSError) as failure:
+        # Of a damaged file, Arrow may also say OSError: then without a number, which every error of the system has.
+        if isinstance(failure, OSError) and failure.errno is not None:
+            raise
         raise ArchiveError(f"{path} cannot be read ({failure}). Move it out of the folder") from None
 
 
 def write(path: Path, table: Table) -> None:
-    """Write a file, or replace it, so that it is whole whenever somebody looks. Raises OSError.
+    """Write a file of rows, or replace it, so that it is whole whenever somebody looks. Raises OSError."""
+    import pyarrow.parquet as pq
 
-    The temporary name has no ending that readers look for. It is the same each time: what a killed process left is
-    overwritten.
-    """
-    _make_folder(path.parent)
-    temporary = path.with_name(f".{path.name}.tmp")
     steady = [
         name for name in ("id", "seen_at", "asked_at") if table.schema.get_field_index(name) >= 0
     ]  # they rise with the rows
-    with temporary.open("wb") as file:
-        pq.write_table(
+    _make_folder(path.parent)
+    store(
+        path,
+        lambda file: pq.write_table(
             table,
             file,
             compression="zstd",
             use_dictionary=[name for name in table.schema.names if name not in steady],
             column_encoding=dict.fromkeys(steady, "DELTA_BINARY_PACKED"),
             write_page_index=True,
-        )
+        ),
+    )
+
+
+def store(path: Path, write_to: Callable[[BinaryIO], object]) -> None:
+    """Write a file, or replace it, so that it is whole whenever somebody looks. Raises OSError.
+
+    The temporary name has no ending that readers look for. It is the same each time: what a killed process left is
+    overwritten.
+    """
+    temporary = path.with_name(f".{path.name}.tmp")
+    with temporary.open("wb") as file:
+        os.fchmod(file.fileno(), FILE_MODE)
+        write_to(file)
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
@@ -84,7 +123,9 @@ def _make_folder(folder: Path) -> None:
     """Make a folder in the root of the archive, which must be there: it may be a file system that is not mounted."""
     for made in (folder.parent, folder):
         if not made.is_dir():
-            made.mkdir()
+            made.mkdir(FOLDER_MODE)
+            if made.stat().st_mode & 0o777 != FOLDER_MODE:  # else leave it: chmod removes the bit for the group's id
+                made.chmod(FOLDER_MODE)
             _sync_folder(made.parent)
 
 

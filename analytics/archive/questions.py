@@ -6,12 +6,13 @@ sample are left out.
 
 import time
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
 from django.conf import settings
 from django.db import connection
-from django.db.models import Max, Min, OuterRef, QuerySet, Subquery
+from django.db.models import Func, IntegerField, Max, Min, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from analytics.archive.folder import Table
@@ -20,7 +21,8 @@ from analytics.models import ArchivedRange
 from assistant.conversations.report import Exchange
 from assistant.models import Message
 
-MAX_ROWS = 5_000  # of a file: an answer may have 256 KiB
+MAX_ROWS = 5_000  # of a file
+MAX_BYTES = 64 << 20  # of the answers of a file, which are in memory at a time: one may have 256 KiB
 RUNNING = timedelta(hours=1)  # from its start: an answer is final then, whatever became of its process
 MAX_CLOCK_ERROR = timedelta(days=7)  # between ids and times of their rows
 SETTLE_SECONDS, STEP_SECONDS = 10.0, 0.02  # that transactions which write messages may take; to look again
@@ -59,16 +61,6 @@ _OWN_NAMES = {"id", "asked_at", "question_id", "thread_id", "query", "response",
 _SAME_NAMES = tuple(name for name in SCHEMA.names if name not in _OWN_NAMES)  # as the columns of `Message`
 
 
-def find_waiting(project_id: int, latest: ArchivedRange | None) -> Waiting | None:
-    """The next final answers after a range. Others may still be committed between them: see `find_settled`."""
-    return _find(project_id, latest, None)
-
-
-def find_settled(project_id: int, latest: ArchivedRange | None) -> Waiting | None:
-    """The next final answers after a range, among which no other can be committed any more."""
-    return _find(project_id, latest, _newest_settled_id())
-
-
 def read(project_id: int, first: int, last: int) -> Table:
     """The answers of a range as they are now."""
     before = Message.objects.filter(thread=OuterRef("thread"), role=Message.Role.USER, pk__lt=OuterRef("pk"))
@@ -91,16 +83,27 @@ def _describe(answer: Message, question: Message | None) -> dict[str, Any]:
     return {
         **{name: _blank_to_none(getattr(answer, name)) for name in _SAME_NAMES},
         "id": answer.pk,
-        "asked_at": answer.created_at,
+        "asked_at": answer.created_at,  # of the answer, which orders the rows: the question came just before it
         "question_id": question and question.message_id,
         "thread_id": answer.thread.thread_id,
         "query": question and question.content,
         "response": answer.content,
         "resolution": "answered" if is_answered else "unanswered",
         "outcome": Message.Outcome.CUT.value if is_running else answer.outcome,
-        "sources": [{"title": source.get("title"), "url": source.get("url")} for source in answer.sources],
+        "sources": _describe_sources(answer.sources),
         "cost_micros": answer.cost,
     }
+
+
+def _describe_sources(sources: Any) -> list[dict[str, str | None]]:
+    """Titles and addresses, whatever the column has: one wrong row must not stop the archive of all others."""
+    cited = [source for source in sources if isinstance(source, dict)] if isinstance(sources, list) else []
+    return [{name: _text_or_none(source.get(name)) for name in ("title", "url")} for source in cited]
+
+
+def _text_or_none(value: Any) -> str | None:
+    # JSON may have half of a pair of surrogates, which is no text.
+    return None if value is None else str(value).encode(errors="replace").decode()
 
 
 def _blank_to_none(value: Any) -> Any:
@@ -112,7 +115,19 @@ def _answers(project_id: int) -> "QuerySet[Message]":
     return Message.objects.filter(project=project_id, outcome__isnull=False, thread__sample=False)
 
 
-def _find(project_id: int, latest: ArchivedRange | None, up_to: int | None) -> Waiting | None:
+class _Bytes(Func):
+    """The length of a text. PostgreSQL knows it without reading the text."""
+
+    function = "OCTET_LENGTH"
+    output_field = IntegerField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        """The same function, which older releases of SQLite lack."""
+        return self.as_sql(compiler, connection, template="LENGTH(CAST(%(expressions)s AS BLOB))", **context)
+
+
+def find_waiting(project_id: int, latest: ArchivedRange | None, up_to: int | None = None) -> Waiting | None:
+    """The next final answers after a range, up to an id. Others may still be committed between: see `find_settled`."""
     rows = _answers(project_id)
     running = timezone.now() - max(RUNNING, 2 * timedelta(seconds=settings.ENV.openai_answer_seconds))
     # The range ends before the first answer that may still run, so that it is in a later one.
@@ -124,15 +139,20 @@ def _find(project_id: int, latest: ArchivedRange | None, up_to: int | None) -> W
         rows = rows.filter(pk__lt=first_running)
     if up_to is not None:
         rows = rows.filter(pk__lte=up_to)
-    found: list[tuple[int, datetime]] = list(rows.order_by("pk").values_list("pk", "created_at")[:MAX_ROWS])
+    found: list[tuple[int, datetime, int]] = list(
+        rows.order_by("pk").values_list("pk", "created_at", _Bytes("content"))[:MAX_ROWS]
+    )
     if not found:
         return None
-    arrivals = [arrival for _, arrival in found]
-    return Waiting(len(found), found[-1][0], min(arrivals), arrivals[-1], is_full=len(found) >= MAX_ROWS)
+    sums = accumulate(length for *_, length in found)
+    fitting = max(sum(total <= MAX_BYTES for total in sums), 1)
+    arrivals = [arrival for _, arrival, _ in found[:fitting]]
+    is_full = fitting < len(found) or fitting == MAX_ROWS
+    return Waiting(fitting, found[fitting - 1][0], min(arrivals), arrivals[-1], is_full)
 
 
-def _newest_settled_id() -> int:
-    """An id of messages below which none can be committed any more. 0 if a transaction takes too long to tell.
+def find_settled(project_id: int) -> int:
+    """An id up to which no message can be committed any more, of any project. 0 if a transaction takes too long.
 
     PostgreSQL gives an id before the row can be seen. Who inserts holds a lock of the table from before it gets the id
     to the end of its transaction. So all ids below the newest one that is seen are settled when every transaction is

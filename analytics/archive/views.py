@@ -52,17 +52,13 @@ _ROWS = (
 _HIGHEST = (1 << 63) - 1
 
 
-def find_waiting(project_id: int, latest: ArchivedRange | None) -> Waiting | None:
-    """The next views after a range. Others may still be committed between them: see `find_settled`."""
-    return _find(project_id, latest, _HIGHEST)
+def find_settled(project_id: int) -> int:
+    """An id up to which no view can be committed any more."""
+    return unsealed.newest_view_id(project_id)
 
 
-def find_settled(project_id: int, latest: ArchivedRange | None) -> Waiting | None:
-    """The next views after a range, among which no other can be committed any more."""
-    return _find(project_id, latest, unsealed.newest_view_id(project_id))
-
-
-def _find(project_id: int, latest: ArchivedRange | None, up_to: int) -> Waiting | None:
+def find_waiting(project_id: int, latest: ArchivedRange | None, up_to: int = _HIGHEST) -> Waiting | None:
+    """The next views after a range, up to an id. Others may still be committed between them: see `find_settled`."""
     first = latest.last + 1 if latest else 1
     with connection.cursor() as cursor:
         cursor.execute(

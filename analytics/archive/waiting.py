@@ -37,4 +37,4 @@ def find_oldest_view() -> datetime | None:
             [ArchivedRange.Kind.VIEWS],
         )
         (hour,) = cursor.fetchone()
-    return EPOCH + timedelta(hours=hour) if hour else None
+    return EPOCH + timedelta(hours=hour) if hour is not None else None

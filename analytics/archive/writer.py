@@ -8,12 +8,12 @@ range is an id below which no row can be committed any more, so no range lacks a
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 from django.conf import settings
 from django.utils import timezone
 
-from analytics.archive import changes
+from analytics.archive import changes, folder, marker, rows
+from analytics.archive.waiting import Waiting
 from analytics.models import ArchivedRange
 from docsite.core.tenants.models import Project
 
@@ -31,10 +31,10 @@ class File:
 def write_due(go_on: Callable[[], object] = lambda: True) -> None:
     """Make changed files again, then write what is due: full files, and at least one a day. Ends if `go_on` says so.
 
-    Raises OSError if the folder or its disk fails, and `folder.ArchiveError` if files of a project are wrong, after
-    the other projects got theirs.
+    Raises OSError and `folder.ArchiveError`: at once if the folder is gone or not ours, else after all other projects
+    got their files.
     """
-    for _ in _write(is_due=False):
+    for _ in _write(at_once=False):
         if not go_on():
             return
 
@@ -44,80 +44,79 @@ def write_waiting(report: Report) -> None:
 
     Raises as `write_due` does.
     """
-    for kind, file in _write(is_due=True):
+    for kind, file in _write(at_once=True):
         report(kind, file.rows)
 
 
-def _write(*, is_due: bool) -> Iterator[tuple[str, File]]:
+def _write(*, at_once: bool) -> Iterator[tuple[str, File]]:
     """Yield the kind and the file after each file."""
-    from analytics.archive import folder
-
-    failures: list[folder.ArchiveError] = []
+    with marker.hold(Path(settings.ENV.archive_dir)):
+        pass  # whoever has no folder learns it now, not when the first row is due
+    failures: list[OSError | folder.ArchiveError] = []
     try:
         changes.apply_all()
-    except folder.ArchiveError as failure:
+    except (OSError, folder.ArchiveError) as failure:
         failures.append(failure)
     for project_id, project, kind in _list_sets():
         try:
-            while file := write_next(project_id, project, kind, is_due=is_due):
+            while file := write_next(project_id, project, kind, at_once=at_once):
                 yield kind, file
-        except folder.ArchiveError as failure:
+        except (OSError, folder.ArchiveError) as failure:
             failures.append(failure)
     if failures:
         raise failures[0]
 
 
-def write_next(project_id: int, project: str, kind: str, *, is_due: bool = False) -> File | None:
+def write_next(project_id: int, project: str, kind: str, *, at_once: bool = False) -> File | None:
     """Write the next file of a project, or the latest one if it is not complete. None if nothing is due.
 
-    `is_due`: do not wait for more rows.
+    `at_once`: do not wait for more rows. Raises OSError and `folder.ArchiveError`.
     """
-    from analytics.archive import folder
-
-    root, rows_of = Path(settings.ENV.archive_dir), _rows_of(kind)
-    with folder.hold(root):
-        wanted = ArchivedRange.latest_of(project_id, kind)
+    root, latest = Path(settings.ENV.archive_dir), ArchivedRange.latest_of(project_id, kind)
+    if _is_complete(latest) and not _is_due(rows.of(kind).find_waiting(project_id, latest), at_once=at_once):
+        return None
+    settled = rows.of(kind).find_settled(project_id)  # it may take seconds, in which others need the folder
+    with marker.hold(root):
+        wanted = ArchivedRange.latest_of(project_id, kind)  # another process may have written meanwhile
         if wanted is None or wanted.written_at:
-            wanted = _plan(project_id, project, kind, wanted, is_due=is_due)
+            wanted = _plan(project_id, project, kind, wanted, settled, at_once=at_once)
         if wanted is None:
             return None
         path = folder.path_of(root, kind, project, wanted.first, wanted.last)
-        table = rows_of.read(project_id, wanted.first, wanted.last)
+        table = rows.read(kind, project_id, wanted.first, wanted.last)
         folder.write(path, table)
         ArchivedRange.objects.filter(pk=wanted.pk).update(written_at=timezone.now())
         return File(path, len(table))
 
 
 def _plan(
-    project_id: int, project: str, kind: str, latest: ArchivedRange | None, *, is_due: bool
+    project_id: int, project: str, kind: str, latest: ArchivedRange | None, settled: int, *, at_once: bool
 ) -> ArchivedRange | None:
-    """Store the range of the next file. None if nothing is due."""
-    from analytics.archive import folder
-
-    rows_of = _rows_of(kind)
-    waiting = rows_of.find_waiting(project_id, latest)
-    if waiting is None or not (is_due or waiting.is_due(timezone.now())):
+    """Store the range of the next file, of ids up to `settled`. None if nothing is due. The caller holds the folder."""
+    waiting = rows.of(kind).find_waiting(project_id, latest, settled)
+    if waiting is None or not _is_due(waiting, at_once=at_once):
         return None
-    if (settled := rows_of.find_settled(project_id, latest)) is None:
-        return None
-    first = latest.last + 1 if latest else 1
-    files = folder.list_files(Path(settings.ENV.archive_dir), kind, project)
-    if newer := [path for _, last, path in files if last >= first]:
+    root, first = Path(settings.ENV.archive_dir), latest.last + 1 if latest else 1
+    if newer := [path for _, last, path in folder.list_files(root, kind, project) if last >= first]:
         raise folder.ArchiveError(
             f"{newer[0]} has ids that this database has not archived: the database was restored, or another service "
             "uses the folder. Move such files out of the folder"
         )
-    return ArchivedRange.objects.create(
-        project_id=project_id, kind=kind, first=first, last=settled.last, arrived_at=settled.newest
+    marker.prepare()
+    return marker.store_range(
+        root,
+        ArchivedRange(project_id=project_id, kind=kind, first=first, last=waiting.last, arrived_at=waiting.newest),
     )
+
+
+def _is_complete(latest: ArchivedRange | None) -> bool:
+    return latest is None or latest.written_at is not None
+
+
+def _is_due(waiting: Waiting | None, *, at_once: bool) -> bool:
+    return waiting is not None and (at_once or waiting.is_due(timezone.now()))
 
 
 def _list_sets() -> list[tuple[int, str, str]]:
     projects = Project.objects.order_by("pk").values_list("pk", "project_id")
     return [(*project, kind) for project in projects for kind in ArchivedRange.Kind.values]
-
-
-def _rows_of(kind: str) -> ModuleType:
-    from analytics.archive import questions, views
-
-    return views if kind == ArchivedRange.Kind.VIEWS else questions

@@ -20,6 +20,14 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='ArchiveFolder',
+            fields=[
+                ('id', models.PositiveSmallIntegerField(default=1, editable=False, primary_key=True, serialize=False)),
+                ('mark', models.CharField(help_text='What the file .archive in the folder says.', max_length=32)),
+                ('marked_at', models.DateTimeField(help_text='When that file was complete. Empty: it may be missing.', null=True)),
+            ],
+        ),
+        migrations.CreateModel(
             name='ArchivedRange',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

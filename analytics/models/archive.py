@@ -1,4 +1,7 @@
-"""What the archive holds: the ranges of ids of its files, and changes that the files lack. See `analytics.archive`."""
+"""What the archive holds: its folder, the ranges of ids of its files, and changes that the files lack.
+
+See `analytics.archive`.
+"""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -7,6 +10,22 @@ from django.conf import settings
 from django.db import models
 
 from docsite.core.tenants.models import Project
+
+
+class ArchiveFolder(models.Model):
+    """The folder of the files. There is one row, or none while nothing was archived.
+
+    The row is stored before the folder is marked. So a mark that no database knows is never our own.
+    """
+
+    ONLY = 1
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=ONLY, editable=False)
+    mark = models.CharField(max_length=32, help_text="What the file .archive in the folder says.")
+    marked_at = models.DateTimeField(null=True, help_text="When that file was complete. Empty: it may be missing.")
+
+    def __str__(self) -> str:
+        return self.mark
 
 
 class ArchivedRange(models.Model):

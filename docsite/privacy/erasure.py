@@ -161,13 +161,16 @@ def _mask(project: Project, secret: str) -> str:
 
 
 def _write_receipt(project: Project, subject: str, erased: dict[str, int]) -> Receipt:
-    erased |= archive_changes.apply_after_erasure(project)
-    receipt_id = ids.receipt_id()
-    entry = audit.add_entry(
-        "erased",
-        subject,
-        organization_id=project.organization_id,
-        project=project.domain,
-        details={"receipt": receipt_id, **erased},
-    )
+    receipt_id, archived = ids.receipt_id(), archive_changes.LATER
+    try:
+        archived = archive_changes.apply_after_erasure(project)
+    finally:  # the data is gone, even if somebody stops us while the archive hangs
+        erased |= archived
+        entry = audit.add_entry(
+            "erased",
+            subject,
+            organization_id=project.organization_id,
+            project=project.domain,
+            details={"receipt": receipt_id, **erased},
+        )
     return Receipt(receipt_id, entry.at, project.domain, subject, erased)

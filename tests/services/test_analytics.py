@@ -47,12 +47,22 @@ def test_a_view_that_another_process_has_not_committed_yet_counts_once(database)
     scenarios.run(crashes.sends_what_another_has_not_committed_yet, database)
 
 
-def test_rows_that_are_committed_late_are_archived_once(database, tmp_path):
-    scenarios.run(archiving.committed_out_of_order, {**database, "ARCHIVE_DIR": str(tmp_path)})
+@pytest.fixture(scope="module")
+def archive(database: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The database with its archive: it has one folder only."""
+    return {**database, "ARCHIVE_DIR": str(tmp_path_factory.mktemp("archive"))}
 
 
-def test_no_answer_is_archived_while_an_earlier_one_may_still_be_committed(database, tmp_path):
-    scenarios.run(archiving.settles_or_waits, {**database, "ARCHIVE_DIR": str(tmp_path)})
+def test_rows_that_are_committed_late_are_archived_once(archive):
+    scenarios.run(archiving.committed_out_of_order, archive)
+
+
+def test_no_answer_is_archived_while_an_earlier_one_may_still_be_committed(archive):
+    scenarios.run(archiving.settles_or_waits, archive)
+
+
+def test_long_answers_have_files_of_their_own(archive):
+    scenarios.run(archiving.long_answers, archive)
 
 
 def test_views_that_several_processes_send_count_once(database):

@@ -5,8 +5,9 @@ from collections import Counter
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
+from analytics.archive import folder, marker, writer
 from docsite.core.tenants.management.base import ServiceCommand
 
 SHOW_SECONDS = 1.0
@@ -21,12 +22,22 @@ class Command(ServiceCommand):
         "has passed."
     )
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the options."""
+        parser.add_argument(
+            "--forget",
+            action="store_true",
+            help="Forget the files and the folder. The service then changes these files no more, and an archive in an "
+            "empty folder begins with what is in the database.",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
-        """Archive, and print what was done and what to do next."""
+        """Archive or forget, and print what was done and what to do next."""
+        if options["forget"]:
+            self.forget()
+            return
         if not (root := settings.ENV.archive_dir):
             raise CommandError("ARCHIVE_DIR is not set. Set it to a folder that the service may write.")
-        from analytics.archive import folder, writer
-
         self.began = self.shown_at = time.monotonic()
         self.files: Counter[str] = Counter()
         self.rows: Counter[str] = Counter()
@@ -43,6 +54,16 @@ class Command(ServiceCommand):
             f"  FROM read_parquet('{root}/views/*/*.parquet', hive_partitioning = true)\n"
             "  WHERE class = 'human' GROUP BY path ORDER BY visitors DESC LIMIT 10;"
         )
+
+    def forget(self) -> None:
+        """Forget the files."""
+        files, changes = marker.forget()
+        self.show(
+            f"Forgot {files:,} {'file' if files == 1 else 'files'}. Erasures and deletions that they lack: {changes:,}."
+        )
+        self.show("The files are yours now: the service does not change them any more. Delete them, or erase in them.")
+        if settings.ENV.archive_dir:
+            self.show("ARCHIVE_DIR is set, so a new archive begins as soon as that folder is empty.")
 
     def report(self, kind: str, rows: int) -> None:
         """After each file: print the progress, at most once a second."""

@@ -3,12 +3,15 @@
 import smtplib
 import tempfile
 from datetime import timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.core.mail import get_connection
 from django.db import DatabaseError
 from django.utils import timezone
 
+from analytics.archive import folder as archive_folder
+from analytics.archive import marker
 from analytics.archive.waiting import find_oldest_view
 from analytics.counting.unsealed import count_waiting_views
 from analytics.models import ArchiveChange
@@ -85,18 +88,21 @@ def check_views() -> Finding | None:
 
 
 def check_archive() -> Finding | None:
-    """Whether the folder of the archive can be written, and nothing waits for it for long. None without one."""
+    """Whether the folder of the archive is ours and can be written, and nothing waits for long. None without one."""
     if not (folder := settings.ENV.archive_dir):
         return None
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
+        marker.check(Path(folder))
+        oldest = find_oldest_view()
+        changes = ArchiveChange.objects.count()
     except OSError as failure:
         advice = "Look at ARCHIVE_DIR, its owner and its disk: old single views stay in the database until it works."
         return Finding("Archive", f"{folder} cannot be written: {failure.strerror}", advice)
-    try:
-        oldest = find_oldest_view()
-        changes = ArchiveChange.objects.count()
+    except archive_folder.ArchiveError as failure:
+        fact, _, advice = str(failure).partition(". ")
+        return Finding("Archive", fact, f"{advice}.")
     except DatabaseError:
         return None
     if oldest and oldest < timezone.now() - MAX_ARCHIVING:

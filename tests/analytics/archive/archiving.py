@@ -2,14 +2,16 @@
 holds the rows of all projects, so beside other tests nobody could say what is in it.
 """
 
+import io
 import ipaddress
 import os
 import random
+import re
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -21,6 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 import time_machine
 from django.conf import settings
+from django.core.management import call_command
 from django.db import connection, connections, transaction
 from django.db.models import Max
 
@@ -28,12 +31,13 @@ from analytics.archive import changes, folder, questions, views, writer
 from analytics.collecting import recording
 from analytics.counting import erasure as analytics_erasure
 from analytics.counting import sealer, sweeper
-from analytics.models import EPOCH, ArchiveChange, ArchivedRange, PageView
+from analytics.models import EPOCH, ArchiveChange, ArchivedRange, ArchiveFolder, PageView
 from assistant.admin.conversations.redaction import redact_thread
 from assistant.conversations.threads import delete_thread
 from assistant.models import Message, Thread
 from docsite.core.tenants.models import Organization, Project
 from docsite.privacy import erasure
+from docsite.privacy.models import AuditEntry
 from docsite.server.doctor import services
 from docsite.server.metrics import exposition, facts
 from tests.analytics.counting.crashes import Crash, new_project, record
@@ -238,6 +242,14 @@ def _kill(pid: int) -> None:
     os.waitpid(pid, 0)
 
 
+def waiting_rows() -> None:
+    """Three views and two answers, which are not due yet."""
+    project, now = new_project(), datetime.now(UTC)
+    record(project, [view(now, "/a", who, "human") for who in (1, 2, 3)])
+    for _ in range(2):
+        ask(project, now - timedelta(hours=3))
+
+
 def swept() -> None:
     """A sweep removes no view that has no file yet."""
     project, now = new_project(), datetime.now(UTC)
@@ -346,6 +358,200 @@ def erased_while_the_folder_fails() -> None:
         receipt = erasure.erase_conversation(project, answer.thread.thread_id)
     assert receipt.erased["archived rows: they follow as soon as the archive works"] == 0
     assert ids(QUESTIONS, project) == [answer.pk]
+    write_everything()
+    assert ids(QUESTIONS, project) == []
+
+
+def receipts() -> None:
+    """Whatever the archive does, an erasure has its entry in the audit: the data is gone."""
+    project, now = new_project(), datetime.now(UTC) - timedelta(hours=3)
+    answers = [ask(project, now) for _ in range(2)]
+    write_everything()
+    for answer, failure in zip(answers, (RuntimeError, KeyboardInterrupt), strict=True):
+        with pytest.MonkeyPatch.context() as patch, suppress(KeyboardInterrupt):
+            patch.setattr(changes, "_apply", _raising(failure()))
+            erasure.erase_conversation(project, answer.thread.thread_id)
+    entries = AuditEntry.objects.filter(action="erased", project=project.domain)
+    assert [entry.details["conversations"] for entry in entries] == [1, 1]
+    assert all("archived rows: they follow as soon as the archive works" in entry.details for entry in entries)
+    write_everything()
+    assert ids(QUESTIONS, project) == []
+
+
+def _raising(failure: BaseException) -> Callable[..., None]:
+    def fail(*args: Any) -> None:
+        raise failure
+
+    return fail
+
+
+def other_folders() -> None:
+    """In an empty folder, and in that of another database, nothing is written, swept away or taken for erased."""
+    project, now = new_project(), datetime.now(UTC) - timedelta(hours=3)
+    answer = ask(project, now)
+    record(project, [view(now, "/a", 1, "human")])
+    write_everything()
+    right, wrong = Path(settings.ENV.archive_dir), Path(settings.ENV.archive_dir).with_name("wrong")
+    wrong.mkdir()
+    record(project, [view(now, "/a", 2, "human")])
+    for mark, reason in ((None, "lacks the file .archive"), ("0" * 32, "has the archive of another database")):
+        if mark:
+            (wrong / ".archive").write_text(mark)
+        settings.ENV = settings.ENV.model_copy(update={"archive_dir": str(wrong)})
+        with pytest.raises(folder.ArchiveError, match=reason):
+            write_everything()
+        with pytest.raises(folder.ArchiveError, match=reason):
+            writer.write_next(project.pk, project.project_id, VIEWS, at_once=True)
+        receipt = erasure.erase_conversation(project, answer.thread.thread_id)
+        assert "archived rows: they follow as soon as the archive works" in receipt.erased
+        assert ArchiveChange.objects.exists()
+        assert not list(wrong.rglob("*.parquet"))
+        finding = services.check_archive()
+        assert finding
+        assert reason in finding.fact
+        assert finding.advice
+        assert ArchivedRange.archived_to(project.pk, VIEWS) == stored_ids(project)[0]
+    settings.ENV = settings.ENV.model_copy(update={"archive_dir": str(right)})
+    write_everything()
+    check(project)
+    assert ids(QUESTIONS, project) == []
+
+
+def first_folders() -> None:
+    """The first file marks the folder. Hosts with folders of their own are refused, and so are other databases."""
+    project, now = new_project(), datetime.now(UTC)
+    write_everything()
+    first, second = Path(settings.ENV.archive_dir), Path(settings.ENV.archive_dir).with_name("second")
+    second.mkdir()
+    assert not (first / ".archive").exists(), "it may not be mounted yet, and nothing is lost so far"
+    settings.ENV = settings.ENV.model_copy(update={"archive_dir": str(second)})
+    record(project, [view(now, "/a", 1, "human")])
+    write_everything()
+    assert (second / ".archive").read_text().strip() == ArchiveFolder.objects.get().mark
+    settings.ENV = settings.ENV.model_copy(update={"archive_dir": str(first)})
+    with pytest.raises(folder.ArchiveError, match=r"lacks the file \.archive"):
+        write_everything()
+    settings.ENV = settings.ENV.model_copy(update={"archive_dir": str(second)})
+    ArchiveFolder.objects.all().delete()
+    with pytest.raises(folder.ArchiveError, match="of another database"):
+        write_everything()
+
+
+def forgotten() -> None:
+    """A forgotten archive leaves its files alone, notes no changes, and begins again in an empty folder."""
+    project, now = new_project(), datetime.now(UTC) - timedelta(hours=3)
+    answers = [ask(project, now) for _ in range(3)]
+    write_everything()
+    first = Path(settings.ENV.archive_dir)
+    settings.ENV = settings.ENV.model_copy(update={"archive_dir": ""})
+    delete_thread(project, "reader", answers[0].thread.thread_id)
+    printed = io.StringIO()
+    call_command("archive", "--forget", stdout=printed)
+    assert "Forgot 1 file. Erasures and deletions that they lack: 1." in printed.getvalue()
+    assert "archived rows" not in str(erasure.erase_conversation(project, answers[1].thread.thread_id).erased)
+    assert not ArchiveChange.objects.exists()
+    settings.ENV = settings.ENV.model_copy(update={"archive_dir": str(first)})
+    with pytest.raises(folder.ArchiveError, match="or an empty one"):
+        write_everything()
+    assert ids(QUESTIONS, project) == [answer.pk for answer in answers]
+    second = first.with_name("second")
+    second.mkdir()
+    settings.ENV = settings.ENV.model_copy(update={"archive_dir": str(second)})
+    write_everything()
+    assert ids(QUESTIONS, project) == [answers[2].pk]
+
+
+def damaged() -> None:
+    """A damaged file stops neither new files nor the erasures of others, nor those in other files of its project."""
+    project, other, now = new_project(), new_project(), datetime.now(UTC)
+    for _ in range(2):
+        for one in (project, other):
+            record(one, [view(now, "/a", who, "human") for who in (1, 2)])
+        write_everything()
+    root = Path(settings.ENV.archive_dir)
+    (_, _, damaged), (_, _, sound) = folder.list_files(root, VIEWS, project.project_id)
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[:-120] + b"\xff" * 112 + content[-8:])  # Arrow says OSError, without a number
+    for one in (project, other):
+        address = ipaddress.ip_address("198.51.100.1")
+        receipt = erasure.erase_visitor(one, address, AGENTS["human"])
+        assert receipt.erased.get("archived rows", 0) == (2 if one == other else 0)
+        record(one, [view(now, "/b", 3, "human")])
+        # The background finds changes of the other one behind the damaged file.
+        delete_thread(one, "reader", ask(one, now - timedelta(hours=3)).thread.thread_id)
+    with pytest.raises(folder.ArchiveError, match=re.escape(f"{damaged} cannot be read")):
+        write_everything()
+    assert ids(VIEWS, other) == stored_ids(other)
+    assert len(folder.read(sound)) == 1
+    assert not ArchiveChange.objects.filter(project=other).exists()
+    assert ArchiveChange.objects.filter(project=project).exists()
+    damaged.unlink()
+    assert len(ids(VIEWS, project)) == 2
+    write_everything()
+    assert not ArchiveChange.objects.exists()
+
+
+def strange_rows() -> None:
+    """What a column should not hold gets into its file as text, and a row that fits no file stops only its project."""
+    project, other, now = new_project(), new_project(), datetime.now(UTC) - timedelta(hours=3)
+    strange = [{"title": 7, "url": None}, "page", {"title": "half \ud800", "url": ["a"]}]
+    for sources in (strange, {"title": "A"}):
+        ask(project, now, sources=sources)
+    write_everything()
+    first, second = read(QUESTIONS).sort_by("id")["sources"].to_pylist()
+    assert first == [{"title": "7", "url": None}, {"title": "half ?", "url": "['a']"}]
+    assert second == []
+    describe = questions._describe
+    bad = ask(project, now)
+    ask(other, now)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            questions,
+            "_describe",
+            lambda answer, asked: describe(answer, asked) | ({"rung": {"secret"}} if answer == bad else {}),
+        )
+        with pytest.raises(folder.ArchiveError, match="has a value that fits no column") as failure:
+            write_everything()
+    assert "secret" not in str(failure.value)
+    assert len(ids(QUESTIONS, other)) == 1
+    write_everything()
+    assert len(ids(QUESTIONS, project)) == 3
+
+
+def long_answers() -> None:
+    """A file of answers ends where its text would take too much memory."""
+    questions.MAX_BYTES = 1000
+    project, now = new_project(), datetime.now(UTC) - timedelta(hours=3)
+    for length in (300, 300, 1200, 250, 250, 250):
+        ask(project, now, content="\N{LATIN SMALL LETTER E WITH ACUTE}" * length)
+    write_everything()
+    files = folder.list_files(Path(settings.ENV.archive_dir), QUESTIONS, project.project_id)
+    assert [len(folder.read(path)) for *_, path in files] == [1, 1, 1, 2, 1]
+
+
+def modes() -> None:
+    """The group can read everything, whoever writes."""
+    os.umask(0o077)
+    project, now = new_project(), datetime.now(UTC)
+    record(project, [view(now, "/a", 1, "human")])
+    write_everything()
+    found = list(Path(settings.ENV.archive_dir).rglob("*"))
+    assert {path.name for path in found} > {".archive", ".lock", "views", "1-1.parquet"}
+    assert {path.stat().st_mode & 0o777 for path in found if path.is_file()} == {0o640}
+    assert {path.stat().st_mode & 0o777 for path in found if path.is_dir()} == {0o750}
+
+
+def held() -> None:
+    """Who finds the folder held waits for seconds, not forever: an erasure then says that the files follow."""
+    folder.LOCK_SECONDS = 0.2
+    project, now = new_project(), datetime.now(UTC) - timedelta(hours=3)
+    answer = ask(project, now)
+    write_everything()
+    with folder.lock(Path(settings.ENV.archive_dir)):
+        receipt = erasure.erase_conversation(project, answer.thread.thread_id)
+        assert "archived rows: they follow as soon as the archive works" in receipt.erased
+        with pytest.raises(folder.ArchiveError, match="Wait for them"):
+            write_everything()
     write_everything()
     assert ids(QUESTIONS, project) == []
 

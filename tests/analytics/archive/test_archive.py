@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.core.checks import WARNING
 from django.core.management import CommandError, call_command
 
 from docsite.core import availability
@@ -72,6 +73,42 @@ def test_an_erasure_reaches_the_files_once_the_folder_works(database):
     scenarios.run(archiving.erased_while_the_folder_fails, database)
 
 
+def test_an_erasure_has_a_receipt_whatever_the_archive_does(database):
+    scenarios.run(archiving.receipts, database)
+
+
+def test_an_erasure_does_not_wait_without_end_for_the_folder(database):
+    scenarios.run(archiving.held, database)
+
+
+def test_an_empty_folder_or_that_of_another_database_is_not_used(database):
+    scenarios.run(archiving.other_folders, database)
+
+
+def test_the_first_file_marks_the_folder(database):
+    scenarios.run(archiving.first_folders, database)
+
+
+def test_a_forgotten_archive_begins_anew_in_an_empty_folder(database):
+    scenarios.run(archiving.forgotten, database)
+
+
+def test_a_damaged_file_stops_nothing_else(database):
+    scenarios.run(archiving.damaged, database)
+
+
+def test_a_strange_row_stops_nothing_else(database):
+    scenarios.run(archiving.strange_rows, database)
+
+
+def test_a_file_of_answers_is_bounded_by_their_length(database):
+    scenarios.run(archiving.long_answers, database)
+
+
+def test_files_have_the_same_mode_whoever_writes_them(database):
+    scenarios.run(archiving.modes, database)
+
+
 def test_an_erasure_reaches_a_file_that_is_being_written(database):
     scenarios.run(archiving.erased_while_written, database)
 
@@ -89,9 +126,11 @@ def test_files_of_a_newer_database_stop_the_archive(database):
 
 
 def test_the_command_writes_everything_and_says_how_to_read_it(database, tmp_path):
-    scenarios.run(archiving.due, database)
+    scenarios.run(archiving.waiting_rows, database)
     printed = scenarios.manage(("archive",), database)
-    assert re.match(r"Archived 0 views and 0 questions in 0 files and \d\.\d s\.\n", printed)
+    assert re.match(r"Archived 3 views and 2 questions in 2 files and \d\.\d s\.\n", printed)
+    assert len(list((tmp_path / "archive").glob("*/*/*.parquet"))) == 2
+    assert scenarios.manage(("archive",), database).startswith("Archived 0 views and 0 questions in 0 files")
     assert f"read_parquet('{tmp_path}/archive/views/*/*.parquet', hive_partitioning = true)" in printed
 
 
@@ -109,15 +148,18 @@ def test_the_setting_needs_the_package(monkeypatch, tmp_path):
         Env(archive_dir=str(tmp_path))
 
 
-def test_a_folder_that_is_missing_or_cannot_be_written_is_an_error_at_the_start(archive, settings, monkeypatch):
+def test_a_folder_that_is_missing_or_cannot_be_written_is_a_warning_at_the_start(archive, settings, monkeypatch):
     assert checks.archive_is_writable() == []
     monkeypatch.setattr(checks.os, "access", lambda *args: False)  # tests may run as root, who may do everything
-    (error,) = checks.archive_is_writable()
-    assert (error.id, "cannot be written" in error.msg, "chown" in error.hint) == ("docsite.E002", True, True)
+    (warning,) = checks.archive_is_writable()
+    assert (warning.id, warning.level) == ("docsite.W004", WARNING), "erase and backup must run without the folder"
+    assert "cannot be written" in warning.msg
+    assert "chown" in warning.hint
+    assert f"ReadWritePaths=-{archive}" in warning.hint
     settings.ENV = settings.ENV.model_copy(update={"archive_dir": str(archive / "gone")})
-    (error,) = checks.archive_is_writable()
-    assert f"ARCHIVE_DIR: there is no folder {archive / 'gone'}." in error.msg
-    assert "install -d" in error.hint
+    (warning,) = checks.archive_is_writable()
+    assert f"ARCHIVE_DIR: there is no folder {archive / 'gone'}." in warning.msg
+    assert "install -d" in warning.hint
 
 
 def test_a_folder_that_fails_is_one_line_in_the_log_and_a_finding(archive, settings, caplog, monkeypatch):
@@ -126,7 +168,6 @@ def test_a_folder_that_fails_is_one_line_in_the_log_and_a_finding(archive, setti
     monkeypatch.setattr(background, "EVERY", background.timedelta(0))
     thread = background._Archiver()
     settings.ENV = settings.ENV.model_copy(update={"archive_dir": str(archive / "gone")})
-    monkeypatch.setattr(writer.changes, "apply_all", lambda: writer.write_next(0, "", "views"))
     for _ in range(3):
         thread.work()
     assert caplog.text.count("The archive does not work") == 1
