@@ -63,7 +63,8 @@ QUESTIONS = {
     "Can I use Azure OpenAI?": "/models#can-i-use-openai-claude-gemini-azure-or-mistral",
     "Which model should I use?": "/models#which-model-should-i-use",
     "Why does the assistant only quote pages?": "/troubleshooting#why-does-the-assistant-only-quote-pages",
-    "Why does it say the documentation has no answer?": "/troubleshooting#answers /how-answers-work#refusals",
+    "Why does it say the documentation has no answer?": "/how-answers-work#refusals "
+    "/troubleshooting#why-does-it-say-that-the-documentation-has-no-answer",
     "The widget does not appear": "/troubleshooting#the-widget-does-not-appear",
     "CORS error in the browser console": "/embed#which-pages-may-use-it",
     "Why am I getting 429 Too Many Requests?": "/errors-and-limits#why-am-i-getting-429-too-many-requests",
