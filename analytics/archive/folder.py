@@ -25,10 +25,10 @@ class ArchiveError(Exception):
 
 @contextmanager
 def lock(root: Path) -> Iterator[None]:
-    """Be the only one that reads and replaces files, of all threads, processes and hosts that share the folder.
+    """Lock the folder until the block ends: no other thread, process or host may then read or replace its files.
 
-    The system releases the lock of a killed process. Raises OSError if the folder is gone, or knows no locks, and
-    `ArchiveError` if others hold it for more than `LOCK_SECONDS`.
+    The operating system releases the lock of a killed process. Raises OSError if the folder is gone, or knows no
+    locks, and `ArchiveError` if others hold it for more than `LOCK_SECONDS`.
     """
     file = os.open(root / ".lock", os.O_RDWR | os.O_CREAT, FILE_MODE)
     try:
@@ -86,9 +86,7 @@ def write(path: Path, table: Table) -> None:
     """Write a file of rows, or replace it, so that it is whole whenever somebody looks. Raises OSError."""
     import pyarrow.parquet as pq
 
-    steady = [
-        name for name in ("id", "seen_at", "asked_at") if table.schema.get_field_index(name) >= 0
-    ]  # they rise with the rows
+    rising = [name for name in ("id", "seen_at", "asked_at") if name in table.schema.names]  # with the rows
     _make_folder(path.parent)
     store(
         path,
@@ -96,8 +94,8 @@ def write(path: Path, table: Table) -> None:
             table,
             file,
             compression="zstd",
-            use_dictionary=[name for name in table.schema.names if name not in steady],
-            column_encoding=dict.fromkeys(steady, "DELTA_BINARY_PACKED"),
+            use_dictionary=[name for name in table.schema.names if name not in rising],
+            column_encoding=dict.fromkeys(rising, "DELTA_BINARY_PACKED"),
             write_page_index=True,
         ),
     )

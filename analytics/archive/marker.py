@@ -20,7 +20,7 @@ NAME = ".archive"
 
 @contextmanager
 def hold(root: Path) -> Iterator[None]:
-    """Be the only one that works in the folder. Raises OSError and `folder.ArchiveError`, also if it is not ours."""
+    """Lock the folder until the block ends. Raises OSError, and `folder.ArchiveError`, also if `check` refuses it."""
     with folder.lock(root):
         check(root)
         yield
@@ -55,7 +55,10 @@ def prepare() -> None:
 
 @transaction.atomic
 def forget() -> tuple[int, int]:
-    """Forget all files and the folder. Returns how many files, and changes that they lack."""
+    """Delete what the database knows of the archive; the files stay as they are, and are not changed any more.
+
+    Returns how many files there were, and how many erasures and deletions had not reached them yet.
+    """
     ArchiveFolder.objects.all().delete()
     return ArchivedRange.objects.all().delete()[0], ArchiveChange.objects.all().delete()[0]
 

@@ -92,7 +92,10 @@ def write_next(project_id: int, project: str, kind: str, *, at_once: bool = Fals
 def _plan(
     project_id: int, project: str, kind: str, latest: ArchivedRange | None, settled: int, *, at_once: bool
 ) -> ArchivedRange | None:
-    """Store the range of the next file, of ids up to `settled`. None if nothing is due. The caller holds the folder."""
+    """Choose the next rows, with ids up to `settled`, and store their range; its file is written afterwards.
+
+    Returns None if no file is due. The caller has locked the folder.
+    """
     waiting = rows.of(kind).find_waiting(project_id, latest, settled)
     if waiting is None or not _is_due(waiting, at_once=at_once):
         return None

@@ -51,7 +51,7 @@ class Removable(NamedTuple):
 
 
 def list_partitions(database: BaseDatabaseWrapper = connection) -> list[Partition]:
-    """All but the default partition, by their ids. Empty on SQLite."""
+    """The partitions of the table, lowest ids first, without the default one. An empty list on SQLite."""
     if database.vendor != "postgresql":
         return []
     with database.cursor() as cursor:
@@ -66,7 +66,9 @@ def list_partitions(database: BaseDatabaseWrapper = connection) -> list[Partitio
 
 
 def extend(database: BaseDatabaseWrapper = connection) -> int:
-    """Make partitions for the ids to come, where there is room for fewer than `MIN_IDS`. Returns their number.
+    """Make more partitions if those that exist have room for fewer than `MIN_IDS` further views.
+
+    Returns how many it made.
 
     If the table is in use, or another process does it, it makes none; the next call does. If the user of the database
     may not do it, the log says so once, and views go to the default partition.

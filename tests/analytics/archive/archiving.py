@@ -632,17 +632,10 @@ def committed_out_of_order() -> None:
     """Rows whose transaction began earlier and ends later are in the files, once (PostgreSQL)."""
     project, now = new_project(), datetime.now(UTC) - timedelta(hours=3)
     held, go_on = threading.Event(), threading.Event()
-
-    def store_slowly() -> None:
-        with transaction.atomic():
-            ask(project, now, "slow")
-            held.set()
-            go_on.wait(PATIENCE)
-
-    for kind, store in ((QUESTIONS, store_slowly), (VIEWS, _hold_views(project, now, held, go_on))):
+    for kind, hold in ((QUESTIONS, _hold_answer), (VIEWS, _hold_views)):
         held.clear()
         go_on.clear()
-        slowly = threading.Thread(target=store, daemon=True)
+        slowly = threading.Thread(target=hold(project, now, held, go_on), daemon=True)
         slowly.start()
         assert held.wait(PATIENCE)
         if kind == QUESTIONS:
@@ -659,6 +652,18 @@ def committed_out_of_order() -> None:
     assert len(answers) == 2
     check(project)
     assert len(stored_ids(project)) == 2
+
+
+def _hold_answer(project: Project, now: datetime, held: threading.Event, go_on: threading.Event) -> Callable[[], None]:
+    """Store an answer whose transaction waits."""
+
+    def work() -> None:
+        with transaction.atomic():
+            ask(project, now, "slow")
+            held.set()
+            go_on.wait(PATIENCE)
+
+    return work
 
 
 def _hold_views(project: Project, now: datetime, held: threading.Event, go_on: threading.Event) -> Callable[[], None]:
@@ -684,14 +689,7 @@ def settles_or_waits() -> None:
     questions.SETTLE_SECONDS = 0.2
     project, now = new_project(), datetime.now(UTC) - timedelta(hours=3)
     held, go_on = threading.Event(), threading.Event()
-
-    def store_slowly() -> None:
-        with transaction.atomic():
-            ask(project, now, "slow")
-            held.set()
-            go_on.wait(PATIENCE)
-
-    slowly = threading.Thread(target=store_slowly, daemon=True)
+    slowly = threading.Thread(target=_hold_answer(project, now, held, go_on), daemon=True)
     slowly.start()
     assert held.wait(PATIENCE)
     quick = ask(project, now, "quick")

@@ -84,7 +84,7 @@ def drop_old(removable: list[partitions.Removable]) -> int:
 
 
 def dropped_when_old() -> None:
-    """Old views go with their partitions, recent ones stay, and no count changes."""
+    """A sweep drops partitions that hold old views only. Recent views stay, and reports count the same as before."""
     begin_small()
     first = next_start()
     project, now = new_project(), datetime.now(UTC)
