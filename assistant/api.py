@@ -22,7 +22,6 @@ from assistant.wire import PROTOCOLS, without_trigger
 from assistant.wire.protocol import StreamProtocol
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.access.request_checks import AssistantKey, CallerRequest
-from docsite.core.http.schemas import responses
 from docsite.core.http.streams import SendNow, find_send_now, streaming_response
 
 logger = logging.getLogger(__name__)
@@ -36,10 +35,6 @@ router, router_v2 = routers["v1"], routers["v2"]
 def _stream(protocol: StreamProtocol, description: str) -> dict[str, object]:
     content = {protocol.media_type: {"schema": {"type": "string"}}}
     return {"responses": {200: {"description": description, "content": content}}}
-
-
-def _errors(*, bodyless: bool = False) -> dict[int, object]:
-    return {status: schema for status, schema in responses(None, bodyless=bodyless).items() if status != 200}
 
 
 def _protocol_for(body: Ask, protocol: StreamProtocol) -> StreamProtocol:
@@ -67,7 +62,6 @@ def _add_message_endpoint(name: str) -> None:
         description=f"Answer a question from the documentation. {protocol.description}",
         operation_id=f"ask{name.upper()}",
         deprecated=protocol.deprecated or None,
-        response=_errors(),
         openapi_extra=_stream(protocol, protocol.description),
     )(message)
 
@@ -81,7 +75,7 @@ for _name in routers:
     auth=AssistantKey(assistant_charges, counted=False),
     operation_id="resumeAnswer",
     summary="Resume a running answer",
-    response={204: None, **_errors(bodyless=True)},
+    response={204: None},
     openapi_extra=_stream(PROTOCOLS["v2"], "The answer of that chat from its first event."),
 )
 async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpResponse | StreamingHttpResponse:
@@ -98,7 +92,7 @@ async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpRes
     auth=AssistantKey(assistant_charges, Stop, counted=False),
     operation_id="stopAnswer",
     summary="End a running answer",
-    response={204: None, **_errors()},
+    response={204: None},
 )
 async def stop(request: CallerRequest, domain: str, payload: Stop) -> HttpResponse:
     """End a reader's running answer, and store its text so far. The response is the same if none runs."""
@@ -116,7 +110,7 @@ async def stop(request: CallerRequest, domain: str, payload: Stop) -> HttpRespon
     auth=AssistantKey(assistant_charges, Forget, counted=False),
     operation_id="forgetConversation",
     summary="Delete a conversation",
-    response={204: None, **_errors()},
+    response={204: None},
 )
 async def forget(request: CallerRequest, domain: str, payload: Forget) -> HttpResponse:
     """Delete a reader's conversation; the response is the same when there is none."""

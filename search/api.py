@@ -15,7 +15,6 @@ from docsite.core.access.request_checks import (
 from docsite.core.db import SEARCHES, in_db
 from docsite.core.http.client_address import client_ip
 from docsite.core.http.errors import NotFound
-from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.limits import search_charges
@@ -34,7 +33,7 @@ page_router = Router()
     auth=AssistantKey(search_charges, SearchIn),
     operation_id="search",
     summary="Search documentation",
-    response=responses(list[SearchResult]),
+    response=list[SearchResult],
 )
 async def search(request: CallerRequest, domain: str, payload: SearchIn) -> Any:
     """Pages that match the query, best first."""
@@ -59,7 +58,7 @@ async def search(request: CallerRequest, domain: str, payload: SearchIn) -> Any:
     auth=AllowedOrigin(ClickIn),
     operation_id="reportClick",
     summary="Report the result that a reader opened",
-    response=responses(None, status=204, keyless=True),
+    response={204: None},
 )
 async def click(request: BrowserRequest, domain: str, payload: ClickIn) -> HttpResponse:
     """Settle the reader's search on a result: 204 once it is committed. An unknown page is ignored."""
@@ -74,7 +73,7 @@ async def click(request: BrowserRequest, domain: str, payload: ClickIn) -> HttpR
     auth=AssistantKey(search_charges, PageIn),
     operation_id="getPage",
     summary="Read a page as Markdown",
-    response=responses(PageOut),
+    response=PageOut,
 )
 async def page(request: CallerRequest, domain: str, payload: PageIn) -> Any:
     """The Markdown of a page as it was last ingested."""

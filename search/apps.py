@@ -37,13 +37,12 @@ def _delete_index_files(instance: Any, **kwargs: Any) -> None:
 
 def _reindex_where_needed(**kwargs: Any) -> None:
     from django.core.management import call_command
-    from django.db.migrations.executor import MigrationExecutor
 
+    from docsite.core.db import list_missing_migrations
     from docsite.core.tenants.models import Project
     from search.indexing.ingest import needs_reindex
 
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    if list_missing_migrations():
         return  # this `migrate` went back to the tables of an older release
     for project in Project.objects.all():
         if needs_reindex(project):

@@ -16,7 +16,6 @@ from analytics.limits import analytics_charges
 from analytics.reports import agent_report, annotations, visitor_counts
 from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import in_db
-from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -81,7 +80,7 @@ class AnnotationsResponse(BaseModel):
     summary="Get agents",
     description="Clients that are not people, and browsers that read Markdown; the most views first, then by name. "
     "Counted in whole hours: both ends of the range are rounded outwards. Later pages count again.",
-    response=responses(AgentsResponse, bodyless=True),
+    response=AgentsResponse,
 )
 async def agents(request: CallerRequest, projectId: str, params: Query[AgentsQuery]) -> HttpResponse:
     """The agents of a range."""
@@ -94,7 +93,7 @@ async def agents(request: CallerRequest, projectId: str, params: Query[AgentsQue
     operation_id="getAnnotations",
     summary="Get annotations",
     description="Notes of the team (the latest 200), and when the index was replaced: one row a day, at its last time.",
-    response=responses(AnnotationsResponse, bodyless=True),
+    response=AnnotationsResponse,
 )
 async def list_annotations(request: CallerRequest, projectId: str, params: Query[DatesQuery]) -> HttpResponse:
     """The annotations of a range."""

@@ -14,7 +14,6 @@ from assistant.conversations import cost_report
 from assistant.conversations.cost_report import Costs
 from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import in_db
-from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -57,7 +56,7 @@ class CostsResponse(BaseModel):
     description="What the models have cost, as it was charged: answers, their searches, trials and evaluations. "
     "Counted in whole days (UTC): both ends of the range are rounded outwards. Of the first and the last month only "
     "the days of the range count.",
-    response=responses(CostsResponse, bodyless=True),
+    response=CostsResponse,
 )
 async def costs(request: CallerRequest, projectId: str, params: Query[CostsQuery]) -> HttpResponse:
     """The costs of a range by day or by month."""

@@ -16,7 +16,6 @@ from assistant.gaps import report
 from assistant.question_groups import grouping
 from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import REPORTS, in_db
-from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -72,7 +71,7 @@ class GapsResponse(BaseModel):
     operation_id="getGaps",
     summary="Get gaps",
     description="The group with most questions first. Later pages count the same questions as the first page.",
-    response=responses(GapsResponse, bodyless=True),
+    response=GapsResponse,
 )
 async def gaps(request: CallerRequest, projectId: str, params: Query[GapsQuery]) -> HttpResponse:
     """Questions that were not answered well, in groups."""

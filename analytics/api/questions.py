@@ -28,7 +28,6 @@ from assistant.models import Message
 from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import REPORTS, in_db
 from docsite.core.http.errors import NotFound
-from docsite.core.http.schemas import responses
 from docsite.core.replica import use_replica
 from docsite.core.tenants.models import Project
 from search.query_log import report as search_report
@@ -45,7 +44,7 @@ ThreadId = Annotated[str, Field(pattern=r"^thr_[a-z2-7]{26}$")]
     operation_id="getSearches",
     summary="Get search queries",
     description="The most frequent first, then by query. Later pages count the same searches as the first page.",
-    response=responses(SearchesResponse, bodyless=True),
+    response=SearchesResponse,
 )
 async def searches(request: CallerRequest, projectId: str, params: Query[SearchesQuery]) -> HttpResponse:
     """Queries of readers. Upper and lower case count as one query."""
@@ -76,7 +75,7 @@ def _searches(project: Project, params: SearchesQuery) -> HttpResponse:
     operation_id="getConversations",
     summary="Get questions and answers",
     description="One row for each question, newest first, with its latest answer.",
-    response=responses(ConversationsResponse, bodyless=True),
+    response=ConversationsResponse,
 )
 async def conversations(request: CallerRequest, projectId: str, params: Query[ConversationsQuery]) -> HttpResponse:
     """Questions to the assistant with its answers."""
@@ -116,7 +115,7 @@ def _row(exchange: Exchange, urls: dict[str, str]) -> ConversationRow:
     auth=AdminKey(analytics_charges),
     operation_id="getCallerStats",
     summary="Count questions by where they came from",
-    response=responses(CallerStatsResponse, bodyless=True),
+    response=CallerStatsResponse,
 )
 async def caller_stats(request: CallerRequest, projectId: str, params: Query[DatesQuery]) -> CallerStatsResponse:
     """How many questions came from browsers, from the API, and from elsewhere, such as agents."""
@@ -131,7 +130,7 @@ async def caller_stats(request: CallerRequest, projectId: str, params: Query[Dat
     auth=AdminKey(analytics_charges),
     operation_id="getConversation",
     summary="Get a conversation",
-    response=responses(ThreadResponse, bodyless=True),
+    response=ThreadResponse,
 )
 async def thread(request: CallerRequest, projectId: str, threadId: Path[ThreadId]) -> HttpResponse:
     """One conversation with its messages, oldest first."""

@@ -12,7 +12,6 @@ from analytics.limits import analytics_charges
 from analytics.reports.audience_report import FILTERS, AudienceReport, build_row
 from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import REPORTS, in_db
-from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -27,7 +26,7 @@ router = Router()
     "page. The most frequent value first, then by value. Counts are exact over any range, as in `getVisitors`. With "
     "filters they come from single views, which are kept for 30 days: `countedFrom` says where they begin. Later pages "
     "count again.",
-    response=responses(SourcesResponse, bodyless=True),
+    response=SourcesResponse,
 )
 async def sources(request: CallerRequest, projectId: str, params: Query[SourcesQuery]) -> HttpResponse:
     """The values of one dimension of a range."""

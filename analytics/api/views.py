@@ -36,7 +36,6 @@ from docsite.core.access.request_checks import (
 from docsite.core.db import REPORTS, REQUESTS, in_db
 from docsite.core.group_commit import QueueFull
 from docsite.core.http.errors import NotFound, Unavailable
-from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -57,7 +56,7 @@ _PRECISION = (
     operation_id="getVisitors",
     summary="Get unique visitors",
     description=f"{_PRECISION} A visitor seen both as a person and as an AI client counts once in `total`.",
-    response=responses(VisitorsByPageResponse, bodyless=True),
+    response=VisitorsByPageResponse,
 )
 async def visitors(request: CallerRequest, projectId: str, params: Query[RangeQuery]) -> Any:
     """Unique visitors of a range, site-wide and for each page."""
@@ -71,7 +70,7 @@ async def visitors(request: CallerRequest, projectId: str, params: Query[RangeQu
     operation_id="getViews",
     summary="Get page views",
     description=f"{_PRECISION} `total` is `human` and `ai` together.",
-    response=responses(ViewsByPageResponse, bodyless=True),
+    response=ViewsByPageResponse,
 )
 async def views(request: CallerRequest, projectId: str, params: Query[RangeQuery]) -> Any:
     """Page views of a range, site-wide and for each page."""
@@ -94,7 +93,7 @@ async def _read_page(
     auth=AdminKey(collect_charges, CollectIn),
     operation_id="collectViews",
     summary="Report page views in batches",
-    response=responses(CollectOut),
+    response=CollectOut,
 )
 async def collect_views(request: CallerRequest, projectId: str, payload: CollectIn) -> JsonResponse:
     """Store page views, 1 to 1,000, that a server has recorded. The response means that they are stored."""
@@ -112,7 +111,7 @@ def _submit(project: Project, payload: CollectIn) -> "Future[Receipt]":
     auth=AllowedOrigin(ViewIn),
     operation_id="reportView",
     summary="Report a page view from a browser",
-    response={**responses(None, status=204, keyless=True), 202: None},
+    response={204: None, 202: None},
 )
 async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpResponse:
     """Count a reader's view: 204 once it is committed, 202 with `X-View` saying why it is not counted."""

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 from django.db import OperationalError, ProgrammingError, connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
-from psycopg.errors import LockNotAvailable
+
+from docsite.core.postgresql.sqlstate import LOCK_NOT_AVAILABLE, find_sqlstate
 
 logger = logging.getLogger(__name__)
 
@@ -159,7 +160,7 @@ def _run_alone(database: Any, work: Callable[[], int]) -> int:
             _execute(database, f"LOCK TABLE ONLY {TABLE} IN ACCESS EXCLUSIVE MODE")
             return work()
     except OperationalError as failure:
-        if isinstance(failure.__cause__, LockNotAvailable):
+        if find_sqlstate(failure) == LOCK_NOT_AVAILABLE:
             return 0
         raise
 

@@ -27,7 +27,6 @@ from docsite.core.access.request_checks import (
 )
 from docsite.core.db import REPORTS, in_db
 from docsite.core.http.cursor import Moment
-from docsite.core.http.schemas import responses
 from docsite.core.replica import use_replica
 from docsite.core.tenants.models import Project
 
@@ -40,7 +39,7 @@ collect_router = Router()
     auth=AllowedOrigin(FeedbackIn, FEEDBACK_IP),
     operation_id="sendFeedback",
     summary="Send a reader's feedback",
-    response=responses(None, status=204, keyless=True),
+    response={204: None},
 )
 async def submit_feedback(request: BrowserRequest, domain: str, payload: FeedbackIn) -> HttpResponse:
     """Store a reader's feedback on a page, on code of the page, or on an answer: 204 once it is committed."""
@@ -54,7 +53,7 @@ async def submit_feedback(request: BrowserRequest, domain: str, payload: Feedbac
     operation_id="getFeedback",
     summary="Get feedback",
     description="Latest first. Feedback on an answer is deleted with its conversation.",
-    response=responses(FeedbackResponse, bodyless=True),
+    response=FeedbackResponse,
 )
 async def get_feedback(request: CallerRequest, projectId: str, params: Query[FeedbackQuery]) -> HttpResponse:
     """Feedback on pages, code and answers."""
@@ -99,7 +98,7 @@ def _row(row: Feedback) -> ContextualFeedback | CodeSnippetFeedback:
     operation_id="getFeedbackByPage",
     summary="Count feedback by page",
     description="Pages with the most feedback first, then by path.",
-    response=responses(FeedbackByPageResponse, bodyless=True),
+    response=FeedbackByPageResponse,
 )
 async def get_feedback_by_page(
     request: CallerRequest, projectId: str, params: Query[FeedbackByPageQuery]

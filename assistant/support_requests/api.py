@@ -13,7 +13,6 @@ from assistant.support_requests.schemas import (
 )
 from docsite.core.access.request_checks import AllowedOrigin, AnyOrigin, BrowserRequest
 from docsite.core.db import in_db
-from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -24,7 +23,7 @@ router = Router()
     auth=AnyOrigin(),
     operation_id="getSupportForm",
     summary="Begin a support request",
-    response=responses(SupportForm, bodyless=True, keyless=True),
+    response=SupportForm,
 )
 async def get_form(request: BrowserRequest, domain: str) -> SupportForm:
     """A token for the form of a support request; 404 where the owner takes no requests."""
@@ -43,7 +42,7 @@ def _begin(project: Project) -> SupportForm:
     operation_id="sendSupportRequest",
     summary="Send a support request",
     description="It is stored before it is sent to the owner. The same token twice is the same request.",
-    response=responses(SupportRequestOut, status=201, keyless=True),
+    response={201: SupportRequestOut},
 )
 async def send_request(
     request: BrowserRequest, domain: str, payload: SupportRequestIn
@@ -63,7 +62,7 @@ def _record(project: Project, body: SupportRequestIn) -> SupportRequestOut:
     operation_id="countSupportFormEvent",
     summary="Count what happens in your own support form",
     description="The search tag with `data-deflect` sends these.",
-    response=responses(None, status=204, keyless=True),
+    response={204: None},
 )
 async def count_event(request: BrowserRequest, domain: str, payload: SupportFormEvent) -> HttpResponse:
     """Count an event of today: 204."""

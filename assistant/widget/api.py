@@ -12,7 +12,6 @@ from assistant.widget import starters
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.access.request_checks import AnyOrigin, BrowserRequest
 from docsite.core.db import in_db
-from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -59,7 +58,7 @@ class WidgetOff(Schema):
     auth=AnyOrigin(),
     operation_id="getWidgetConfiguration",
     summary="Get the widget's configuration",
-    response=responses(WidgetOn | WidgetOff, bodyless=True, keyless=True, without={403}),
+    response=WidgetOn | WidgetOff,
     exclude_none=True,
 )
 async def widget(request: BrowserRequest, response: HttpResponse, domain: str) -> WidgetOn | WidgetOff:

@@ -1,4 +1,4 @@
-"""Helpers for the database: use it from async code, read a snapshot, insert many rows quickly."""
+"""Helpers for the database: use it from async code, read a snapshot, insert many rows quickly, list migrations."""
 
 import asyncio
 import time
@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache, cached_property, partial
 from itertools import chain
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import ParamSpec, TypeVar
 
+from django.apps import apps
 from django.conf import settings
 from django.db import OperationalError, close_old_connections, connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from docsite.core import availability, context, replica, request_times
 
@@ -188,3 +192,14 @@ def _column_types(table: str) -> dict[str, str]:
             [connection.ops.quote_name(table)],
         )
         return dict(cursor.fetchall())
+
+
+def list_missing_migrations() -> list[tuple[str, str]]:
+    """The migrations that the database lacks, as (app, name), sorted. Imports none of them: that takes long."""
+    files = {
+        (app.label, module.name)
+        for app in apps.get_app_configs()
+        for module in iter_modules([str(Path(app.path, "migrations"))])
+        if not module.ispkg
+    }
+    return sorted(files - set(MigrationRecorder(connection).applied_migrations()))

@@ -14,6 +14,13 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, InternalError, OperationalError, connections
 
 from docsite.core import availability, context
+from docsite.core.postgresql.sqlstate import (
+    QUERY_CANCELED,
+    READ_ONLY_TRANSACTION,
+    SERIALIZATION_FAILURE,
+    TOO_MANY_CONNECTIONS,
+    find_sqlstate,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -23,9 +30,6 @@ CHECK_SECONDS = 0.5  # to ask it for its position
 HISTORY_SECONDS = 5.0  # after which the histories of the two servers are compared again
 WAIT_SECONDS, STEP_SECONDS = 0.02, 0.004  # for a replica that is a little behind
 MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 5.0, 60.0  # after a failure; they double while it fails again
-# https://www.postgresql.org/docs/current/errcodes-appendix.html
-_MUST_NOT_WRITE, _RECOVERY_CONFLICT = "25006", "40001"
-_OUT_OF_TIME, _NO_FREE_CONNECTION = "57014", "53300"
 
 
 class NotAReplicaError(OperationalError):
@@ -53,13 +57,13 @@ def run_on_replica(call: Callable[[], T]) -> T:
         _report_success()
         return result
     except InternalError as failure:
-        if _get_code(failure) != _MUST_NOT_WRITE:
+        if find_sqlstate(failure) != READ_ONLY_TRANSACTION:
             raise
     except (InterfaceError, OperationalError) as failure:
-        code, deadline = _get_code(failure), context.database_deadline.get()
-        if code in (_OUT_OF_TIME, _NO_FREE_CONNECTION) or (deadline is not None and time.monotonic() > deadline):
+        code, deadline = find_sqlstate(failure), context.database_deadline.get()
+        if code in (QUERY_CANCELED, TOO_MANY_CONNECTIONS) or (deadline is not None and time.monotonic() > deadline):
             raise  # a slow statement is no fault of the replica, and the primary would have no time for it
-        if code != _RECOVERY_CONFLICT:
+        if code != SERIALIZATION_FAILURE:
             _pause(failure)
     finally:
         connections[DEFAULT_DB_ALIAS] = primary
@@ -105,7 +109,7 @@ def _is_caught_up() -> bool:
                     return is_caught_up
                 time.sleep(STEP_SECONDS)
     except (InterfaceError, DatabaseError) as failure:  # also a right that the role lacks
-        if _get_code(failure) != _NO_FREE_CONNECTION:
+        if find_sqlstate(failure) != TOO_MANY_CONNECTIONS:
             _pause(failure)
         return False
 
@@ -131,10 +135,6 @@ def _check_history() -> None:
     if histories[0] != histories[1]:
         raise NotAReplicaError
     replica.compared = (pair, time.monotonic() + HISTORY_SECONDS)  # type: ignore[attr-defined]
-
-
-def _get_code(failure: Exception) -> str | None:
-    return getattr(failure.__cause__, "sqlstate", None)
 
 
 def _pause(failure: Exception) -> None:

@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from ninja.schema import NinjaGenerateJsonSchema
+
 from docsite.core.access.reader_tokens import MAX_LENGTH, READER_TOKEN_HEADER
+from docsite.core.http.schemas import AnalyticsErrorResponse
 from docsite.server.api import api
 
 _TAGS = {
@@ -34,6 +37,9 @@ _ERRORS = {  # descriptions, and the headers that always come with them
     500: ("An error of the service, with a reference that its log explains.", ()),
     503: ("The database or Redis does not answer, or too many answers run.", ("Retry-After",)),
 }
+_BODY_ERRORS, _KEY_ERRORS = {413, 415}, {401}
+_IMPOSSIBLE_ERRORS = {"getWidgetConfiguration": {403}, "pushSource": {415}}
+_REF_TEMPLATE = "#/components/schemas/{model}"
 _HEADERS = {
     "Allow": "The methods that the path takes.",
     "RateLimit": "Requests left, and seconds until the window ends.",
@@ -66,6 +72,10 @@ def build_document(base_url: str) -> dict[str, Any]:
     document: dict[str, Any] = api.get_openapi_schema(path_prefix="")
     document["servers"] = [{"url": base_url}]
     document["tags"] = [{"name": name, "description": text} for name, text in _TAGS.items()]
+    error = AnalyticsErrorResponse.model_json_schema(
+        ref_template=_REF_TEMPLATE, schema_generator=NinjaGenerateJsonSchema, mode="serialization"
+    )
+    document["components"]["schemas"] |= {**error.pop("$defs"), AnalyticsErrorResponse.__name__: error}
     document["components"]["headers"] = {
         name: {"description": text, "schema": {"type": "integer" if name == "Retry-After" else "string"}}
         for name, text in _HEADERS.items()
@@ -77,7 +87,7 @@ def build_document(base_url: str) -> dict[str, Any]:
 
 
 def _complete(operation: dict[str, Any]) -> None:
-    """Add what an operation needs: no key, an origin, descriptions, headers."""
+    """Add what an operation needs: no key, an origin, errors, descriptions, headers."""
     for parameter in operation["parameters"]:
         if parameter["in"] == "path":
             parameter["description"], parameter["example"] = _PATH_PARAMETERS[parameter["name"]]
@@ -89,11 +99,27 @@ def _complete(operation: dict[str, Any]) -> None:
             body["description"] = "Browsers may also send it as `text/plain`, which needs no preflight."
     if {"AssistantKey": []} in operation["security"]:
         operation["parameters"].append(_READER_TOKEN)
+    operation["responses"] |= {status: _error_response() for status in _list_errors(operation)}
     for status, response in operation["responses"].items():
         description, headers = _ERRORS.get(status, ("", _success_headers(operation, status)))
         response["description"] = description or response["description"]
         if headers:
             response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
+
+
+def _list_errors(operation: dict[str, Any]) -> list[int]:
+    """The statuses of the errors that an operation may return."""
+    impossible = {
+        *_IMPOSSIBLE_ERRORS.get(operation["operationId"], ()),
+        *(() if "requestBody" in operation else _BODY_ERRORS),
+        *(() if operation["security"] else _KEY_ERRORS),
+    }
+    return [status for status in _ERRORS if status not in impossible]
+
+
+def _error_response() -> dict[str, Any]:
+    reference = _REF_TEMPLATE.format(model=AnalyticsErrorResponse.__name__)
+    return {"content": {"application/json": {"schema": {"$ref": reference}}}}
 
 
 def _success_headers(operation: dict[str, Any], status: int) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ from docsite.core.access import uploads
 from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import REPORTS, in_db
 from docsite.core.http.errors import BadRequest, NotFound
-from docsite.core.http.schemas import responses
 from docsite.core.http.streams import streaming_response
 from docsite.core.tenants.models import Project
 from search.limits import push_charges
@@ -34,7 +33,7 @@ _LINES = {"description": "Progress, one JSON object a line. The last line has th
     summary="Push documentation",
     description="The body is a tar (plain, or compressed by gzip, bzip2 or xz) or a zip of the whole documentation. "
     "Its pages replace those of the last push to this name, in one step at the end.",
-    response=responses(None, without={415}),
+    response=None,
     openapi_extra={
         "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": _ARCHIVE}}},
         "responses": {200: {**_LINES, "content": {"application/x-ndjson": {"schema": {"type": "string"}}}}},
@@ -69,7 +68,7 @@ async def push(
     summary="Find the files that a push has to send",
     description="The service stores the files of the last push. A push with `delta=1` sends only those that are "
     "missing, and this manifest as `.push-manifest.json`.",
-    response=responses(MissingFiles),
+    response=MissingFiles,
 )
 async def manifest(request: CallerRequest, projectId: str, name: Path[SourceName], payload: ManifestIn) -> HttpResponse:
     """Compare a list of files with the stored ones."""
@@ -82,7 +81,7 @@ async def manifest(request: CallerRequest, projectId: str, name: Path[SourceName
     auth=AdminKey(push_charges),
     operation_id="getPushedSources",
     summary="List pushed sources",
-    response=responses(PushedSources, bodyless=True),
+    response=PushedSources,
 )
 async def pushed_sources(request: CallerRequest, projectId: str) -> Any:
     """The pushed sources of a project, with the result of the last push of each."""
@@ -94,7 +93,7 @@ async def pushed_sources(request: CallerRequest, projectId: str) -> Any:
     auth=AdminKey(push_charges),
     operation_id="deletePushedSource",
     summary="Delete a pushed source with its pages",
-    response=responses(None, status=204, bodyless=True),
+    response={204: None},
 )
 async def delete(request: CallerRequest, projectId: str, name: Path[SourceName]) -> HttpResponse:
     """Take the pages of a pushed source out of the index, and forget it."""

@@ -1,7 +1,7 @@
 """Types that every endpoint shares: JSON numbers, and the error as the OpenAPI document shows it."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any
 
@@ -67,20 +67,6 @@ def _describe_error(item: Mapping[str, Any], where: Sequence[Any]) -> str:
     if item["type"] in ("model_type", "model_attributes_type", "dict_type"):
         message = "must be an object"
     return f"{'.'.join(path)[:100] or 'body'}: {message[:1].lower()}{message[1:200]}"
-
-
-_STATUSES = (400, 401, 403, 404, 405, 413, 415, 429, 500, 503)
-
-
-def responses(
-    success: Any, *, status: int = 200, bodyless: bool = False, keyless: bool = False, without: Collection[int] = ()
-) -> dict[int, Any]:
-    """The responses of an endpoint for OpenAPI: success with this schema, and every error except those of `without`.
-
-    `bodyless`: the request has no body, such as a GET. `keyless`: it needs no key.
-    """
-    impossible = {*without, *((413, 415) if bodyless else ()), *((401,) if keyless else ())}
-    return {status: success} | {status: AnalyticsErrorResponse for status in _STATUSES if status not in impossible}
 
 
 def configure_with_example(body: dict[str, Any]) -> ConfigDict:

@@ -5,7 +5,8 @@ from typing import Any
 
 from django.db import OperationalError, migrations, transaction
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
-from psycopg.errors import LockNotAvailable
+
+from docsite.core.postgresql.sqlstate import LOCK_NOT_AVAILABLE, find_sqlstate
 
 LOCK_SECONDS = 2.0  # for which requests may wait behind this statement
 PAUSE_SECONDS = 1.0
@@ -71,6 +72,6 @@ def run_with_short_locks(editor: BaseDatabaseSchemaEditor, *statements: str) -> 
                     editor.execute(statement)
             return
         except OperationalError as failure:
-            if not isinstance(failure.__cause__, LockNotAvailable) or attempt == ATTEMPTS:
+            if find_sqlstate(failure) != LOCK_NOT_AVAILABLE or attempt == ATTEMPTS:
                 raise
             time.sleep(PAUSE_SECONDS)

@@ -8,11 +8,11 @@ from typing import Any
 from django.conf import settings
 from django.db import DatabaseError, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import load_backend
 
 from docsite import database_settings
 from docsite.core.context import limit_database_time
+from docsite.core.db import list_missing_migrations
 from docsite.core.logs import describe
 from docsite.core.redis_servers import clients
 from docsite.core.tenants.management.base import MOVE_AGAIN, is_moved_in_part
@@ -31,7 +31,7 @@ def check_database() -> Finding:
             name = _describe_server(cursor)
             if is_moved_in_part():
                 return Finding("Database", f"{name} has a part of the data: a move to it was interrupted", MOVE_AGAIN)
-            pending = len(_list_pending())
+            pending = len(list_missing_migrations())
             if not pending:
                 cursor.execute("UPDATE projects_counter SET value = value WHERE key = %s", ["no such key"])
     except DatabaseError as failure:
@@ -121,8 +121,3 @@ def _describe_server(cursor: Any) -> str:
     if "," not in str(connection.settings_dict["HOST"]):
         return name
     return f"{name} at {connection.connection.info.host}:{connection.connection.info.port}"  # one of several servers
-
-
-def _list_pending() -> list[Any]:
-    executor = MigrationExecutor(connection)
-    return list(executor.migration_plan(executor.loader.graph.leaf_nodes()))

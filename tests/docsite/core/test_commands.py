@@ -7,8 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
+from docsite.core.db import list_missing_migrations
 from docsite.core.tenants.models import (
     ApiKey,
     Organization,
@@ -130,6 +133,16 @@ def test_listkeys_shows_the_keys_of_a_project_and_its_organization(project, make
 def test_createkey_limits_the_expiry(project, days):
     with pytest.raises(CommandError, match="1 to 365"):
         run("createkey", project.domain, "--kind", "assistant", "--expires-days", days)
+
+
+def test_missing_migrations_are_listed_and_a_service_refuses_to_start(db):
+    assert list_missing_migrations() == []
+    MigrationRecorder(connection).record_unapplied("search", "0001_initial")
+    MigrationRecorder(connection).record_unapplied("auth", "0002_alter_permission_name_max_length")
+    missing = [("auth", "0002_alter_permission_name_max_length"), ("search", "0001_initial")]
+    assert list_missing_migrations() == missing
+    with pytest.raises(CommandError, match="behind the code"):
+        run("serve", "--port", "1")
 
 
 def test_a_database_without_tables_is_reported_in_a_sentence(tmp_path):

@@ -1,7 +1,13 @@
-"""Requests are freed with their response: full garbage collections are rare, and a body may have 2 MiB."""
+"""Requests are freed with their response: full garbage collections are rare, and a body may have 2 MiB.
+
+And a service imports what it uses: the library of a database that is not there takes memory and time at the start.
+"""
 
 import gc
 import json
+import os
+import subprocess
+import sys
 from weakref import WeakSet
 
 import pytest
@@ -61,3 +67,12 @@ async def test_a_request_is_freed_with_its_response(case, project):
         wait_for(lambda: requests() <= before, "the request to be freed")
     finally:
         gc.enable()
+
+
+def test_on_sqlite_the_library_of_postgresql_is_not_imported(tmp_path):
+    script = "import django, sys; django.setup(); import docsite.server.urls; print('psycopg' in sys.modules)"
+    environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": ""}
+    out = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert out.stdout == "False\n"

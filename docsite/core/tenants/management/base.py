@@ -9,10 +9,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import DatabaseError, InterfaceError, OperationalError, ProgrammingError
 
 from docsite.core import context
+from docsite.core.db import list_missing_migrations
 from docsite.core.signals import command_started
 from docsite.core.tenants.models import Project
 
@@ -59,8 +59,7 @@ def is_moved_in_part() -> bool:
 
 def check_migrations() -> None:
     """Raise `CommandError` when a migration is missing."""
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    if list_missing_migrations():
         raise CommandError(NOT_MIGRATED)
 
 
