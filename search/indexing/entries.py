@@ -84,8 +84,10 @@ def analyse(document: Document, row: Section) -> tuple[Entry, SectionWords]:
     language = document.language or "en"
     words = document.words.splitlines() if row.position == 0 else []
     titles = [*([row.heading] if row.heading else [document.title, *document.aliases]), *words]
-    questions = [analysis.name_of(line) for line in _QUESTION.findall(row.body)[:MAX_QUESTIONS]]
-    names = list(dict.fromkeys([*(name for text in titles for name in analysis.names_of(text)), *questions]))
+    questions = _QUESTION.findall(row.body)[:MAX_QUESTIONS]
+    names = dict.fromkeys(name for text in titles for name in analysis.names_of(text))
+    names |= dict.fromkeys(map(analysis.name_of, questions))
+    names |= dict.fromkeys(analysis.content_name_of(text, language) for text in [*titles, *questions])
     about = (
         [document.description, *document.aliases, *words, *document.path.split("/")[-2:]] if row.position == 0 else []
     )
@@ -96,7 +98,7 @@ def analyse(document: Document, row: Section) -> tuple[Entry, SectionWords]:
         facet("l", document.language),
         *group_facets(document.group_names),
         *(facet("t", tag) for tag in document.tags),
-        *(facet("n", name) for name in names),
+        *(facet("n", name) for name in names if name),
     ]
     entry = Entry(
         section_id=row.pk,

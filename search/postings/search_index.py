@@ -187,7 +187,7 @@ class SearchIndex:
         places = np.array([candidate.place for candidate in candidates], np.int64)
         passing = np.ones(len(places), bool)
         for alternatives in facets:
-            passing &= np.any([self.has_facet(one, places) for one in alternatives], axis=0)
+            passing &= self.have_facet(alternatives, places)
         return [one for one, passes in zip(candidates, passing.tolist(), strict=True) if passes]
 
     def count(self, terms: Sequence[str], places: Array) -> tuple[Array, Array]:
@@ -214,12 +214,13 @@ class SearchIndex:
             having[postings.docs] = True
         return having
 
-    def has_facet(self, term: str, places: Array) -> Array:
-        """Whether the sections at some places have a facet term."""
-        (postings,) = self._find([hash_facet(term)])
-        if not len(postings.docs):
-            return np.zeros(len(places), bool)
-        return postings.locate(places.astype(np.uint32))[1]
+    def have_facet(self, facets: Iterable[str], places: Array) -> Array:
+        """Whether the sections at some places have one of some facet terms."""
+        having = np.zeros(len(places), bool)
+        for postings in self._find(map(hash_facet, facets)):
+            if len(postings.docs):
+                having |= postings.locate(places.astype(np.uint32))[1]
+        return having
 
     def _find(self, keys: Iterable[int]) -> list[Postings]:
         """The postings of each term."""

@@ -60,9 +60,15 @@ def parse(
     for form in rarest if is_complete else rarest[:MAX_CONTEXT_WORDS]:
         reader.add_term(terms, form, reader.stems(form), weight)
     chosen = list(terms.values())
-    name = analysis.name_of(text[:200])
+    wording = text[:200]
     return Query(
-        chosen, pairs, facets, name, bool(rarest) and not is_complete, _plan_engine_queries(chosen, vocabulary)
+        terms=chosen,
+        pairs=pairs,
+        facets=facets,
+        name=analysis.name_of(wording),
+        content_names=list(dict.fromkeys(analysis.content_name_of(wording, language) for language in languages)),
+        is_about_context=bool(rarest) and not is_complete,
+        engine_queries=_plan_engine_queries(chosen, vocabulary),
     )
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from search.postings.search_index import Candidate, SearchIndex, weigh_fields
 from search.postings.segments import FIELDS
-from search.text.terms import Query, facet
+from search.text.terms import Query
 
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 FIELD_WEIGHT = {"title": 3.0, "heading": 3.0, "trail": 2.0, "about": 3.0}  # in BM25F, against 1 for the body
@@ -41,7 +41,7 @@ FEATURES = {
     "words": "share of the reader's words that it holds",
     "heading_overlap": "share of its heading that the reader named; all of it where they typed a name in it",
     "title_overlap": "share of the page's title that the reader named",
-    "exact": "whether its heading, a name in it or its page's title is just what the reader typed",
+    "exact": "whether its heading, a name in it or its page's title is just what the reader typed, but for small words",
     "trail": "share of the words, by rarity, in the headings above",
     "about": "share of the words, by rarity, in the page's description, keywords and path (first section only)",
     "pairs": "share of neighbouring words that stand side by side in title, heading or description",
@@ -153,7 +153,7 @@ def compute_features(
     held = impacts[words] > 0  # [words, candidates]
     coverage = rarities[words] @ held / total
     query_length = min(len(words), 12) / 12
-    exact = index.has_facet(facet("n", query.name), places) & bool(query.name)
+    exact = index.have_facet(query.names, places)
     headings, titles = index.heading_sizes[places], index.title_sizes[places]
     paths, here = [one.path for one in candidates], preferences.current_path
     columns: dict[str, Any] = {

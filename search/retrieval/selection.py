@@ -12,7 +12,6 @@ from search.models import Section
 from search.postings.search_index import Candidate
 from search.retrieval import ranking
 from search.retrieval.plan import SearchPlan
-from search.text.terms import facet
 
 CANDIDATES = 100  # sections that are compared with each other
 MORE_CANDIDATES = (400, 1600)  # fetched only where the first ones are all of a few pages
@@ -84,8 +83,8 @@ def score_candidates(plan: SearchPlan) -> list[ScoredSection]:
     Sections whose name is just what the reader typed, and those of the reader's page, are always among them.
     """
     candidates = plan.index.find(plan.query, CANDIDATES)
-    if len(candidates) == CANDIDATES and plan.query.name:
-        by_name = replace(plan.query, facets=[*plan.query.facets, [facet("n", plan.query.name)]])
+    if len(candidates) == CANDIDATES and (names := plan.query.names):
+        by_name = replace(plan.query, facets=[*plan.query.facets, names])
         candidates += plan.index.find(by_name, MAX_NAMESAKES)
     if plan.preferences.current_path:
         candidates += _load_page(plan, plan.preferences.current_path)

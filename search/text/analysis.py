@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import Stemmer
 
-VERSION = 7  # raise it when terms change: every page is then analysed again
+VERSION = 8  # raise it when terms change: every page is then analysed again
 
 # Vowel signs and points that belong to the letter before them: Hebrew, Arabic, the scripts of India, Thai and others.
 _MARKS = (
@@ -40,6 +40,7 @@ _STOP_WORDS = """
     need no of on one or our should so some than that the their them then there these they this three to two us use
     used using versus vs want was way ways we were what when where which who why will with would you your"""
 STOP_WORDS = frozenset(_STOP_WORDS.split())
+_SENSE_OF_NAMES = frozenset(("from", "no", "or", "than"))  # stop words without which a heading means something else
 OPERATORS = frozenset(("and", "not", "or"))  # words also between code names: `min or max` is not `minor`
 
 # The commonest words of each language that `search.text.analysis` stems. The language of a text is the one with most of
@@ -218,6 +219,17 @@ _words_of = functools.lru_cache(maxsize=8)(_Words)  # by the two letters of a la
 def name_of(text: str) -> str:
     """A text as one word, to compare names with: `uv.lock` and `UV lock` are the same."""
     return "".join(c for c in unicodedata.normalize("NFKC", text).lower() if c.isalnum())
+
+
+def content_name_of(text: str, language: str = "en") -> str:
+    """The stems of the words of a text as one word, without small words; empty if that leaves fewer than two words.
+
+    >>> content_name_of("How do I install a package?") == content_name_of("Installing packages")
+    True
+    """
+    small = STOP_WORDS - _SENSE_OF_NAMES
+    content = [word for word in words(text) if word.lower() not in small]
+    return "".join(stem(form, language) for word in content for form in split_name(word)[0]) if len(content) > 1 else ""
 
 
 def names_of(heading: str) -> list[str]:

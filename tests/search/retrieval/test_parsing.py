@@ -111,6 +111,25 @@ def test_a_heading_names_each_of_its_names(heading, names):
     assert analysis.names_of(heading) == names
 
 
+@pytest.mark.parametrize(
+    ("text", "other", "is_same"),
+    [
+        ("How do I install a package?", "Installing packages", True),
+        ("Migrate from pip", "Migrate to pip", False),
+        ("No answer to a question", "The answer to a question", False),
+        ("Fast or small models", "Fast small models", False),
+    ],
+)
+def test_the_content_name_of_a_heading_leaves_out_small_words_but_not_its_sense(text, other, is_same):
+    names = [analysis.content_name_of(one) for one in (text, other)]
+    assert all(names)
+    assert (names[0] == names[1]) == is_same
+
+
+def test_a_heading_of_one_word_has_no_content_name():
+    assert [analysis.content_name_of(text) for text in ("What is it for?", "The packages", "")] == ["", "", ""]
+
+
 def test_operators_in_code_are_no_names():
     assert analysis.code_names("if not(isReady) and(x_y)") == ["isReady", "x_y"]
 

@@ -79,6 +79,20 @@ def test_an_exact_title_or_command_comes_first(make_project, query):
     assert paths(tenant, query)[0] == ("/cli" if "acme" in query else "/printing-labels")
 
 
+@pytest.mark.parametrize("query", ["How do I print the labels?", "printing of labels", "print a label"])
+def test_a_heading_that_differs_in_small_words_and_endings_only_is_exact(make_project, query):
+    tenant = make_project()
+    ingest(
+        tenant.project,
+        [
+            page("/start", f"# Start\n\n{FILLER}\n\n## Printing labels\n\nPress the button."),
+            page("/without", f"# Work without labels\n\n{FILLER}\n\n## Do not print labels\n\nPress nothing."),
+            *(page(f"/guide{n}", f"# Label guide {n}\n\n" + FILLER * 4 + "print labels " * 9) for n in range(30)),
+        ],
+    )
+    assert paths(tenant, query)[0] == "/start"
+
+
 @pytest.mark.parametrize(
     "query", ["django.db.models", "ACME_HOME", "acme_home", "acme.labels.printLabel()", "printLabel"]
 )
