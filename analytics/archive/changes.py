@@ -17,6 +17,7 @@ from analytics.archive import folder, marker, rows
 from analytics.models import ArchiveChange, ArchivedRange
 from assistant.models import Thread
 from docsite.core import availability, signals
+from docsite.core.background import attempts
 from docsite.core.tenants.models import Project
 
 BATCH = 10_000  # changes of a project at once
@@ -37,15 +38,11 @@ def apply_all() -> None:
 
     Raises OSError and `folder.ArchiveError`, the first one after all other files and projects got their changes.
     """
-    failures: list[OSError | folder.ArchiveError] = []
     ArchiveChange.objects.exclude(project__in=Project.objects.all()).delete()  # of projects that were deleted
-    for project in Project.objects.filter(pk__in=ArchiveChange.objects.values("project")).order_by("pk"):
-        try:
-            _apply(project)
-        except (OSError, folder.ArchiveError) as failure:
-            failures.append(failure)
-    if failures:
-        raise failures[0]
+    with attempts(OSError, folder.ArchiveError) as attempt:
+        for project in Project.objects.filter(pk__in=ArchiveChange.objects.values("project")).order_by("pk"):
+            with attempt():
+                _apply(project)
 
 
 def apply_after_erasure(project: Project) -> dict[str, int]:
@@ -72,21 +69,17 @@ def _apply(project: Project) -> int:
     If a file fails, the others get the changes all the same. The changes stay, and the first failure is raised.
     """
     root, lost = Path(settings.ENV.archive_dir), 0
-    failures: list[OSError | folder.ArchiveError] = []
     while True:
         with marker.hold(root):
             changes = list(ArchiveChange.objects.filter(project=project).order_by("pk")[:BATCH])
             if not changes:
                 return lost
-            for kind in ArchivedRange.Kind:
-                values = {change.value for change in changes if change.kind == kind}
-                for first, last, path in folder.list_files(root, kind, project.project_id) if values else ():
-                    try:
-                        lost += _refresh(project.pk, kind, values, (first, last), path)
-                    except (OSError, folder.ArchiveError) as failure:
-                        failures.append(failure)
-            if failures:
-                raise failures[0]
+            with attempts(OSError, folder.ArchiveError) as attempt:
+                for kind in ArchivedRange.Kind:
+                    values = {change.value for change in changes if change.kind == kind}
+                    for first, last, path in folder.list_files(root, kind, project.project_id) if values else ():
+                        with attempt():
+                            lost += _refresh(project.pk, kind, values, (first, last), path)
             ArchiveChange.objects.filter(pk__in=[change.pk for change in changes]).delete()
 
 

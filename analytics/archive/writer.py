@@ -15,6 +15,7 @@ from django.utils import timezone
 from analytics.archive import changes, folder, marker, rows
 from analytics.archive.waiting import Waiting
 from analytics.models import ArchivedRange
+from docsite.core.background import attempts
 from docsite.core.tenants.models import Project
 
 Report = Callable[[str, int], object]
@@ -52,19 +53,13 @@ def _write(*, at_once: bool) -> Iterator[tuple[str, File]]:
     """Yield the kind and the file after each file."""
     with marker.hold(Path(settings.ENV.archive_dir)):
         pass  # whoever has no folder learns it now, not when the first row is due
-    failures: list[OSError | folder.ArchiveError] = []
-    try:
-        changes.apply_all()
-    except (OSError, folder.ArchiveError) as failure:
-        failures.append(failure)
-    for project_id, project, kind in _list_sets():
-        try:
-            while file := write_next(project_id, project, kind, at_once=at_once):
-                yield kind, file
-        except (OSError, folder.ArchiveError) as failure:
-            failures.append(failure)
-    if failures:
-        raise failures[0]
+    with attempts(OSError, folder.ArchiveError) as attempt:
+        with attempt():
+            changes.apply_all()
+        for project_id, project, kind in _list_sets():
+            with attempt():
+                while file := write_next(project_id, project, kind, at_once=at_once):
+                    yield kind, file
 
 
 def write_next(project_id: int, project: str, kind: str, *, at_once: bool = False) -> File | None:

@@ -1,13 +1,13 @@
 """Once a day, trim the visit histories and remove old raw views."""
 
-import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 
 import numpy as np
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import Min
 from django.utils import timezone
 
@@ -27,6 +27,7 @@ from analytics.counting.sealer import (
 )
 from analytics.identity import key_rotation
 from analytics.models import AnalyticsSettings, ArchivedRange, Seal, Trail, ViewKeys
+from docsite.core.background import attempts
 from docsite.core.tenants.models import Project
 
 EVERY = timedelta(days=1)
@@ -70,35 +71,25 @@ def sweep(*, force: bool = False, go_on: Callable[[], object] = bool) -> int:
     now = timezone.now()
     due = Seal.objects.all() if force else Seal.objects.filter(swept_at__lte=now - EVERY)
     days, removable, removed = _own_days(), [], 0
-    failures: list[Exception] = []
-
-    @contextlib.contextmanager
-    def carry_on() -> Iterator[None]:
-        try:
-            yield
-        except (InterfaceError, OperationalError):  # the database does not answer
-            raise
-        except Exception as failure:  # the others must be swept
-            failures.append(failure)
-        go_on()
-
     due_ids = list(due.order_by("project_id").values_list("project_id", flat=True).distinct())
-    for project_id in due_ids:
-        with carry_on():
-            _trim_project(project_id, days.get(project_id))
-            removable.append(_find_removable(project_id, days.get(project_id)))
-    if removable and (old := partitions.list_old()):
-        every = [*removable, *_list_swept_before(due_ids, days)]
-        for partition in old:
-            with carry_on():
-                removed += partitions.drop(partition, every)
-    for views in removable:
-        with carry_on():
-            removed += _remove_older(views)
-            Seal.objects.filter(project=views.project_id).update(swept_at=now)
-    key_rotation.sweep()
-    if failures:
-        raise failures[0]
+    with attempts(Exception) as attempt:
+        for project_id in due_ids:
+            with attempt():
+                _trim_project(project_id, days.get(project_id))
+                removable.append(_find_removable(project_id, days.get(project_id)))
+            go_on()
+        if removable and (old := partitions.list_old()):
+            every = [*removable, *_list_swept_before(due_ids, days)]
+            for partition in old:
+                with attempt():
+                    removed += partitions.drop(partition, every)
+                go_on()
+        for views in removable:
+            with attempt():
+                removed += _remove_older(views)
+                Seal.objects.filter(project=views.project_id).update(swept_at=now)
+            go_on()
+        key_rotation.sweep()
     return removed
 
 
@@ -158,7 +149,7 @@ def _trim_shard(project_id: int, shard: int, days: int) -> None:
             return
         mine = [visitor for visitor in visitors if visitor & (lease.shards - 1) == shard]
         histories, removed = _trim(project_id, mine, before, horizon)
-        with contextlib.suppress(LeaseLost), transaction.atomic():  # if the lease is lost, the next sweep trims
+        with suppress(LeaseLost), transaction.atomic():  # if the lease is lost, the next sweep trims
             release_lease(lease)
             Trail.objects.filter(project=project_id, visitor__in=removed).delete()
             store_histories(project_id, histories)
@@ -168,7 +159,7 @@ def _merge_ended_hours(project_id: int, shard: int) -> None:
     """Merge the hours of a project without new views; with new ones, sealing does it."""
     lease = _wait_for_lease(project_id, shard)
     if lease:
-        with contextlib.suppress(LeaseLost):
+        with suppress(LeaseLost):
             seal_views(lease, lease.sealed_to)
 
 

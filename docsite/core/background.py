@@ -4,8 +4,10 @@ import logging
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
-from django.db import close_old_connections, connection
+from django.db import InterfaceError, OperationalError, close_old_connections, connection
 
 logger = logging.getLogger(__name__)
 
@@ -82,6 +84,29 @@ class BackgroundThread(ABC):
         self._due.wait(seconds)
         self._due.clear()
         return self.stopping.is_set()
+
+
+@contextmanager
+def attempts(*kinds: type[Exception]) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+    """Let the failure of one part of the work stop no other part, and raise the first one at the end of the block.
+
+    Yields a function whose context surrounds one part, and ends its errors of these `kinds`. The errors which
+    mean that the database does not answer stop all the work.
+    """
+    failures: list[Exception] = []
+
+    @contextmanager
+    def attempt() -> Iterator[None]:
+        try:
+            yield
+        except (InterfaceError, OperationalError):
+            raise
+        except kinds as failure:
+            failures.append(failure)
+
+    yield attempt
+    if failures:
+        raise failures[0]
 
 
 def list_running() -> list[BackgroundThread]:
