@@ -27,10 +27,13 @@ class ArchiveError(Exception):
 def lock(root: Path) -> Iterator[None]:
     """Lock the folder until the block ends: no other thread, process or host may then read or replace its files.
 
-    The operating system releases the lock of a killed process. Raises OSError if the folder is gone, or knows no
-    locks, and `ArchiveError` if others hold it for more than `LOCK_SECONDS`.
+    The operating system releases the lock of a killed process. Raises OSError if the folder cannot be written or
+    knows no locks, and `ArchiveError` if there is none or others hold it for more than `LOCK_SECONDS`.
     """
-    file = os.open(root / ".lock", os.O_RDWR | os.O_CREAT, FILE_MODE)
+    try:
+        file = os.open(root / ".lock", os.O_RDWR | os.O_CREAT, FILE_MODE)
+    except FileNotFoundError as failure:
+        raise ArchiveError(f"There is no folder {root}. Mount it, or correct ARCHIVE_DIR") from failure
     try:
         if os.fstat(file).st_uid == os.geteuid():  # only its owner may
             os.fchmod(file, FILE_MODE)

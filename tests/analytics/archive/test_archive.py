@@ -162,6 +162,16 @@ def test_a_folder_that_is_missing_or_cannot_be_written_is_a_warning_at_the_start
     assert "install -d" in warning.hint
 
 
+def test_the_command_says_which_folder_is_missing_and_what_to_do(archive, settings):
+    settings.ENV = settings.ENV.model_copy(update={"archive_dir": str(archive / "gone")})
+    with pytest.raises(CommandError) as refused:
+        call_command("archive")
+    sentences = (
+        f"There is no folder {archive / 'gone'}. Mount it, or correct ARCHIVE_DIR. Then run again: manage.py archive"
+    )
+    assert str(refused.value).startswith(sentences)
+
+
 def test_a_folder_that_fails_is_one_line_in_the_log_and_a_finding(archive, settings, caplog, monkeypatch):
     monkeypatch.setattr(availability, "archive", availability.Dependency("The archive"))
     monkeypatch.setattr(availability, "QUIET_SECONDS", 0)
@@ -171,7 +181,7 @@ def test_a_folder_that_fails_is_one_line_in_the_log_and_a_finding(archive, setti
     for _ in range(3):
         thread.work()
     assert caplog.text.count("The archive does not work") == 1
-    assert "No such file or directory" in caplog.text
+    assert f"There is no folder {archive / 'gone'}. Mount it, or correct ARCHIVE_DIR" in caplog.text
     finding = services.check_archive()
     assert finding
     assert finding.advice.startswith("Look at ARCHIVE_DIR")
