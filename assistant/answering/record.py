@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_SIZE = 2048  # characters
-MAX_PIECES = 1000  # of a text, until they are joined
+MAX_PIECES = 32  # of a text, until they are joined: a joined text takes an eighth of their memory
 SAVE_RETRY_SECONDS = (1, 4, 15, 60)  # before each further attempt to store an answer
 
 Kind = Literal["running", "answered", "closest_passages", "unsupported", "refused", "greeting", "cut", "failed"]
@@ -102,7 +102,7 @@ class Outcome:
                 event = Text(f"\n\n{event.delta}")
             self._pieces.append(event.delta)
             if len(self._pieces) == MAX_PIECES:
-                self._pieces = [self.text]  # a joined text takes much less memory than its pieces
+                self._pieces = [self.text]
             self.size += len(event.delta)
             self.attempt_size += len(event.delta)
         return event
@@ -149,9 +149,10 @@ class Record:
         """Store the answer so far, if it is time and no other checkpoint is being written."""
         now, size = time.monotonic(), self.outcome.size
         due = now - self.saved_at > CHECKPOINT_SECONDS or size - self.saved_size > CHECKPOINT_SIZE
-        if due and (self.saving is None or self.saving.done()):
+        if due and self.saving is None:
             self.saved_at, self.saved_size = now, size
             self.saving = asyncio.create_task(self._save())
+            self.saving.add_done_callback(self._forget_saving)
 
     async def end(self) -> None:
         """Store the complete answer. Only the first call stores it, and goes on if its caller is cancelled."""
@@ -167,6 +168,9 @@ class Record:
             retry = asyncio.create_task(self._retry_save())
             _retries.add(retry)
             retry.add_done_callback(_retries.discard)
+
+    def _forget_saving(self, _: object) -> None:
+        self.saving = None
 
     async def _save(self) -> bool:
         try:

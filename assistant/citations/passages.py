@@ -10,9 +10,11 @@ import msgspec
 
 from search.hits import Hit
 
-# `body`, `text` and `above` of each passage, which answers share (`search.text.shared_texts`), and the rest.
-_Pack = tuple[list[tuple[str, str, tuple[str, ...]]], bytes]
-_encoder, _decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(list[Hit])
+# `body` and `text` of each passage in turn, which answers share (`search.text.shared_texts`). The lists with which the
+# `above` of all passages begin: a page has one such list. Then the rest, compressed.
+_Pack = tuple[tuple[str, ...], list[tuple[str, ...]], bytes]
+_Beginning = tuple[int, int]  # which of these lists, and how much of it
+_encoder, _decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(tuple[list[Hit], list[_Beginning]])
 
 
 class Passages(Sequence[Hit]):
@@ -63,13 +65,24 @@ class Passages(Sequence[Hit]):
 
 
 def _pack(hits: Sequence[Hit]) -> _Pack:
+    texts = tuple(text for hit in hits for text in (hit.body, hit.text))
+    lists: list[tuple[str, ...]] = []
+    for above in sorted((hit.above for hit in hits), key=len, reverse=True):
+        if _find(above, lists) is None:
+            lists.append(above)
     rest = [replace(hit, body="", text="", above=()) for hit in hits]
-    return [(hit.body, hit.text, hit.above) for hit in hits], zlib.compress(_encoder.encode(rest), 1)
+    return texts, lists, zlib.compress(_encoder.encode((rest, [_find(hit.above, lists) for hit in hits])))
+
+
+def _find(above: tuple[str, ...], lists: Sequence[tuple[str, ...]]) -> _Beginning | None:
+    size = len(above)
+    return next(((number, size) for number, whole in enumerate(lists) if whole[:size] == above), None)
 
 
 def _unpack(pack: _Pack) -> list[Hit]:
-    texts, rest = pack
+    texts, lists, compressed = pack
+    rest, beginnings = _decoder.decode(zlib.decompress(compressed))
     return [
-        replace(hit, body=body, text=text, above=above)
-        for hit, (body, text, above) in zip(_decoder.decode(zlib.decompress(rest)), texts, strict=True)
+        replace(hit, body=body, text=text, above=lists[number][:size])
+        for hit, (number, size), body, text in zip(rest, beginnings, texts[::2], texts[1::2], strict=True)
     ]

@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from assistant import events
 from assistant.events import Event, Excerpt, Text, ToolResult
 
-BLOCK_SIZE = 64  # events
+BLOCK_SIZE = 32  # events
 _TYPES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
@@ -42,10 +43,15 @@ def _load(kind: str, *values: Any) -> Event:
 
 
 class EventLog:
-    """Append-only, readable from any position. Whole blocks are compressed, since events resemble each other."""
+    """Append-only, readable from any position. Blocks of events are compressed, since these resemble each other.
+
+    The newest events stay as they are: subscribers need them next. But a tool's result, which most of them get at once
+    (see `waiting.Push`), ends a block: it takes as much memory as a hundred tokens.
+    """
 
     def __init__(self) -> None:
         self._blocks: list[bytes] = []
+        self._starts: list[int] = []  # positions of their first events
         self._tail: list[Event] = []
         self._tail_start = 0  # position of the first event of the tail
 
@@ -55,14 +61,22 @@ class EventLog:
     def append(self, event: Event) -> None:
         """Add an event."""
         self._tail.append(event)
-        if len(self._tail) == 2 * BLOCK_SIZE:  # the newest block stays as it is: subscribers need it next
-            self._blocks.append(zlib.compress(dump_events(self._tail[:BLOCK_SIZE]).encode(), 1))
-            del self._tail[:BLOCK_SIZE]
-            self._tail_start += BLOCK_SIZE
+        if isinstance(event, ToolResult):
+            self._compress(len(self._tail))
+        elif len(self._tail) == 2 * BLOCK_SIZE:
+            self._compress(BLOCK_SIZE)
 
     def read_batch(self, position: int) -> Sequence[Event]:
         """Some events from a position on. Empty only at the end of the log."""
         if position >= self._tail_start:
             return self._tail[position - self._tail_start :]
-        block = zlib.decompress(self._blocks[position // BLOCK_SIZE]).decode()
-        return load_events(block)[position % BLOCK_SIZE :]
+        number = bisect_right(self._starts, position) - 1
+        block = zlib.decompress(self._blocks[number]).decode()
+        return load_events(block)[position - self._starts[number] :]
+
+    def _compress(self, count: int) -> None:
+        """Make a block of the first events of the tail."""
+        self._blocks.append(zlib.compress(dump_events(self._tail[:count]).encode(), 1))
+        self._starts.append(self._tail_start)
+        del self._tail[:count]
+        self._tail_start += count

@@ -112,7 +112,7 @@ class RunningAnswer:
         self._subscribers = 0
         self._delivered = 0  # events that at least one subscriber has got
         self._waiters = Waiters()
-        self._progress = asyncio.Event()
+        self._progress: asyncio.Future[None] | None = None  # while `_run` waits for subscribers
         self._started = self._ending = self._reported = False
         self._last_event: Event | None = None  # replaces the remaining events
         self._abandonment: asyncio.TimerHandle | None = None
@@ -142,7 +142,7 @@ class RunningAnswer:
                     position += 1
                     if position > self._delivered:
                         self._delivered = position
-                        self._progress.set()
+                        self._note_progress()
                     yield event
                 if position < len(self.log):
                     continue
@@ -193,7 +193,7 @@ class RunningAnswer:
     def extend_grace(self) -> None:
         """Note a subscriber in another process: restart the grace period, and let the answer run on."""
         self._delivered = len(self.log)
-        self._progress.set()
+        self._note_progress()
         if self._abandonment:
             self._plan_abandonment()
 
@@ -274,21 +274,31 @@ class RunningAnswer:
     async def _wait_for_first_delivery(self) -> None:
         """Give the first event a moment to go out, before the search takes the processor."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(FIRST_EVENT_SECONDS):
-                await self._progress.wait()
+            await self._wait_for_progress(FIRST_EVENT_SECONDS)
 
     async def _wait_for_subscribers(self) -> None:
         """Wait until a subscriber takes more events, for a limited time.
 
         One that never does would keep the connection to the model server open.
         """
-        self._progress.clear()
         try:
-            async with asyncio.timeout(self.timeouts.stalled_subscriber):
-                await self._progress.wait()
+            await self._wait_for_progress(self.timeouts.stalled_subscriber)
         except TimeoutError:
             self._last_event, self.outcome.cut_by = Failure(NOT_READ), "time_limit"
             raise asyncio.CancelledError from None
+
+    async def _wait_for_progress(self, seconds: float) -> None:
+        """Wait until a subscriber gets an event. Raises TimeoutError."""
+        self._progress = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._progress
+        finally:
+            self._progress = None
+
+    def _note_progress(self) -> None:
+        if self._progress and not self._progress.done():
+            self._progress.set_result(None)
 
 
 class RunningAnswers:

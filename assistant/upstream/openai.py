@@ -85,13 +85,14 @@ async def stream(
     try:
         while True:
             parameters = _build_parameters(model, max_tokens, tools, tool_choice, refused)
-            async with _session().post(
+            response = await _session().post(
                 completions_url(model),
                 data=_encode_body(model, messages, parameters),  # it is most of an open stream: nothing keeps it
                 headers={"Content-Type": "application/json", **_key_headers(model)},
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds),  # the relay limits silence
                 allow_redirects=False,
-            ) as response:
+            )
+            async with response:  # not the request, which would keep what it was made of
                 if response.status == 200:
                     del _unclear_refusals[key]
                     _remember_refused(model, refused)

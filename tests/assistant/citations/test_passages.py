@@ -55,7 +55,15 @@ def test_packed_passages_hold_texts_that_other_answers_share(project):
         assert one.text is other.text
         assert all(text is its_copy for text, its_copy in zip(one.above, other.above, strict=True))
     assert sum(len(hit.text) for hit in first) > 20
-    assert sum(len(rest) for _, rest in first._packs) < 2_000
+    assert sum(len(compressed) for _, _, compressed in first._packs) < 2_000
+
+
+def test_packed_passages_of_one_page_hold_what_stands_above_them_once():
+    passages = Passages(replace(HIT, above=tuple("abcdefgh"[:size])) for size in (3, 8, 0, 5))
+    passages.pack()
+    ((_, lists, _),) = passages._packs
+    assert lists == [tuple("abcdefgh")]
+    assert ["".join(hit.above) for hit in passages] == ["abc", "abcdefgh", "", "abcde"]
 
 
 def test_an_answer_cites_packed_passages():

@@ -52,6 +52,17 @@ def test_whole_blocks_take_little_memory():
     assert sum(map(sys.getsizeof, log._blocks)) < 18 * BLOCK_SIZE * 8, "8 bytes for a token of 8 characters"
 
 
+def test_a_result_of_a_tool_is_compressed_at_once():
+    log = EventLog()
+    result = ToolResult("call_1", [Excerpt("/a", "https://x.example/a", "A", "B", "Some words. " * 30, 0.5)] * 5)
+    for event in (EVENTS[0], EVENTS[1], result, Text("a"), result, Text("b")):
+        log.append(event)
+    assert log._tail == [Text("b")]
+    assert sum(map(len, log._blocks)) < 400
+    for position in range(6):
+        assert read_all(log, position) == [*EVENTS[:2], result, Text("a"), result, Text("b")][position:]
+
+
 def test_at_its_end_a_log_has_nothing_to_read():
     log = EventLog()
     for number in range(3 * BLOCK_SIZE):
