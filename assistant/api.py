@@ -7,7 +7,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
 from assistant.answering.pipeline import SORRY
@@ -22,7 +22,7 @@ from assistant.wire import PROTOCOLS, without_trigger
 from assistant.wire.protocol import StreamProtocol
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.access.request_checks import AssistantKey, CallerRequest
-from docsite.core.http.streams import SendNow, find_send_now, streaming_response
+from docsite.core.http.streams import PieceResponse, SendNow, find_send_now, streaming_response
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ def _add_message_endpoint(name: str) -> None:
     protocol = PROTOCOLS[name]
     schema = Ask if name == "v1" else AskV2
 
-    async def message(request: CallerRequest, domain: str, payload: Ask) -> StreamingHttpResponse:
+    async def message(request: CallerRequest, domain: str, payload: Ask) -> PieceResponse:
         transport = Transport(_caller(request), _origin(request), payload.resumable)
         answer = await start_answer(request.auth, payload, transport)
         return _response(answer, _protocol_for(payload, protocol), request)
@@ -78,7 +78,7 @@ for _name in routers:
     response={204: None},
     openapi_extra=_stream(PROTOCOLS["v2"], "The answer of that chat from its first event."),
 )
-async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpResponse | StreamingHttpResponse:
+async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpResponse | PieceResponse:
     """Stream the running answer of a chat from its beginning; 204 if this reader has none."""
     asker = identify_asker(request.auth, "", _origin(request), chatId)
     answer = await find_chat(asker)
@@ -118,9 +118,7 @@ async def forget(request: CallerRequest, domain: str, payload: Forget) -> HttpRe
     return HttpResponse(status=204)
 
 
-def _response(
-    answer: RunningAnswer | RemoteAnswer, protocol: StreamProtocol, request: HttpRequest
-) -> StreamingHttpResponse:
+def _response(answer: RunningAnswer | RemoteAnswer, protocol: StreamProtocol, request: HttpRequest) -> PieceResponse:
     scope = request.scope  # type: ignore[attr-defined]  # of Django's ASGIRequest
     chunks = _chunks(answer, protocol, _delivery_check(scope), find_send_now(scope))
     return streaming_response(chunks, {**protocol.headers, "X-Thread-Id": answer.thread_id})

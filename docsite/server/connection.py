@@ -18,6 +18,7 @@ from daphne.ws_protocol import WebSocketProtocol
 from django.conf import settings
 from twisted.internet.interfaces import IAddress
 from twisted.web.http import HTTPChannel
+from twisted.web.http_headers import Headers
 
 from docsite.core import context
 from docsite.core.access import uploads
@@ -78,6 +79,8 @@ class Request(WebRequest):  # type: ignore[misc]  # Daphne has no types
             self._write_piece(body)
         else:
             super().handle_reply(message)
+            if self._is_streaming:  # for long; the headers of both sides have done their work
+                self.requestHeaders, self.responseHeaders = Headers(), Headers()
 
     def send_now(self, build: Callable[[], Iterable[bytes]]) -> bool:
         """Send a piece of a stream, for `docsite.core.http.streams`."""

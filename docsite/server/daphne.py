@@ -11,6 +11,7 @@ import termios
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from autobahn.exception import Disconnected
@@ -74,7 +75,13 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
             }
         else:
             scope["extensions"] = {"docsite.request_id": protocol.request_id, "docsite.send_now": protocol.send_now}
-        return super().create_application(protocol, scope)
+        if protocol not in self.connections:
+            return None
+        scope["asgi"] = {"version": "3.0"}
+        inbox = Inbox()  # Daphne would take a queue
+        application = self.application(scope=scope, receive=inbox.get, send=partial(self.handle_reply, protocol))
+        self.connections[protocol]["application_instance"] = asyncio.ensure_future(application)
+        return inbox
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
         """Send a message. Returns when at most `MAX_UNSENT_BYTES` are not sent yet."""
@@ -130,6 +137,38 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
         """Whether a request is still being answered on this connection, or a socket is not closed yet."""
         application = self.connections.get(protocol, {}).get("application_instance")
         return application is not None and not application.done()
+
+
+class Inbox:
+    """The messages of a client for its application: an `asyncio.Queue` with 3 KB less for each."""
+
+    __slots__ = ("_messages", "_waiters")
+
+    def __init__(self) -> None:
+        self._messages: list[Any] = []
+        self._waiters: list[asyncio.Future[None]] = []
+
+    def qsize(self) -> int:
+        """How many messages wait."""
+        return len(self._messages)
+
+    def put_nowait(self, message: Any) -> None:
+        """Add a message."""
+        self._messages.append(message)
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def get(self) -> Any:
+        """Wait for the next message."""
+        while not self._messages:
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            try:
+                await waiter
+            finally:
+                self._waiters.remove(waiter)
+        return self._messages.pop(0)
 
 
 class EagerTransport(tcp.Server):

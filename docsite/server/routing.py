@@ -56,9 +56,9 @@ class Http:
         if probes.answers(scope["path"]):
             await probes.respond(scope, send_with_id)
             return
-        scope = {**scope, "scheme": client_address.scheme(scope)}
+        scope["scheme"] = client_address.scheme(scope)  # not in a copy: an open stream would hold both
         if _WITHOUT_PREFIX.match(scope["path"]):
-            scope = {**scope, "path": "/discovery" + scope["path"]}
+            scope["path"] = "/discovery" + scope["path"]
         if _API.match(scope["path"]):
             try:
                 await self.api(scope, receive, send_with_id)

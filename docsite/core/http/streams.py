@@ -6,11 +6,19 @@ from typing import Any
 from django.http import StreamingHttpResponse
 
 
-def streaming_response(chunks: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingHttpResponse:
-    """A response that sends each chunk at once. The iterator must not raise: the client would wait forever."""
-    return StreamingHttpResponse(
-        chunks,
-        headers={
+class PieceResponse(StreamingHttpResponse):
+    """A streamed response whose `pieces` can be sent without the response, which would be in memory until their end."""
+
+    def __init__(self, pieces: AsyncIterator[bytes], headers: Mapping[str, str]) -> None:
+        super().__init__(pieces, headers=headers)
+        self.pieces = pieces
+
+
+def streaming_response(pieces: AsyncIterator[bytes], headers: Mapping[str, str]) -> PieceResponse:
+    """A response that sends each piece at once. The iterator must not raise: the client would wait forever."""
+    return PieceResponse(
+        pieces,
+        {
             **headers,
             "Cache-Control": "no-store, no-transform",
             "X-Accel-Buffering": "no",  # nginx

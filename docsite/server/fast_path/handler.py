@@ -1,14 +1,14 @@
 """An ASGI application that serves the endpoints of `routes`, and leaves all other requests to another one."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from io import BytesIO
 from typing import cast
 
 from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
 from django.utils.log import log_response
@@ -16,6 +16,7 @@ from django.utils.log import log_response
 from docsite.core.access.api_middleware import ApiMiddleware
 from docsite.core.context import limit_database_time
 from docsite.core.db import REQUESTS
+from docsite.core.http.streams import PieceResponse
 from docsite.server.fast_path.routes import build_routes, match_route
 from docsite.server.lifecycle import Receive, Scope, Send
 
@@ -53,8 +54,11 @@ async def _serve(respond: ApiMiddleware, match: ResolverMatch, scope: Scope, rec
             log_response(
                 "%s: %s", response.reason_phrase, request.path, response=cast(HttpResponse, response), request=request
             )
-        del request  # a stream runs on for long
-        await _send(response, send)
+        pieces = response.pieces if isinstance(response, PieceResponse) else None
+        await _send_beginning(response, send)
+        del request, response  # a stream runs on for long
+        if pieces:
+            await _send_pieces(pieces, send)
 
 
 async def _receive_body(receive: Receive) -> bytes | None:
@@ -97,13 +101,16 @@ class _Disconnection:
             self._task.cancel()
 
 
-async def _send(response: HttpResponseBase, send: Send) -> None:
+async def _send_beginning(response: HttpResponseBase, send: Send) -> None:
+    """Send a response; of one with pieces, what precedes them."""
     headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in response.items()]
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
-    if isinstance(response, StreamingHttpResponse):
-        async with aclosing(cast(AsyncGenerator[bytes, None], aiter(response))) as pieces:
-            async for piece in pieces:
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await send({"type": "http.response.body"})
-    else:
+    if not isinstance(response, PieceResponse):
         await send({"type": "http.response.body", "body": cast(HttpResponse, response).content})
+
+
+async def _send_pieces(pieces: AsyncIterator[bytes], send: Send) -> None:
+    async with aclosing(cast(AsyncGenerator[bytes, None], pieces)):
+        async for piece in pieces:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body"})

@@ -1,19 +1,29 @@
 """Requests are freed with their response: full garbage collections are rare, and a body may have 2 MiB.
 
-And a service imports what it uses: the library of a database that is not there takes memory and time at the start.
+Hundreds of streams may be open at once: each holds what the rest of it needs. And a service imports what it uses: the
+library of a database that is not there takes memory and time at the start.
 """
 
+import asyncio
 import gc
 import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from unittest.mock import Mock
 from weakref import WeakSet
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest
 
+from docsite.core.http.streams import PieceResponse, streaming_response
+from docsite.server.daphne import Inbox
+from docsite.server.fast_path.handler import FastPath
+from docsite.server.fast_path.routes import Route
 from docsite.server.routing import Http
 from tests.conftest import PATIENCE, wait_for
 
@@ -76,3 +86,46 @@ def test_on_sqlite_the_library_of_postgresql_is_not_imported(tmp_path):
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=True
     )
     assert out.stdout == "False\n"
+
+
+async def test_an_open_stream_holds_neither_its_request_nor_its_response():
+    may_end = asyncio.Event()
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"first"
+        await may_end.wait()
+        yield b"second"
+
+    async def respond(request: HttpRequest) -> PieceResponse:
+        assert request.method == "POST"
+        return streaming_response(pieces(), {"X-Own": "1"})
+
+    fast_path = FastPath(Mock())
+    fast_path.routes = [(Route(re.compile("/stream"), Mock(), Mock()), respond)]
+    scope = {"type": "http", "method": "POST", "path": "/stream", "query_string": b"", "headers": [], "scheme": "http"}
+    service = ApplicationCommunicator(fast_path, {**scope, "asgi": {}, "server": ("x", 80)})
+    before = {id(kept) for kept in gc.get_objects()}
+    await service.send_input({"type": "http.request", "body": b"{}"})
+    beginning = await service.receive_output(PATIENCE)
+    assert (b"X-Own", b"1") in beginning["headers"]
+    assert (await service.receive_output(PATIENCE))["body"] == b"first"
+    held = [kept for kept in gc.get_objects() if isinstance(kept, ASGIRequest | PieceResponse)]
+    assert [kept for kept in held if id(kept) not in before] == []
+    may_end.set()
+    outputs = [await service.receive_output(PATIENCE) for _ in range(2)]
+    assert [(output.get("body"), output.get("more_body")) for output in outputs] == [(b"second", True), (None, None)]
+    await service.wait(PATIENCE)
+
+
+async def test_an_inbox_gives_each_message_once_and_in_order():
+    inbox = Inbox()
+    inbox.put_nowait(1)
+    inbox.put_nowait(2)
+    assert (inbox.qsize(), await inbox.get(), await inbox.get(), inbox.qsize()) == (2, 1, 2, 0)
+    waiting = [asyncio.ensure_future(inbox.get()) for _ in range(3)]
+    await asyncio.sleep(0)
+    waiting[0].cancel()
+    inbox.put_nowait(3)
+    await asyncio.wait(waiting[:2])
+    inbox.put_nowait(4)
+    assert (waiting[0].cancelled(), await waiting[1], await waiting[2]) == (True, 3, 4)
