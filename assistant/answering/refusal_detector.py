@@ -7,7 +7,7 @@ The marker is removed, the rest goes through the citation checker:
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from assistant.answering.prompts import NO_ANSWER
 from assistant.citations.citation_links import CitationChecker
@@ -34,35 +34,32 @@ class RefusalDetector:
         self._start: str | None = ""  # waiting text that may begin with the marker; None after the decision
         self._text = ""  # the beginning of the answer, as readers get it
 
-    def feed(self, delta: str) -> Iterator[Source | Text]:
+    def feed(self, delta: str) -> Sequence[Source | Text]:
         """Check the next piece of the answer. The beginning waits while it may be the marker."""
         if self._start is None:
-            yield from self._keep_text(self._citations.feed(delta))
-            return
+            events = self._citations.feed(delta)
+            return events if len(self._text) >= _MAX_KEPT else self._keep_text(events)
         self._start = (self._start + delta).lstrip()
         letters = "".join(filter(str.isalnum, self._start[:MAX_START])).lower()
         if len(self._start) > MAX_START or not _MARKER_LETTERS.startswith(letters):
-            yield from self._decide_start()
+            return self._decide_start()
+        return ()
 
-    def end(self) -> Iterator[Source | Text]:
+    def end(self) -> Sequence[Source | Text]:
         """Check the rest. An answer without citations is a refusal if its first sentence says so."""
-        if self._start is not None:
-            yield from self._decide_start()
-        yield from self._keep_text(self._citations.end())
+        events = [*self._decide_start(), *self._keep_text(self._citations.end())]
         if not self._citations.sources:
             first = _FIRST_SENTENCE.match(self._text)
             self.refused = self.refused or is_refusal(first[0] if first else self._text)
+        return events
 
-    def _decide_start(self) -> Iterator[Source | Text]:
+    def _decide_start(self) -> Sequence[Source | Text]:
         start, self._start = self._start or "", None
         if marker := _MARKER.match(start):
             self.refused = self._citations.refused = True
             start = start[marker.end() :]
-        if start:
-            yield from self._keep_text(self._citations.feed(start))
+        return self._keep_text(self._citations.feed(start)) if start else ()
 
-    def _keep_text(self, events: Iterator[Source | Text]) -> Iterator[Source | Text]:
-        for event in events:
-            if isinstance(event, Text) and len(self._text) < _MAX_KEPT:
-                self._text += event.delta
-            yield event
+    def _keep_text(self, events: Sequence[Source | Text]) -> Sequence[Source | Text]:
+        self._text += "".join(event.delta for event in events if isinstance(event, Text))
+        return events

@@ -18,6 +18,7 @@ from assistant.upstream.relay import Bounds, StreamFailure
 
 Reserve = Callable[[Charge, Charge], Awaitable[str]]  # see `assistant.answering.record.Conversation`
 TOOLS_TOKENS = prompts.estimate_tokens(json.dumps(TOOLS))
+CHARGE_STEP = 64  # characters of a running answer, until they are charged
 QUESTION_LIMIT_REACHED = "the question's token limit is reached"
 
 
@@ -55,10 +56,13 @@ async def answer(
         remaining = replace(bounds, whole_answer=ends_at - time.monotonic())
         reply = _Reply(model.price, prompt_tokens, remaining, citations, outcome)
         tool_choice = "" if may_search else "none"
-        async with aclosing(relay.stream(model, messages, remaining, TOOLS, tool_choice)) as items:
-            async for item in items:
-                for event in reply.process(item):
-                    yield event
+        try:
+            async with aclosing(relay.stream(model, messages, remaining, TOOLS, tool_choice)) as items:
+                async for item in items:
+                    for event in reply.process(item):
+                        yield event
+        finally:
+            reply.charge_text()
         for event in reply.end():
             yield event
         if not reply.calls or is_last:
@@ -87,6 +91,7 @@ class _Reply:
         self._price = price
         self._prompt_tokens = prompt_tokens
         self._charge_before = outcome.charge
+        self._charged_size = 0  # characters
         self._usage: Usage | None = None
         self._failure = ""
         citations.refused = False
@@ -99,7 +104,8 @@ class _Reply:
         match item:
             case Delta():
                 events = [outcome.add(event) for event in self._detector.feed(item.text)]
-                self._charge(self._prompt_tokens, outcome.attempt_size // 4)
+                if outcome.attempt_size - self._charged_size > CHARGE_STEP:
+                    self.charge_text()
                 return events
             case Usage():
                 self._usage = item
@@ -118,6 +124,12 @@ class _Reply:
         outcome.refused = self._detector.refused
         self._charge_tokens()
         return events
+
+    def charge_text(self) -> None:
+        """Charge the text so far, by an estimate."""
+        if self._outcome.attempt_size != self._charged_size:
+            self._charged_size = self._outcome.attempt_size
+            self._charge(self._prompt_tokens, self._charged_size // 4)
 
     def complete(self) -> None:
         """Complete the outcome with the last request's reply, which is the answer."""

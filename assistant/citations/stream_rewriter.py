@@ -13,7 +13,7 @@ read: when a piece is removed, its neighbours must not join to something harmful
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from assistant.citations import addresses, block_scanner
@@ -25,12 +25,10 @@ MAX_LINE_START = 400  # characters of a line that wait until its kind is known
 MAX_CLAIM = 600
 _CHUNK = 4_096  # a long delta is processed in chunks, so that it costs no more than many short ones
 _WRITTEN_TAIL = 80
-# Most of a stream: words inside a line. But the last one may be the beginning of an address.
-_PLAIN_TEXT = re.compile(r" {0,5}(?:[^\W_]|[,.?'\"*_’–—-])(?:[^\W_]|[ ,.?'\"*_’–—-])*")
-_ADDRESS_START = re.compile(
-    r"(?<![^\W_])(?:" + "|".join({text[:end] for text in addresses.PREFIXES for end in range(1, len(text))}) + r")\Z",
-    re.IGNORECASE,
-)
+# Most of a stream: words inside a line, also behind a tilde (`~5 MB`). But the last may be the beginning of an address.
+_PLAIN_TEXT = re.compile(r" {0,5}~?[\w,.?'\"*’–—-][\w ,.?'\"*’–—-]*")
+_ADDRESS_STARTS = tuple({text[:end] for text in addresses.PREFIXES for end in range(1, len(text))})
+_ADDRESS_START = re.compile(rf"(?<![^\W_])(?:{'|'.join(_ADDRESS_STARTS)})\Z", re.IGNORECASE)
 _ADDRESS_INITIALS = frozenset("".join(text[0] + text[0].upper() for text in addresses.PREFIXES))
 _WORD = re.compile(r"[^\W_]+|[^\w\s\\`<>\[\]!&@|():;/.~【]+|_+")
 _SUGGESTIONS_FENCE = re.compile(
@@ -78,25 +76,27 @@ class StreamRewriter(ABC):
         self._claim = ""  # the text of the paragraph, list item or cell so far
         self._claim_cells = ""  # the cells before it in a row
 
-    def feed(self, delta: str) -> Iterator[Source | Text]:
+    def feed(self, delta: str) -> list[Source | Text]:
         """Rewrite the next piece of a stream. What cannot be decided yet waits for the next call."""
         if self._is_plain_text(delta):
-            yield Text(self._write_plain_text(delta))
-            return
+            return [Text(self._write_plain_text(delta))]
+        events: list[Source | Text] = []
         for start in range(0, len(delta), _CHUNK):
             self._pending += delta[start : start + _CHUNK]
-            yield from self._process()
+            events += self._process()
+        return events
 
-    def end(self) -> Iterator[Source | Text]:
+    def end(self) -> list[Source | Text]:
         """Rewrite the rest. Closes fenced code that is still open, so that text after the answer is not code."""
         self._is_final = True
-        yield from self._process()
+        events = self._process()
         state = self._line.after if self._line else self._state_above
         if state.fence:
             indent = "".join(" " * columns if columns else "> " for columns in state.containers)
             fence = FENCE_MARK.search(state.fence)
-            yield Text(f"{'' if self._line is None else chr(10)}{indent}{fence[0] if fence else ''}")
+            events.append(Text(f"{'' if self._line is None else chr(10)}{indent}{fence[0] if fence else ''}"))
         self._reset()
+        return events
 
     # ---- The fast path. ----
 
@@ -108,7 +108,9 @@ class StreamRewriter(ABC):
             return False
         if self._line.kind == "code":
             return bool(delta) and "\n" not in delta and "\r" not in delta
-        if not _PLAIN_TEXT.fullmatch(delta) or _ADDRESS_START.search(delta):
+        if not _PLAIN_TEXT.fullmatch(delta):
+            return False
+        if delta.lower().endswith(_ADDRESS_STARTS) and _ADDRESS_START.search(delta):  # the search takes much longer
             return False
         return "." not in delta or not (
             "@" in self._written_tail or "www" in f"{self._written_tail[-3:]}{delta}".lower()
@@ -128,8 +130,8 @@ class StreamRewriter(ABC):
 
     # ---- Piece by piece. ----
 
-    def _process(self) -> Iterator[Source | Text]:
-        """Take as many steps as the pending text allows. Yields sources first, then all the text in one event."""
+    def _process(self) -> list[Source | Text]:
+        """Take as many steps as the pending text allows. Returns sources first, then all the text in one event."""
         carriage_return = ""
         if "\r" in self._pending:
             if self._pending.endswith("\r") and not self._is_final:
@@ -142,11 +144,12 @@ class StreamRewriter(ABC):
         if self._is_final:
             self._blanks = "" if self._after_removal else self._blanks
             self._flush_blanks()
-        new_sources, new_text = self._new_sources, self._new_text
-        self._new_sources, self._new_text = [], []
-        yield from new_sources
-        if new_text:
-            yield Text("".join(new_text))
+        events: list[Source | Text] = [*self._new_sources]
+        self._new_sources.clear()
+        if self._new_text:
+            events.append(Text("".join(self._new_text)))
+            self._new_text.clear()
+        return events
 
     def _step(self) -> bool:
         if self._line is None:

@@ -241,8 +241,9 @@ class RunningAnswer:
         try:
             async with aclosing(events):
                 async for event in events:
-                    self._log(event)
-                    if len(self.log) == 1 and not self._delivered:
+                    if self._log(event):
+                        continue
+                    if len(self.log) == 1:
                         await self._wait_for_first_delivery()
                     if len(self.log) - self._delivered > MAX_AHEAD:
                         await self._wait_for_subscribers()
@@ -258,12 +259,15 @@ class RunningAnswer:
             if not self._reported:
                 self._report_time(time.monotonic())
 
-    def _log(self, event: Event) -> None:
+    def _log(self, event: Event) -> bool:
+        """Add an event. Returns whether it was pushed to a subscriber."""
         self.log.append(event)
-        if self._waiters.take(event):
-            self._delivered = len(self.log)
-        if self.outcome.first_text_at and not self._reported:
+        if not self._reported and self.outcome.first_text_at:
             self._report_time(self.outcome.first_text_at)
+        if not self._waiters.take(event):
+            return False
+        self._delivered = len(self.log)
+        return True
 
     def _report_time(self, end: float) -> None:
         """Report the time to the first text, or to the end of an answer without text, and where it went."""

@@ -24,18 +24,17 @@ class Waiter:
 
         The last one always wakes it up: it has more to do then.
         """
-        if not isinstance(event, END_EVENTS) and not self.future.done() and self._try_push(event):
-            self.pushed += 1
-            self.until = self._loop.time() + self._seconds
-            return True
+        if self._push and not isinstance(event, END_EVENTS) and not self.future.done():
+            try:
+                is_pushed = self._push(event)
+            except Exception:  # the boundary to a subscriber: it meets the failure itself, and the answer goes on
+                is_pushed = False
+            if is_pushed:
+                self.pushed += 1
+                self.until = self._loop.time() + self._seconds
+                return True
         self.resolve(True)
         return False
-
-    def _try_push(self, event: Event) -> bool:
-        try:
-            return self._push is not None and self._push(event)
-        except Exception:  # the boundary to a subscriber: it meets the failure itself, and the answer goes on
-            return False
 
     def resolve(self, value: bool) -> None:
         """End the wait: True, there is something new; False, the time is over."""

@@ -39,6 +39,15 @@ class Completion:
                 return
             yield from self.parse(event)
 
+    def feed_text(self, text: str) -> list[FormatItem]:
+        """The items of an event that is a text alone."""
+        if self._tag_filter.passes and text.isascii() and not self._half_character and "\x00" not in text:
+            return [Delta(text)]
+        items: list[FormatItem] = [*self._visible(self._tag_filter.feed(text))]
+        if self._tag_filter.is_reasoning:
+            items.append(Progress())
+        return items
+
     def parse(self, event: dict[str, Any]) -> list[FormatItem]:
         """The items of one event, or of a whole completion. Raises `UpstreamError`."""
         if error := event.get("error") or (event if event.get("object") == "error" else None):
@@ -68,8 +77,8 @@ class Completion:
         if not isinstance(delta, dict):
             raise UpstreamError(NOT_AN_EVENT)
         if text := _text(delta.get("content")):
-            items += self._visible(self._tag_filter.feed(text))
-        if self._tag_filter.is_reasoning if text else _has_reasoning(delta):
+            items += self.feed_text(text)
+        elif _has_reasoning(delta):
             items.append(Progress())
         if (not text or len(delta) > 1) and self._tool_calls.add(delta):  # most deltas are text alone
             items.append(Progress())

@@ -18,6 +18,33 @@ NOT_AN_EVENT = "the model server sent something that is no event"
 NOT_JSON = "the model server sent something that is not JSON"
 
 
+class _Delta(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    content: str
+    role: str | None = None
+    refusal: None = None
+    reasoning: None = None
+    reasoning_content: None = None
+    tool_calls: None = None
+
+
+class _Choice(msgspec.Struct, gc=False):
+    delta: _Delta
+    finish_reason: None = None
+
+
+class _TextEvent(msgspec.Struct, gc=False):
+    """An event with a piece of text and nothing else that we use. Most events are."""
+
+    choices: tuple[_Choice]
+    object: str = ""
+    usage: None = None
+    x_groq: None = None
+    error: None = None
+
+
+_decode_text_event = msgspec.json.Decoder(_TextEvent).decode
+
+
 class EventParser:
     """Parses server-sent events out of chunks that may end anywhere. Yields their JSON, and None for `[DONE]`.
 
@@ -34,14 +61,37 @@ class EventParser:
         self._is_one_object = False
         self._after_cr = False  # the last chunk ended with a carriage return, so a line feed belongs to its line
 
+    def parse_text(self, chunk: bytes) -> str:
+        """The text of a chunk that is one whole event with nothing else in it, as most are. Empty: `feed` the chunk."""
+        if not self._is_whole_event(chunk):
+            return ""
+        try:
+            event = _decode_text_event(chunk[len(_START) - 1 :])
+        except (ValueError, RecursionError):
+            return ""
+        if event.object == "error":
+            return ""
+        self._after_cr = False
+        return event.choices[0].delta.content
+
     def feed(self, chunk: bytes) -> Iterable[dict[str, Any] | None]:
         """The events that a chunk completes."""
-        if not (self._rest or self._data or self._at_start or self._is_one_object) and _is_whole_event(chunk):
+        if self._is_whole_event(chunk):
             event = _parse_event([chunk[len(_START) - 1 :]])
             if event is not ...:
                 self._after_cr = False
                 return (event,)
         return self._feed(chunk)
+
+    def _is_whole_event(self, chunk: bytes) -> bool:
+        """Whether a chunk is one event: a single `data:` line and the empty line that ends it."""
+        is_inside = self._rest or self._data or self._at_start or self._is_one_object
+        return (
+            not is_inside
+            and chunk.startswith(_START)
+            and chunk.endswith(b"\n\n")
+            and chunk.find(b"\n") == len(chunk) - 2
+        )
 
     def _feed(self, chunk: bytes) -> Iterator[dict[str, Any] | None]:
         if not chunk:
@@ -83,11 +133,6 @@ class EventParser:
         line = line.removeprefix(codecs.BOM_UTF8)
         self._is_one_object = line.startswith(b"{")
         return line
-
-
-def _is_whole_event(chunk: bytes) -> bool:
-    """Whether a chunk is one whole event: a single `data:` line and the empty line that ends it. Most chunks are."""
-    return chunk.startswith(_START) and chunk.endswith(b"\n\n") and chunk.find(b"\n") == len(chunk) - 2
 
 
 def _parse_event(data: list[bytes]) -> Any:

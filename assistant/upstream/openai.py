@@ -99,7 +99,11 @@ async def stream(
                     completion = Completion()
                     events = EventParser()
                     while chunk := await response.content.readany():
-                        for item in _join_deltas(completion.feed(events.feed(chunk))):
+                        if text := events.parse_text(chunk):
+                            items: Iterable[FormatItem] = completion.feed_text(text)
+                        else:
+                            items = _join_deltas(completion.feed(events.feed(chunk)))
+                        for item in items:
                             yield item
                         if completion.is_done:
                             return

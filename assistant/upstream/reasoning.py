@@ -22,7 +22,7 @@ class TagFilter:
         self._held = ""  # text that may be part of a tag
         self._closing_tag = ""  # of the thoughts or the tool call that the text is in
         self._after_thoughts = False
-        self._passes = False  # the answer has begun
+        self.passes = False  # the answer has begun: `feed` returns what it gets
 
     @property
     def is_reasoning(self) -> bool:
@@ -31,7 +31,7 @@ class TagFilter:
 
     def feed(self, text: str) -> str:
         """The part of the answer that a piece of text completes."""
-        if self._passes:
+        if self.passes:
             return text
         self._held += text
         while True:
@@ -51,7 +51,7 @@ class TagFilter:
             self._held, self._closing_tag, self._is_call = start.removeprefix(tag), _TAGS[tag], tag == TOOL_CALL
         if len(self._held) <= _MAX_HELD and any(tag.startswith(start) for tag in _TAGS):
             return ""
-        self._passes = True
+        self.passes = True
         return start if self._after_thoughts else self._held
 
     def end(self) -> str:
@@ -61,9 +61,9 @@ class TagFilter:
             self._end_call()
             self._held = ""
             return ""
-        if self._passes:
+        if self.passes:
             return ""
-        self._passes = True
+        self.passes = True
         return self._held
 
     def take_tool_calls(self) -> list[str]:

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.upstream import Delta, EndOfText, FormatItem, Item, Model, Progress, ToolCalls, UpstreamError, errors
+from assistant.upstream import Delta, EndOfText, Item, Model, Progress, ToolCalls, UpstreamError, errors
 from assistant.upstream.breaker import breaker_of
 from assistant.upstream.formats import FORMATS
 from docsite.core import request_times
@@ -82,30 +82,39 @@ async def stream(
                 tool_choice=tool_choice,
             )
             async with aclosing(source) as items:
-                while (item := await clock.wait_for(items)) is not None:
-                    if is_first:
-                        is_first = False
-                        request_times.add("model", time.monotonic() - asked_at)
-                    if isinstance(item, Delta):
-                        size += len(item.text) if item.text.isascii() else len(item.text.encode())
-                        if size > bounds.size:
-                            raise UpstreamError(
-                                "the answer grew too long",
-                                is_server_fault=False,
-                                advice="Raise OPENAI_ANSWER_KIB, or lower OPENAI_MAX_TOKENS.",
-                            )
-                    elif isinstance(item, Progress):
-                        has_progress = True
-                        clock.set_due(min(time.monotonic() + bounds.between_tokens, deadline))
-                        continue
-                    elif isinstance(item, ToolCalls):
-                        has_calls = True
-                    yield item
-                    if isinstance(item, Delta):  # other items, except thoughts and pieces of calls, are no progress
-                        clock.set_due(min(time.monotonic() + bounds.between_tokens, deadline))
-                    elif isinstance(item, EndOfText):
-                        complete = True
-                        clock.set_due(min(time.monotonic() + USAGE_SECONDS, deadline))
+                try:
+                    async for item in items:
+                        clock.is_waiting = False
+                        if is_first:
+                            is_first = False
+                            request_times.add("model", time.monotonic() - asked_at)
+                        if isinstance(item, Delta):
+                            size += len(item.text) if item.text.isascii() else len(item.text.encode())
+                            if size > bounds.size:
+                                raise UpstreamError(
+                                    "the answer grew too long",
+                                    is_server_fault=False,
+                                    advice="Raise OPENAI_ANSWER_KIB, or lower OPENAI_MAX_TOKENS.",
+                                )
+                        elif isinstance(item, Progress):
+                            has_progress = True
+                            clock.wait(min(time.monotonic() + bounds.between_tokens, deadline))
+                            continue
+                        elif isinstance(item, ToolCalls):
+                            has_calls = True
+                        yield item
+                        if isinstance(item, Delta):  # other items, except thoughts and pieces of calls, are no progress
+                            clock.wait(min(time.monotonic() + bounds.between_tokens, deadline))
+                        elif isinstance(item, EndOfText):
+                            complete = True
+                            clock.wait(min(time.monotonic() + USAGE_SECONDS, deadline))
+                        else:
+                            clock.is_waiting = True
+                except asyncio.CancelledError:
+                    clock.check()
+                    raise
+                finally:
+                    clock.is_waiting = False
             await breaker.record_success()
             if not size and not has_calls:
                 advice = errors.ONLY_THOUGHTS if has_progress else errors.EMPTY
@@ -142,34 +151,27 @@ async def stream(
 
 
 class _Clock:
-    """Time limits for many waits in a row, as `asyncio.timeout` has for one, with a single timer."""
+    """Time limits for many waits of a task in a row, as `asyncio.timeout` has for one, with a single timer."""
 
     def __init__(self, due: float) -> None:
-        self._waiting: asyncio.Task[Any] | None = None
+        self.is_waiting = True
+        self._task = asyncio.current_task()
         self._expired = False
         self._due = due
         self._start_timer(due)
 
-    def set_due(self, due: float) -> None:
-        """Move the end of the wait, on the clock of `time.monotonic`."""
+    def wait(self, due: float) -> None:
+        """Begin a wait with an end on the clock of `time.monotonic`. It cancels the task if it goes on longer."""
+        self.is_waiting = True
         self._due = due
         if due < self._rings_at:
             self._timer.cancel()
             self._start_timer(due)
 
-    async def wait_for(self, items: AsyncGenerator[FormatItem, None]) -> FormatItem | None:
-        """The next item, None after the last one. Raises `UpstreamError` when it does not come in time."""
-        self._waiting = asyncio.current_task()
-        try:
-            return await anext(items)
-        except StopAsyncIteration:
-            return None
-        except asyncio.CancelledError:
-            if not self._expired or (self._waiting and self._waiting.uncancel()):
-                raise  # the task was cancelled for another reason, too
+    def check(self) -> None:
+        """Raise `UpstreamError` if the task was cancelled because of the time, and for no other reason."""
+        if self._expired and not (self._task and self._task.uncancel()):
             raise UpstreamError(TOO_LONG, advice=errors.SLOW) from None
-        finally:
-            self._waiting = None
 
     def stop(self) -> None:
         """Cancel the timer."""
@@ -183,8 +185,8 @@ class _Clock:
         now = time.monotonic()
         if now < self._due:  # the time was extended
             self._start_timer(self._due)
-        elif self._waiting is None:  # the reader is slow
+        elif not self.is_waiting:  # the reader is slow
             self._start_timer(now + 1.0)
-        else:
+        elif self._task:
             self._expired = True
-            self._waiting.cancel()
+            self._task.cancel()

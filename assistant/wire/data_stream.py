@@ -8,7 +8,7 @@ from typing import Any
 
 from assistant import events
 from assistant.events import Event
-from assistant.wire.protocol import StreamProtocol, to_json, tool_result
+from assistant.wire.protocol import StreamProtocol, text_to_json, to_json, tool_result
 
 
 class Encoder:
@@ -25,7 +25,7 @@ class Encoder:
         """The lines of one event."""
         match event:
             case events.Text():
-                return [_line("0", event.delta)]
+                return [f"0:{text_to_json(event.delta)}\n"]
             case events.Start():
                 self._message_id, self._thread_id = event.message_id, event.thread_id
                 return [self._step()]

@@ -8,7 +8,7 @@ from typing import Any
 
 from assistant import events
 from assistant.events import Event
-from assistant.wire.protocol import StreamProtocol, to_json, tool_result
+from assistant.wire.protocol import StreamProtocol, text_to_json, to_json, tool_result
 
 
 class Encoder:
@@ -24,7 +24,7 @@ class Encoder:
         """The parts of one event."""
         if isinstance(event, events.Text):
             if self._text_open:
-                return [f"{self._delta}{to_json(event.delta)}}}"]
+                return [f"{self._delta}{text_to_json(event.delta)}}}"]
             self._text_open, self._texts = True, self._texts + 1
             self._delta = f'{{"type":"text-delta","id":"{self._text_id}","delta":'
             return [to_json({"type": "text-start", "id": self._text_id}), f"{self._delta}{to_json(event.delta)}}}"]

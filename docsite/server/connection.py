@@ -28,6 +28,7 @@ MAX_FRAMES = 256  # of one message; browsers send one, or one for each 16 KiB
 MAX_WAITING_MESSAGES = 16  # of a socket; above this its client sends faster than it is served
 GOING_AWAY = 1001  # the close code of a server that ends (RFC 6455 §7.4.1)
 LINGER_SECONDS = 5.0  # after an early response: closing while the client still sends would destroy the response
+_CHUNK = b"%x\r\n%b\r\n"  # of a response whose length is unknown (RFC 9112 §7.1)
 _HTTPChannel: Any = HTTPChannel  # Twisted has types for parts of it only
 
 
@@ -76,7 +77,7 @@ class Request(WebRequest):  # type: ignore[misc]  # Daphne has no types
         """Send a message of the application. A piece of a stream goes a short way: most pieces are single tokens."""
         body: bytes = message.get("body", b"")
         if body and message.get("more_body") and self._is_streaming:
-            self._write_piece(body)
+            self.channel.transport.write(_CHUNK % (len(body), body))
         else:
             super().handle_reply(message)
             if self._is_streaming:  # for long; the headers of both sides have done their work
@@ -84,19 +85,19 @@ class Request(WebRequest):  # type: ignore[misc]  # Daphne has no types
 
     def send_now(self, build: Callable[[], Iterable[bytes]]) -> bool:
         """Send a piece of a stream, for `docsite.core.http.streams`."""
-        if not self._is_streaming or count_unsent(self.channel.transport) > MAX_UNSENT_BYTES:
+        if not self._is_streaming:
+            return False
+        transport = self.channel.transport
+        if count_unsent(transport) > MAX_UNSENT_BYTES:
             return False
         if piece := b"".join(build()):  # an empty piece would end the response
-            self._write_piece(piece)
+            transport.write(_CHUNK % (len(piece), piece))
         return True
 
     @property
     def _is_streaming(self) -> bool:
         """Whether the beginning of a stream is sent, and its end is not."""
         return bool(self.chunked) and not (self.finished or self._disconnected or self.channel is None)
-
-    def _write_piece(self, piece: bytes) -> None:
-        self.channel.transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
 
     def finish(self) -> None:
         """End the response."""

@@ -184,7 +184,7 @@ class EagerTransport(tcp.Server):
         """Send the bytes past Twisted's buffers if these are empty. They take what the kernel does not accept."""
         is_closing = self._writeDisconnected or self._writeDisconnecting or self.disconnecting
         sent = 0
-        if self.connected and not (is_closing or self.registered or count_unsent(self)):
+        if self.connected and not (is_closing or self.registered or self.dataBuffer or self._tempDataLen):
             with suppress(OSError):  # Twisted meets it again, and handles it
                 sent = self.socket.send(data)
         if sent < len(data):

@@ -127,6 +127,21 @@ def test_every_cut_gives_the_same(text: str) -> None:
         assert again.checks == citations.checks
 
 
+@pytest.mark.parametrize(
+    "text", ["Of ~5 MB ~~old~~ ~x~ ~www.evil.example ~http://evil.example ~mailto:a@b.example `~` ~~~ x"]
+)
+def test_each_piece_of_a_text_with_tildes_gives_the_same(text: str) -> None:
+    whole, citations, _ = rewrite(text)
+    assert "~5 MB ~~old~~ ~x~" in whole
+    for at in range(len(text)):
+        for size in range(1, 12):
+            again = CitationChecker(PLAIN, "How do I install acme?")
+            pieces = (text[:at], text[at : at + size], text[at + size :])
+            parts = [*(part for piece in pieces for part in again.feed(piece)), *again.end()]
+            assert "".join(part.delta for part in parts if isinstance(part, Text)) == whole, (at, size)
+            assert again.checks == citations.checks
+
+
 def test_plain_text_flows_through_at_once() -> None:
     citations = CitationChecker(PLAIN)
     words = ["Install", " the", " package", ",", " then", " run", " it", ".\n", "\n", "Done", " and", " dusted"]

@@ -1,6 +1,7 @@
 """The OpenAI format: server-sent events and completions, from servers that break the rules."""
 
 import gc
+import json
 import weakref
 from contextlib import aclosing
 
@@ -77,6 +78,52 @@ def test_text_and_counts_arrive_so_that_they_can_be_stored():
     items = read(*events)
     assert "".join(item.text for item in items if isinstance(item, Delta)) == "Hello 😀 you\ufffd end "
     assert items[-1] == Usage(0, 7)
+
+
+FURTHER = [
+    {"choices": [{"delta": {"content": "a"}}, {"delta": {"content": "b"}}]},
+    {"choices": [{"delta": {"content": "a"}, "finish_reason": "length"}]},
+    {"choices": [{"delta": {"content": "a", "reasoning_content": "because"}}]},
+    {"choices": [{"delta": {"content": "a", "tool_calls": [{"index": 0, "function": {"name": "f"}}]}}]},
+    {"choices": [{"delta": {"content": "a", "reasoning_details": [1]}}]},
+    {"choices": [{"delta": {"content": [{"type": "text", "text": "a"}]}}]},
+    {"choices": [{"delta": {"content": ""}}]},
+    {"choices": [{"delta": {"content": "a"}}], "usage": {"prompt_tokens": 1}},
+    {"choices": [{"delta": {"content": "a"}}], "x_groq": {"usage": {"prompt_tokens": 1}}},
+    {"choices": [{"delta": {"content": "a"}}], "error": {"message": "full"}},
+    {"choices": [{"delta": {"content": "a"}}], "object": "error"},
+    {"choices": [{"delta": {"content": "\ud83d"}}]},
+    {"choices": [{"message": {"content": "a"}}]},
+    {"choices": None},
+]
+
+
+def as_chunk(event: object) -> bytes:
+    return f"data: {json.dumps(event)}\n\n".encode()
+
+
+def test_a_chunk_with_a_text_alone_is_parsed_as_such():
+    parser = EventParser()
+    plain = as_chunk({"id": "x", "object": "o", "choices": [{"index": 0, "delta": {"content": "é <"}}], "usage": None})
+    assert parser.parse_text(plain) == "", "the first chunk may begin in another way"
+    assert len([*parser.feed(plain)]) == 1
+    nulls = {"role": "assistant", "reasoning_content": None, "tool_calls": None}
+    for chunk in (plain, as_chunk({"choices": [{"delta": {"content": "é <", **nulls}, "finish_reason": None}]})):
+        assert parser.parse_text(chunk) == "é <"
+        assert parser.parse_text(chunk + chunk) == parser.parse_text(chunk[:-1]) == parser.parse_text(chunk[1:]) == ""
+    assert [parser.parse_text(as_chunk(event)) for event in FURTHER] == [""] * len(FURTHER)
+    assert [*parser.feed(b"data: {")] == []
+    assert parser.parse_text(plain) == "", "inside of another event"
+
+
+@pytest.mark.parametrize("text", ["a", "\x00", "a\x00b", "é", "<think>", "</think>b", "[1]"])
+@pytest.mark.parametrize("before", ["", "Yes", "<think>", "\ud83d"])
+def test_a_text_alone_gives_the_same_items(before, text):
+    alone, general = Completion(), Completion()
+    for completion in (alone, general):
+        completion.parse({"choices": [{"delta": {"content": before}}]})
+    assert alone.feed_text(text) == general.parse({"choices": [{"delta": {"content": text}}]})
+    assert [*alone.feed([None])] == [*general.feed([None])]
 
 
 def parse(*chunks: bytes) -> list:
