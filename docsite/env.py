@@ -83,6 +83,13 @@ class Env(BaseSettings):
         "Empty: the database counts rate limits, and only the process that writes an answer can resume "
         "it.",
     )
+    view_log_url: str = Field(
+        default="",
+        description="`nats://user:password@host:4222,host:4222`: NATS servers with JetStream, a "
+        "[log in front of the database](/growing#a-log-in-front-of-the-database). Page views are acknowledged when the "
+        "log has them, also while the database is away. With `tls` instead of `nats` the connections use TLS. "
+        "Empty: they are acknowledged when the database has them.",
+    )
     trusted_proxies: List = Field(
         default=(),
         description="Addresses or networks of reverse proxies, separated by commas. "
@@ -521,6 +528,19 @@ class Env(BaseSettings):
     def _check_redis_url(cls, value: str) -> str:
         if value and parse_redis_address(value) is None:
             _check_port(value)
+        return value
+
+    @field_validator("view_log_url")
+    @classmethod
+    def _check_view_log(cls, value: str) -> str:
+        if not value:
+            return value
+        if not re.fullmatch(r"(nats|tls)://([^@/\s]+@)?[^@/,\s]+(,[^@/,\s]+)*/?", value):
+            raise ValueError("write it as nats://user:password@host:4222, and further servers as ,host:4222")
+        for host in value.rstrip("/").rpartition("@")[2].rpartition("://")[2].split(","):
+            _check_port(f"//{host}")
+        if importlib.util.find_spec("nats") is None:
+            raise ValueError("needs the client of NATS: pip install 'nats-py~=2.16'")
         return value
 
     @field_validator("archive_dir")

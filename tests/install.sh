@@ -14,8 +14,9 @@ install() {
 }
 
 # Tests do without these where a distribution has no such package. Chromium without a window takes a third less processor
-# time than the whole browser, which does as well in most tests. Without PgBouncer its own tests are skipped.
-for package in chromium-headless-shell pgbouncer; do
+# time than the whole browser, which does as well in most tests. Without PgBouncer
+# or NATS their own tests are skipped.
+for package in chromium-headless-shell pgbouncer nats-server; do
     if [ "$as" != "no" ] && ! PATH="$PATH:/usr/sbin" command -v "$package" >/dev/null; then
         install "$package" 2>/dev/null || echo "$package could not be installed." >&2
     fi

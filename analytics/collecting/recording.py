@@ -7,9 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from django.conf import settings
+
 from analytics import agents
 from analytics.audience import Dimensions, describe
 from analytics.collecting import verification, writer
+from analytics.collecting.view_log import publisher
 from analytics.collecting.writer import Facts, Receipt, View
 from analytics.identity import key_rotation
 from analytics.identity.visitor_hash import build_hasher, hash_visitor, keyed_hash
@@ -48,10 +51,8 @@ class Observation(NamedTuple):
 
 
 def send(project: Project, observations: Sequence[Observation]) -> "Future[Receipt]":
-    """Queue views for storage. The future ends when they are committed. A `view_id` is stored only once."""
-    verification.load_if_stale()
-    builder = _ViewBuilder(project)
-    return writer.submit(project.pk, [builder.build(observation) for observation in observations])
+    """Queue views for storage. The future ends when they are acknowledged. A `view_id` is stored only once."""
+    return _submit(project.pk, build_views(project, observations))
 
 
 def try_send(project: Project, observation: Observation) -> "Future[Receipt] | None":
@@ -62,12 +63,18 @@ def try_send(project: Project, observation: Observation) -> "Future[Receipt] | N
     )
     if secret is None or (verdict.agent and not verification.is_fresh()):
         return None
-    return writer.submit(project.pk, [build_view(project, observation, secret)])
+    return _submit(project.pk, [build_view(project, observation, secret)])
+
+
+def _submit(project_id: int, views: Sequence[View]) -> "Future[Receipt]":
+    """Have views acknowledged: by the log if there is one, else by the database."""
+    submit = publisher.submit if settings.ENV.view_log_url else writer.submit
+    return submit(project_id, views)
 
 
 def record(project: Project, observations: Sequence[Observation]) -> Receipt:
-    """Store views, and return when they are committed."""
-    return send(project, observations).result()
+    """Store views in the database, and return when they are committed."""
+    return writer.submit(project.pk, build_views(project, observations)).result()
 
 
 def is_counted(observation: Observation) -> bool:
@@ -78,6 +85,13 @@ def is_counted(observation: Observation) -> bool:
 
 def _counts(client_class: str, surface: str) -> bool:
     return client_class not in NOT_COUNTED or agents.is_markdown_fetch(client_class, surface)
+
+
+def build_views(project: Project, observations: Sequence[Observation]) -> list[View]:
+    """The views as they are stored."""
+    verification.load_if_stale()
+    builder = _ViewBuilder(project)
+    return [builder.build(observation) for observation in observations]
 
 
 def build_view(project: Project, observation: Observation, secret: str = "") -> View:

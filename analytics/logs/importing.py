@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from django.utils.crypto import salted_hmac
 
-from analytics.collecting import recording
+from analytics.collecting import recording, writer
 from analytics.collecting.writer import Receipt
 from analytics.logs import formats
 from analytics.logs.files import DamagedLog, LogFile, strip_line
@@ -169,7 +169,9 @@ class _Import:
             instants = [view.at for view in observations]
             summary.first = min([*instants, summary.first or instants[0]])
             summary.last = max([*instants, summary.last or instants[0]])
-            self.pending.append((recording.send(self.project, observations), resume_position))
+            # Not into the view log, which could not tell which views are known.
+            stored = writer.submit(self.project.pk, recording.build_views(self.project, observations))
+            self.pending.append((stored, resume_position))
             if len(self.pending) > _MAX_PENDING:
                 self.wait_for_oldest()
         summary.share = self.log.share()

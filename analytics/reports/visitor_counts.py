@@ -1,6 +1,7 @@
 """Count the visitors and views of a project in a half-open range of time."""
 
 import logging
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,6 +12,7 @@ import numpy as np
 from django.db import DatabaseError
 from django.db.models import Min
 
+from analytics.collecting.view_log import state
 from analytics.counting import (
     cells,
     pages,
@@ -28,6 +30,7 @@ from docsite.core.tenants.models import Project
 logger = logging.getLogger(__name__)
 
 NAMES = ("human", "ai", "total")
+MIN_SEAL_SECONDS = 0.1  # after views in the log were waited for in vain
 
 
 @dataclass(frozen=True)
@@ -104,12 +107,14 @@ class Window:
 
 
 def refresh(project: Project, timeout: float = sealer.REPORT_TIMEOUT_SECONDS) -> bool:
-    """Seal new views of a project, for at most `timeout` seconds.
+    """Seal new views of a project, for at most `timeout` seconds. Those in the view log come to the database first.
 
     Returns whether all are sealed now.
     """
+    until = time.monotonic() + timeout
+    is_stored = state.wait_until_stored(timeout)
     try:
-        if sealer.seal_project(project.pk, timeout):
+        if sealer.seal_project(project.pk, max(until - time.monotonic(), MIN_SEAL_SECONDS)) and is_stored:
             return True
         logger.warning("A report was computed while views were still being counted.")
     except DatabaseError:  # for example a full disk; sealed views can still be read

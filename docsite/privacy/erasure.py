@@ -14,6 +14,7 @@ from django.utils.crypto import salted_hmac
 from analytics.archive import changes as archive_changes
 from analytics.collecting import writer
 from analytics.collecting.recording import possible_visitors
+from analytics.collecting.view_log import state
 from analytics.counting import erasure as analytics_erasure
 from analytics.identity import key_rotation
 from analytics.models import Feedback
@@ -28,6 +29,7 @@ from search.query_log import recording as search_recording
 
 READER, CONVERSATION, WRITER, VISITOR, EVERYTHING = "reader", "conversation", "writer", "visitor", "everything"
 SHARED_FP = "anonymous"
+LOG_SECONDS = 30.0  # that an erasure waits for views in the log
 BATCH = 200  # threads of one transaction
 _RUNNING = timedelta(hours=1)  # an answer that was stored so long ago runs no more, and cannot be resumed
 
@@ -105,7 +107,7 @@ def erase_visitor(project: Project, address: Address, user_agent: str, reader_id
     Later nothing links a search to anybody. Counts stay: they are numbers. So do the positions of imports, without
     which the next import of the same log would store the visitor again.
     """
-    writer.flush()
+    _store_waiting_views()
     hashes = possible_visitors(project, address, user_agent, reader_id)
     page_views, histories = analytics_erasure.erase_visitors(project, hashes)
     caller = search_recording.hash_caller(project, address, user_agent)
@@ -119,7 +121,7 @@ def erase_visitor(project: Project, address: Address, user_agent: str, reader_id
 
 def erase_project(project: Project) -> Receipt:
     """Erase everything that readers left in a project, counts included. Its pages, settings and keys stay."""
-    writer.flush()
+    _store_waiting_views()
     erased = _erase_threads(project, Thread.objects.filter(project=project))
     erased["support requests"] += support_requests.delete(SupportRequest.objects.filter(project=project))
     SupportFormCount.objects.filter(project=project).delete()
@@ -129,6 +131,16 @@ def erase_project(project: Project) -> Receipt:
     erased |= analytics_erasure.erase_project(project)
     key_rotation.forget(project)
     return _write_receipt(project, "all readers", erased)
+
+
+def _store_waiting_views() -> None:
+    """Let views that wait come to the database, where they are erased. Raises `NotErasable`."""
+    writer.flush()
+    if not state.wait_until_stored(LOG_SECONDS):
+        raise NotErasable(
+            "The view log (VIEW_LOG_URL) may hold views that are not in the database yet. Nothing was erased. "
+            "Try again when the log is empty: `manage.py doctor` says what waits."
+        )
 
 
 def _erase_threads(project: Project, threads: "QuerySet[Thread]") -> dict[str, int]:

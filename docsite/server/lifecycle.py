@@ -13,6 +13,7 @@ from django.db import connection
 
 from analytics.archive import background as archive
 from analytics.collecting import writer
+from analytics.collecting.view_log import consumer, publisher
 from analytics.counting import background
 from analytics.feedback import store as feedback
 from assistant.conversations import chat_ids, reservations, retention, threads
@@ -62,8 +63,12 @@ def start(with_background: bool = True) -> None:
 
 
 def start_background() -> None:
-    """Start the work that any process may do: counts, sweeps, sources, vectors, groups of questions, news."""
+    """Start the work that any process may do: counts, sweeps, sources, vectors, groups of questions, news.
+
+    It also writes the view log.
+    """
     background.start()
+    consumer.start()
     archive.start()
     _sweeper.start()
     scheduler.start()
@@ -76,6 +81,7 @@ def start_background() -> None:
 async def stop_background() -> None:
     """End this work. What is not complete goes on later, in any process. Never raises."""
     await asyncio.gather(
+        _attempt("end writing the view log", asyncio.to_thread(consumer.stop)),
         _attempt("end archiving", asyncio.to_thread(archive.stop)),
         _attempt("end reading sources", asyncio.to_thread(scheduler.stop)),
         _attempt("end making vectors", asyncio.to_thread(vectors.stop)),
@@ -100,6 +106,7 @@ async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> Non
     await _attempt("end the last requests", end_requests())
     await _attempt("store the last answers", in_db(threads.flush, REPORTS)())
     await _attempt("store the last searches", in_db(recording.flush, REPORTS)())
+    await _attempt("log the last views", asyncio.to_thread(publisher.flush))
     await _attempt("store the last views", in_db(writer.flush, REPORTS)())
     await _attempt("store the last uses of keys", in_db(last_uses.flush, REPORTS)())
     await _attempt("store the last uses of limits", in_db(limit_use.flush, REPORTS)())

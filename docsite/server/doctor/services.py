@@ -13,6 +13,8 @@ from django.utils import timezone
 from analytics.archive import folder as archive_folder
 from analytics.archive import marker
 from analytics.archive.waiting import find_oldest_view
+from analytics.collecting.view_log import state
+from analytics.collecting.view_log.connection import LogUnavailableError
 from analytics.counting.unsealed import count_waiting_views
 from analytics.models import ArchiveChange
 from assistant import model_status
@@ -23,6 +25,7 @@ from docsite.server.doctor.finding import Finding
 from search.models import Source
 
 MAX_WAITING_VIEWS = 100_000
+MAX_LOGGED_SECONDS = 60.0
 MAX_ARCHIVING = timedelta(days=2)
 
 
@@ -85,6 +88,24 @@ def check_views() -> Finding | None:
     if waiting > MAX_WAITING_VIEWS:
         return Finding("Views", f"{waiting:,} wait to be counted", "Is a process serving? Or run: manage.py seal")
     return Finding("Views", f"{waiting:,} wait to be counted")
+
+
+def check_view_log() -> Finding | None:
+    """Whether the view log answers, is fit to hold views, and is emptied. None without one."""
+    if not settings.ENV.view_log_url:
+        return None
+    try:
+        waiting = state.read()
+    except LogUnavailableError as failure:
+        advice = "Look at VIEW_LOG_URL and the servers of NATS: JetStream must be on, with room on the disk."
+        return Finding("View log", f"it does not work: {failure}", advice)
+    fact = (
+        f"{waiting.messages:,} messages wait for the database, the oldest for {waiting.oldest_seconds:.0f} seconds; "
+        f"replicas: {waiting.replicas}"
+    )
+    if waiting.oldest_seconds > MAX_LOGGED_SECONDS:
+        return Finding("View log", fact, "Is a process or `manage.py worker` running, and what does its log say?")
+    return Finding("View log", fact)
 
 
 def check_archive() -> Finding | None:

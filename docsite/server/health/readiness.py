@@ -11,6 +11,8 @@ from django.conf import settings
 from django.core.cache import caches
 from django.db import OperationalError, connection
 
+from analytics.collecting.view_log import state
+from analytics.collecting.view_log.connection import LogUnavailableError
 from docsite.core import background
 from docsite.core.context import limit_database_time
 from docsite.core.db import HEALTH, in_db, is_remote
@@ -37,9 +39,13 @@ async def check() -> dict[str, str]:
 
 
 async def _check_all() -> dict[str, str]:
-    names = ("process", "database", "limits", "threads", "disk")
-    checks = (_check_process, _in_time(_write), _in_time(_count), _check_threads, _check_disk)
-    return dict(zip(names, await asyncio.gather(*(one() for one in checks)), strict=True))
+    checks = {
+        **{"process": _check_process, "database": _in_time(_write), "limits": _in_time(_count)},
+        **{"threads": _check_threads, "disk": _check_disk},
+    }
+    if settings.ENV.view_log_url:
+        checks["views"] = _check_view_log
+    return dict(zip(checks, await asyncio.gather(*(check() for check in checks.values())), strict=True))
 
 
 def _in_time(use: Callable[[], None]) -> Callable[[], Awaitable[str]]:
@@ -84,6 +90,14 @@ async def _check_process() -> str:
 async def _check_threads() -> str:
     missing = [thread.name for thread in background.list_running() if thread.has_ended]
     return f"has ended: {', '.join(missing)}" if missing else "ok"
+
+
+async def _check_view_log() -> str:
+    try:
+        await asyncio.wait_for(asyncio.to_thread(state.read), CHECK_SECONDS)
+    except (TimeoutError, LogUnavailableError):  # whose message may name hosts
+        return "the view log does not work"
+    return "ok"
 
 
 async def _check_disk() -> str:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from django.conf import settings
 from django.db import DatabaseError
 
+from analytics.collecting.view_log.connection import LogUnavailableError
 from docsite.core.db import HEALTH, in_db
 from docsite.server.metrics import facts, requests
 from docsite.server.metrics.exposition import render
@@ -20,8 +21,10 @@ def is_allowed(authorization: str) -> bool:
 
 
 async def build() -> str:
-    """The metrics. Those of the database are missing while it does not answer."""
+    """The metrics. Those of the database, or of the view log, are missing while it does not answer."""
     metrics = [*requests.collect(), *await asyncio.to_thread(facts.collect_process)]
     with suppress(DatabaseError, TimeoutError):  # docs_store_up says so
         metrics += await asyncio.wait_for(in_db(facts.collect_stored, HEALTH)(), facts.DATABASE_SECONDS)
+    with suppress(LogUnavailableError, TimeoutError):
+        metrics += await asyncio.wait_for(asyncio.to_thread(facts.collect_view_log), facts.VIEW_LOG_SECONDS)
     return render(metrics)

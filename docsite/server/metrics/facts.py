@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from analytics.archive.waiting import find_oldest_view
+from analytics.collecting.view_log import state as view_log
 from analytics.counting.unsealed import count_waiting_views
 from assistant.sessions.running import running_answers
 from assistant.upstream.breaker import count_failing
@@ -21,7 +22,7 @@ from docsite.server.metrics.exposition import Metric, gauge
 from search.models import Source
 from search.stored_sources import queue
 
-DATABASE_SECONDS = 2.0
+DATABASE_SECONDS = VIEW_LOG_SECONDS = 2.0
 
 _started_at = time.time()
 
@@ -37,6 +38,8 @@ def collect_process() -> list[Metric]:
         working.add(availability.replica.is_available, {"store": "replica"})
     if settings.ENV.redis_url:
         working.add(availability.redis.is_available, {"store": "redis"})
+    if settings.ENV.view_log_url:
+        working.add(availability.view_log.is_available, {"store": "view_log"})
     queues = Metric("docs_queue_items", "gauge", "Records that wait to be stored.")
     for waiting in list_queues():
         queues.add(waiting.count_waiting(), {"queue": waiting.name})
@@ -77,6 +80,16 @@ def collect_stored() -> list[Metric]:
             gauge("docs_sources_due", "Stored sources that wait to be read.", queue.count_due()),
             gauge("docs_sources_failed", "Stored sources that could not be read the last time.", failed),
         ]
+
+
+def collect_view_log() -> list[Metric]:
+    """What waits in the view log, the same in every process; zeros without a log. Raises `LogUnavailableError`."""
+    waiting = view_log.read() if settings.ENV.view_log_url else None
+    messages, age = (waiting.messages, waiting.oldest_seconds) if waiting else (0, 0)
+    return [
+        gauge("docs_view_log_messages", "Messages in the view log that are not in the database yet.", messages),
+        gauge("docs_view_log_waiting_seconds", "Age of the oldest of them.", age),
+    ]
 
 
 def _read_proc() -> list[Metric]:

@@ -211,6 +211,8 @@ def test_each_process_counts_for_itself_while_the_store_is_down(settings, monkey
         ("DATABASE_URL", "mysql://x", "postgres://"),
         ("DATABASE_URL", "postgres://docs@one:5432,two:x/docs", "host:5432,host:5432"),
         ("REDIS_URL", "127.0.0.1", "redis://"),
+        ("VIEW_LOG_URL", "127.0.0.1:4222", "nats://user:password@host:4222"),
+        ("VIEW_LOG_URL", "nats://one:4222,two:x", "a number from 0 to 65535"),
         ("DEBUG", "perhaps", "boolean"),
         ("DATA_DIR", "/proc/nowhere", "cannot be created"),
     ],

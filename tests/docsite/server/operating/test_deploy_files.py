@@ -230,6 +230,7 @@ def test_prometheus_accepts_the_rules(tmp_path: Path) -> None:
     [
         ("database", "DocsServiceStoreDown"),
         ("redis", "DocsServiceStoreDown"),
+        ("view_log", "DocsServiceStoreDown"),
         ("replica", "DocsServiceReplicaDown"),
     ],
 )

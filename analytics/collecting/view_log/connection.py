@@ -1,0 +1,227 @@
+"""The one connection of this process to NATS, in a thread with an event loop of its own.
+
+`run` runs the coroutines of this module there. They raise `LogUnavailableError` for all that the log does wrong.
+"""
+
+import asyncio
+import json
+import logging
+import threading
+from collections.abc import Coroutine, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+from django.conf import settings
+
+from analytics.collecting.view_log.stream import (
+    CONSUMER,
+    CONSUMER_SETTINGS,
+    STREAM,
+    STREAM_SETTINGS,
+    SUBJECT,
+    count_replicas,
+    find_faults,
+)
+from docsite.core import availability
+
+T = TypeVar("T")
+
+PUBLISH_SECONDS = 4.0  # for a view, less than `DATABASE_SECONDS` by default; an answer to a request waits for it
+AWAY_SECONDS = 0.25  # the same while the log is known not to work
+REQUEST_SECONDS = 1.5
+CONNECT_SECONDS = 2
+RETRY_SECONDS = 0.1
+RECONNECT_SECONDS = 0.5
+
+
+class LogUnavailableError(Exception):
+    """The log does not answer, or refuses. The message is a reason for the operator."""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A message that the stream has delivered to this process. `number` is its place in the stream."""
+
+    number: int
+    body: bytes
+    raw: Any
+
+
+def run(work: Coroutine[Any, Any, T]) -> "Future[T]":
+    """Run a coroutine of this module in the thread of the connection."""
+    with _lock:
+        loop = _start_loop()
+    return asyncio.run_coroutine_threadsafe(work, loop)
+
+
+async def publish(body: bytes, message_id: str) -> bool:
+    """Store a message. Returns whether the stream has stored this id before, in the last two minutes."""
+    from nats.errors import Error
+    from nats.js.errors import APIError
+
+    loop = asyncio.get_running_loop()
+    end = loop.time() + (PUBLISH_SECONDS if availability.view_log.is_available else AWAY_SECONDS)
+    was_sent = False
+    with _report():
+        while True:
+            left = max(end - loop.time(), 0.001)
+            try:
+                client = await _connection.open(left)
+                ack = await client.jetstream().publish(
+                    SUBJECT, body, min(left, REQUEST_SECONDS), STREAM, {"Nats-Msg-Id": message_id}
+                )
+                break
+            except APIError:
+                raise  # such as a full stream: it has answered
+            except (Error, OSError):  # it has lost a node or its leader, or a connection
+                if loop.time() + RETRY_SECONDS > end:
+                    raise
+                _connection.check_again()
+            was_sent = True
+            await asyncio.sleep(RETRY_SECONDS)
+    availability.view_log.report_success()
+    return bool(ack.duplicate) and not was_sent
+
+
+async def describe() -> dict[str, Any]:
+    """`config` and `state` of the stream, as the JetStream API answers."""
+    with _report():
+        info = await _ask(await _connection.open(REQUEST_SECONDS), f"STREAM.INFO.{STREAM}")
+    availability.view_log.report_success()
+    return info
+
+
+async def fetch(count: int, seconds: float) -> list[Delivery]:
+    """Up to so many messages that wait, in their order; none if none comes within so many seconds."""
+    with _report():
+        client = await _connection.open(REQUEST_SECONDS)
+        puller = await _connection.find_puller()
+        try:
+            messages = await puller.fetch(count, timeout=seconds)
+        except TimeoutError:
+            if not client.is_connected:
+                raise
+            return []  # this does not mean that JetStream works
+    availability.view_log.report_success()
+    return [Delivery(raw.metadata.sequence.stream, raw.data, raw) for raw in messages]
+
+
+async def settle(stored: Sequence[Delivery], later: Sequence[tuple[Delivery, float]]) -> None:
+    """Remove stored messages from the stream, and have others delivered again after so many seconds."""
+    with _report():
+        for delivery in stored:
+            await delivery.raw.ack()
+        for delivery, seconds in later:
+            await delivery.raw.nak(delay=seconds)
+
+
+def list_servers(url: str) -> list[str]:
+    """The address of each server of `nats://user:password@host:4222,host:4222`."""
+    scheme, _, rest = url.partition("://")
+    credentials, at, hosts = rest.rpartition("@")
+    return [f"{scheme}://{credentials}{at}{host}" for host in hosts.rstrip("/").split(",")]
+
+
+class _Connection:
+    """The client of NATS, which connects again by itself, and what was checked with it. All runs in one loop."""
+
+    def __init__(self) -> None:
+        self._client: Any = None
+        self._puller: Any = None
+        self._opening: asyncio.Task[Any] | None = None
+        self._reason = "no answer"  # of the last attempt to connect
+
+    async def open(self, seconds: float) -> Any:
+        """The client, once it is connected and stream and consumer exist."""
+        if self._opening is None:
+            self._opening = asyncio.ensure_future(self._prepare())
+        opening = self._opening  # another task may begin anew
+        if not opening.done():
+            await asyncio.wait([opening], timeout=seconds)
+        if not opening.done():
+            raise TimeoutError(self._reason)
+        return opening.result()
+
+    def check_again(self) -> None:
+        """Look at connection and stream at the next `open`: one of them has failed."""
+        if self._opening and self._opening.done():
+            self._opening = None
+
+    async def find_puller(self) -> Any:
+        """The subscription to the consumer."""
+        if self._puller is None:
+            self._puller = await self._client.jetstream().pull_subscribe_bind(CONSUMER, STREAM)
+        return self._puller
+
+    async def _prepare(self) -> Any:
+        from nats.js.errors import NotFoundError
+
+        servers = list_servers(settings.ENV.view_log_url)
+        if self._client is None or self._client.is_closed:
+            self._client, self._puller = await self._connect(servers), None
+        try:
+            info = await _ask(self._client, f"STREAM.INFO.{STREAM}")
+        except NotFoundError:
+            new = {**STREAM_SETTINGS, "num_replicas": count_replicas(len(servers))}
+            info = await _ask(self._client, f"STREAM.CREATE.{STREAM}", new)
+        if faults := ", ".join(find_faults(info["config"])):
+            raise LogUnavailableError(f"the stream {STREAM} may lose views: {faults}")
+        consumer = {"stream_name": STREAM, "config": CONSUMER_SETTINGS}
+        await _ask(self._client, f"CONSUMER.DURABLE.CREATE.{STREAM}.{CONSUMER}", consumer)
+        return self._client
+
+    async def _connect(self, servers: list[str]) -> Any:
+        import nats
+
+        async def note(failure: Exception) -> None:
+            self._reason = f"{failure}" or type(failure).__name__
+
+        logging.getLogger("nats").setLevel(logging.CRITICAL)  # `availability` tells it, once
+        return await nats.connect(  # tries until it succeeds
+            servers,
+            name="docs-service",
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=RECONNECT_SECONDS,
+            connect_timeout=CONNECT_SECONDS,
+            error_cb=note,
+        )
+
+
+_connection = _Connection()
+_lock = threading.Lock()
+
+
+async def _ask(client: Any, subject: str, body: object = None) -> dict[str, Any]:
+    """The answer of the JetStream API (https://docs.nats.io/reference/reference-protocols/nats_api_reference)."""
+    from nats.js.errors import APIError
+
+    sent = b"" if body is None else json.dumps(body).encode()
+    answer = await client.request(f"$JS.API.{subject}", sent, timeout=REQUEST_SECONDS)
+    found: dict[str, Any] = json.loads(answer.data)
+    if error := found.get("error"):
+        raise APIError.from_error(error)
+    return found
+
+
+@contextmanager
+def _report() -> Iterator[None]:
+    """Let `availability` know that work with the log has failed."""
+    from nats.errors import Error
+
+    try:
+        yield
+    except (Error, OSError, LogUnavailableError) as failure:
+        _connection.check_again()
+        reason = f"{failure}" or type(failure).__name__
+        availability.view_log.report_failure(f"{reason}. Look at VIEW_LOG_URL, and run `manage.py doctor`")
+        raise LogUnavailableError(reason) from failure
+
+
+@cache
+def _start_loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="view log client", daemon=True).start()
+    return loop

@@ -1,0 +1,52 @@
+"""What waits in the log."""
+
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.conf import settings
+
+from analytics.collecting.view_log import connection
+
+WAIT_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class State:
+    """The messages that are not in the database yet. A message has the views of one request, or a part of them."""
+
+    messages: int
+    first: int  # the number of the oldest one; above `last` when none waits
+    last: int  # the number of the latest one ever
+    oldest_seconds: float  # how long the oldest one waits
+    replicas: int  # of each message
+
+
+def read() -> State:
+    """The state of the log now. Raises `LogUnavailableError`."""
+    info = connection.run(connection.describe()).result()
+    state, replicas = info["state"], info["config"]["num_replicas"]
+    since = datetime.fromisoformat(state["first_ts"][:19]).replace(tzinfo=UTC)  # nanoseconds follow
+    age = (datetime.now(UTC) - since).total_seconds() if state["messages"] else 0.0
+    return State(state["messages"], state["first_seq"], state["last_seq"], max(age, 0.0), replicas)
+
+
+def wait_until_stored(seconds: float) -> bool:
+    """Wait until the database has every view that was acknowledged before the call.
+
+    Returns False if it takes longer, or if the log does not answer. Without a log, returns True at once.
+    """
+    if not settings.ENV.view_log_url:
+        return True
+    until = time.monotonic() + seconds
+    try:
+        state = read()
+        last = state.last
+        while state.messages and state.first <= last:
+            if time.monotonic() > until:
+                return False
+            time.sleep(WAIT_SECONDS)
+            state = read()
+    except connection.LogUnavailableError:
+        return False
+    return True
