@@ -14,7 +14,7 @@ from django.utils.decorators import async_only_middleware
 
 from analytics.collecting import recording
 from analytics.collecting.requests import observe, prefetch_purpose
-from docsite.core.access.authentication import project_by_domain
+from docsite.core.access.authentication import accept_old, project_by_domain
 from docsite.core.db import in_db
 
 logger = logging.getLogger(__name__)
@@ -73,6 +73,7 @@ async def _record(request: HttpRequest) -> None:
 def _send(request: HttpRequest) -> None:
     if getattr(request, "user", None) and request.user.is_staff:
         return
+    accept_old(True)
     if project := project_by_domain(settings.ENV.site_domain):
         referrer = request.headers.get("Referer", "")
         address = f"{request.path_info}?{request.META.get('QUERY_STRING', '')}"

@@ -14,8 +14,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from django.db import InterfaceError, OperationalError
+
 from analytics.models import AgentAddresses, PageView
+from docsite.core import availability
 from docsite.core.http.client_address import Address
+from docsite.core.logs import describe
 
 CACHE_SECONDS = 60.0  # after which a process loads the addresses again
 Verified = PageView.Verified
@@ -53,10 +57,19 @@ class _RangeCache:
     def load_if_stale(self) -> None:
         if self.is_fresh():
             return
+        was_read = self.read_at > float("-inf")
+        if was_read and not availability.database.is_worth_trying():
+            return
         with self.lock:
             if self.is_fresh():  # another thread has loaded them meanwhile
                 return
-            rows = AgentAddresses.objects.values_list("agent", "networks")
+            try:
+                rows = list(AgentAddresses.objects.values_list("agent", "networks"))
+            except (OperationalError, InterfaceError) as failure:
+                if not was_read:
+                    raise
+                availability.database.report_failure(describe(failure))
+                return
             self.ranges = {agent.lower(): Ranges(networks) for agent, networks in rows}
             self.read_at = time.monotonic()
 
@@ -65,7 +78,7 @@ _cache = _RangeCache()
 
 
 def load_if_stale() -> None:
-    """Load the addresses for `verify`, unless they were loaded within the last minute."""
+    """Load the addresses for `verify`, unless they were loaded within the last minute, or the database is away."""
     _cache.load_if_stale()
 
 

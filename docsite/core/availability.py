@@ -6,6 +6,7 @@ import time
 
 logger = logging.getLogger(__name__)
 
+RETRY_SECONDS = 5.0  # between two attempts of those who can do without
 QUIET_SECONDS = 3.0  # without a failure, before a success means that all is well again
 
 
@@ -16,17 +17,29 @@ class Dependency:
         self.name = name
         self.is_available = True
         self._lock = threading.Lock()
-        self._since = self._last_failure = 0.0
+        self._since = self._last_failure = self._next_attempt = 0.0
 
     def report_failure(self, reason: str) -> None:
         """Note a failure. The first one is logged with its reason, which must not repeat what readers send."""
         with self._lock:
             self._last_failure = time.monotonic()
+            self._next_attempt = self._last_failure + RETRY_SECONDS
             is_first = self.is_available
             if is_first:
                 self.is_available, self._since = False, self._last_failure
         if is_first:
             logger.error("%s does not work: %s. The next line follows when it works again.", self.name, reason)
+
+    def is_worth_trying(self) -> bool:
+        """Whether to ask it, for callers who can do without: while it works, else one of them every five seconds."""
+        if self.is_available:
+            return True
+        with self._lock:
+            now = time.monotonic()
+            is_due = now >= self._next_attempt
+            if is_due:
+                self._next_attempt = now + RETRY_SECONDS
+        return is_due
 
     def report_success(self) -> None:
         """Note a success. It costs next to nothing while all is well."""

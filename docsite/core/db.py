@@ -110,7 +110,8 @@ def _with_connections(call: Callable[[], T], seconds: float | None, pool: Pool, 
     try:
         with context.measure_cpu_time(), context.limit_database_time(seconds):
             result = call()
-        availability.database.report_success()
+        if not is_remote():  # connections to PostgreSQL report for themselves
+            availability.database.report_success()
         return result
     finally:
         if pool is SEARCHES:

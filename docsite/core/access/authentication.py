@@ -5,21 +5,30 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest
 from django.utils import timezone
 
-from docsite.core import ids
+from docsite.core import availability, context, ids
 from docsite.core.access.last_uses import note_use
 from docsite.core.access.readers import PUBLIC, Groups
 from docsite.core.db import in_db
 from docsite.core.http.client_address import Address
 from docsite.core.http.errors import Forbidden, NotFound, Unauthorized
+from docsite.core.logs import describe
 from docsite.core.tenants.models import ApiKey, Project, digest
 
 CACHE_SECONDS = 1.5  # every process must refuse a revoked key within two seconds
+TRY_SECONDS = 1.0  # for the database, where an old value may serve
+OLD_SECONDS = 86_400.0  # that a value may serve for where `accept_old` allows it, while the database is away
+
+_accepts_old: ContextVar[bool] = ContextVar("accepts_old", default=False)
 
 
 @dataclass(frozen=True)
@@ -43,23 +52,38 @@ class _TtlCache:
         self._lock = threading.Lock()
 
     def get(self, key: Any, load: Callable[[], Any]) -> Any:
-        """The cached value, otherwise the result of `load`. None is not cached."""
+        """The cached value, otherwise the result of `load`. None is not cached.
+
+        While the database is away, an older value serves where `accept_old` allows it.
+        """
         now = time.monotonic()
         value = self.peek(key)
         if value is not None:
             return value
-        value = load()
+        old = self.peek(key, OLD_SECONDS) if _accepts_old.get() else None
+        if old is not None and not availability.database.is_worth_trying():
+            return old
+        try:
+            with context.limit_database_time(TRY_SECONDS) if old is not None else nullcontext():
+                value = load()
+        except (OperationalError, InterfaceError) as failure:
+            if old is None:
+                raise
+            availability.database.report_failure(describe(failure))
+            return old
         with self._lock:
             if len(self._values) > 10_000:
                 self._values.clear()
-            if value is not None:
+            if value is None:
+                self._values.pop(key, None)  # an old one must not come back
+            else:
                 self._values[key] = (now, value)
         return value
 
-    def peek(self, key: Any) -> Any:
-        """The cached value; None when there is none."""
+    def peek(self, key: Any, max_seconds: float = CACHE_SECONDS) -> Any:
+        """The cached value; None when there is none of that age."""
         loaded_at, value = self._values.get(key, (-math.inf, None))
-        return value if time.monotonic() - loaded_at < CACHE_SECONDS else None
+        return value if time.monotonic() - loaded_at < max_seconds else None
 
     def clear(self) -> None:
         """Forget all values."""
@@ -68,6 +92,15 @@ class _TtlCache:
 
 ttl_cache = _TtlCache()
 _relations = ["organization"]
+
+
+def accept_old(is_accepted: bool) -> "Token[bool]":
+    """Let the rest of this request do with keys, projects and secrets of the last day while the database is away.
+
+    Only where there is a view log, for what then changes nothing but this log: a key that was revoked during this
+    time would still work.
+    """
+    return _accepts_old.set(is_accepted and bool(settings.ENV.view_log_url))
 
 
 def load_with_project(relation: str) -> None:
@@ -98,7 +131,11 @@ async def allows_origin(domain: str, origin: str) -> bool:
 
     The spelling must be that of browsers, which send the scheme and the host in lower case.
     """
-    project = ttl_cache.peek(("domain", domain)) or await in_db(project_by_domain)(domain)
+    token = accept_old(True)  # the check of the endpoint decides about the rest
+    try:
+        project = ttl_cache.peek(("domain", domain)) or await in_db(project_by_domain)(domain)
+    finally:
+        _accepts_old.reset(token)
     return project is not None and origin in project.origins
 
 

@@ -69,14 +69,20 @@ class _KeyCheck(AuthBase):
     argument: ClassVar[str]  # name of the path parameter that identifies the project
 
     def __init__(
-        self, charges: Callable[[Caller], list[Charge]], body: type[BaseModel] | None = None, *, counted: bool = True
+        self,
+        charges: Callable[[Caller], list[Charge]],
+        body: type[BaseModel] | None = None,
+        *,
+        counted: bool = True,
+        needs_database: bool = True,
     ) -> None:
-        """`body` is the schema of the body of a POST."""
+        """`body` is the schema of the body of a POST. `needs_database`: see `authentication.accept_old`."""
         super().__init__()
         self.is_async = True
         self.charges = charges
         self.body = body
         self.counted = counted
+        self.needs_database = needs_database
 
     @abstractmethod
     def caller(self, token: str, project: str, address: Address, *, write: bool) -> Caller:
@@ -106,6 +112,7 @@ class _KeyCheck(AuthBase):
             return caller
 
         cpu_time.measure(network)
+        authentication.accept_old(not self.needs_database)
         caller = await in_db(admit)()
         set_reader_groups(caller.groups)
         if self.body and request.payload is None:
@@ -142,16 +149,21 @@ class AnyOrigin:
     """Admits pages on every origin, without a key.
 
     `limit` counts the requests of a client address, `organization_limit` those of the project's organization.
+    `needs_database`: see `authentication.accept_old`.
     """
 
     is_async = True
 
-    def __init__(self, limit: Limit = BROWSER_IP, organization_limit: Limit | None = None) -> None:
+    def __init__(
+        self, limit: Limit = BROWSER_IP, organization_limit: Limit | None = None, *, needs_database: bool = True
+    ) -> None:
         self.limit = limit
         self.organization_limit = organization_limit
+        self.needs_database = needs_database
 
     async def __call__(self, request: CheckedRequest) -> Project:
         """Return the project, or raise an `ApiError`."""
+        authentication.accept_old(not self.needs_database)
         return await in_db(self._admit)(request, _path_argument(request, "domain"), client_ip(request))
 
     def _admit(self, request: CheckedRequest, domain: str, address: Address) -> Project:
@@ -172,9 +184,14 @@ class AllowedOrigin(AnyOrigin):
     """
 
     def __init__(
-        self, body: type[BaseModel], limit: Limit = BROWSER_IP, organization_limit: Limit | None = None
+        self,
+        body: type[BaseModel],
+        limit: Limit = BROWSER_IP,
+        organization_limit: Limit | None = None,
+        *,
+        needs_database: bool = True,
     ) -> None:
-        super().__init__(limit, organization_limit)
+        super().__init__(limit, organization_limit, needs_database=needs_database)
         self.body = body
 
     async def __call__(self, request: CheckedRequest) -> Project:

@@ -78,7 +78,7 @@ def spend(*charges: Charge) -> list[Usage]:
     organization = next((int(key) for limit, key in charges if limit.by_organization), limit_use.SERVICE)
     for limit, key in charges:
         count, _ = limit.window()
-        usage = _usage(limit, key, increment=True)
+        usage = _usage(limit, key, increment=True) if _is_store_worth_trying(limit) else None
         if usage is None:
             if not limit.fail_open:
                 raise Unavailable("The limit store does not answer. Try again shortly.")
@@ -110,6 +110,11 @@ def peek(*charges: Charge) -> list[Usage]:
         for limit, usage in usages
         if usage is not None
     ]
+
+
+def _is_store_worth_trying(limit: Limit) -> bool:
+    """Whether to ask the store. A database that hangs would cost each request seconds."""
+    return not limit.fail_open or bool(settings.ENV.redis_url) or availability.database.is_worth_trying()
 
 
 def _usage(limit: Limit, key: str, *, increment: bool) -> dict[str, Any] | None:

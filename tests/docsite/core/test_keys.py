@@ -8,10 +8,12 @@ from html import unescape
 import httpx
 import pytest
 import time_machine
+from django.db import OperationalError
 from django.utils import timezone
 
-from docsite.core import ids
-from docsite.core.access import last_uses
+from docsite.core import availability, ids
+from docsite.core.access import authentication, last_uses
+from docsite.core.availability import Dependency
 from docsite.core.tenants.models import ApiKey, digest
 from tests.conftest import ROOT, Service, Tenant, assert_error, question, wait_for
 
@@ -208,3 +210,32 @@ def test_keys_and_bodies_stay_out_of_the_log(http, service, project):
     log = service.log.read_text()
     assert project.admin_key not in log
     assert project.assistant_key not in log
+
+
+def refuse() -> None:
+    raise OperationalError("refused")
+
+
+def test_only_views_for_a_log_may_use_what_was_read_before_the_database_went_away(monkeypatch, settings):
+    cache = authentication._TtlCache()
+    monkeypatch.setattr(availability, "database", Dependency("The database"))
+    now = [time.monotonic()]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    assert cache.get("key", lambda: "old") == "old"
+    now[0] += authentication.CACHE_SECONDS
+    for is_accepted, url in ((False, "nats://127.0.0.1"), (True, "")):
+        settings.ENV = settings.ENV.model_copy(update={"view_log_url": url})
+        authentication.accept_old(is_accepted)
+        with pytest.raises(OperationalError):
+            cache.get("key", refuse)
+    settings.ENV = settings.ENV.model_copy(update={"view_log_url": "nats://127.0.0.1"})
+    token = authentication.accept_old(True)
+    assert cache.get("key", refuse) == "old"
+    assert cache.get("key", pytest.fail) == "old", "the database is not asked again at once"
+    with pytest.raises(OperationalError):
+        cache.get("unknown", refuse)
+    now[0] += availability.RETRY_SECONDS
+    assert cache.get("key", lambda: None) is None
+    with pytest.raises(OperationalError):
+        cache.get("key", refuse)
+    authentication._accepts_old.reset(token)

@@ -10,6 +10,7 @@ from nats import connect
 
 from analytics.collecting.view_log import messages
 from analytics.collecting.writer import Facts, View
+from docsite.core.access.authentication import CACHE_SECONDS
 from tests import processes, scenarios
 from tests.conftest import PATIENCE, assert_error, wait_for
 from tests.ports import free_port
@@ -75,6 +76,28 @@ def test_while_the_log_is_away_views_are_refused_and_it_is_said_once(site, http,
     wait_for(lambda: site.send(http, "two") and "view log works again" in service.log.read_text(), "a line")
     log = service.log.read_text()
     assert (log.count("The view log does not work"), log.count("Traceback")) == (1, 0), log
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_views_are_acknowledged_while_the_database_is_away(site, http, nats, cut, mend, hangs):
+    """Meanwhile both the log and the process of the service are killed."""
+    first = site.start(redelivers_soon)
+    assert site.send(http, "before").status_code == site.open(http, "before it").status_code - 4 == 200
+    assert site.count(http) == 2
+    cut(hangs)
+    time.sleep(CACHE_SECONDS)
+    answers = [site.send(http, f"{number}", f"{number} too") for number in range(20)]
+    assert {answer.status_code for answer in answers} == {200}
+    assert site.open(http, "opened").status_code == 204
+    assert first.log.read_text().count("The database does not work") == 1
+    nats.kill()
+    nats.start()
+    first.process.kill()
+    first.process.wait(PATIENCE)
+    mend()
+    site.start(redelivers_soon)
+    site.check_all_stored_once()
+    assert site.count(http) == len(site.sent)
 
 
 def only_acknowledges(*arguments: str) -> None:

@@ -1,6 +1,7 @@
 """The log has one line for each change of a store, however many requests fail."""
 
 import logging
+import time
 
 import pytest
 from django.db import OperationalError
@@ -27,6 +28,15 @@ def test_a_change_is_one_line(caplog, monkeypatch):
     assert server.is_available
     assert len(caplog.records) == 2
     assert caplog.records[1].getMessage().startswith("The server works again, after ")
+
+
+def test_who_can_do_without_asks_a_server_that_is_away_every_five_seconds(monkeypatch):
+    server = Dependency("The server")
+    assert server.is_worth_trying()
+    server.report_failure("refused")
+    assert not server.is_worth_trying()
+    monkeypatch.setattr(availability.time, "monotonic", lambda now=time.monotonic(): now + availability.RETRY_SECONDS)
+    assert [server.is_worth_trying() for _ in range(3)] == [True, False, False], "one of those who ask"
 
 
 @pytest.mark.parametrize(
