@@ -6,9 +6,10 @@ wait for a `Future`; under load one commit carries the views of many requests.
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from analytics.audience import Dimensions
 from analytics.collecting import view_keys
 from analytics.counting import audiences, background, pages, unsealed
 from analytics.models import PageView
-from docsite.core.db import insert
+from docsite.core.db import Row, Value, insert_groups
 from docsite.core.group_commit import GroupCommit
 from docsite.core.postgresql import primary
 
@@ -27,7 +28,6 @@ GROUP_SECONDS = 0.005
 GROUP_VIEWS = 500  # if so many wait, they are stored without delay
 MAX_VIEWS = 20_000  # of one commit
 MAX_WAITING_VIEWS = 200_000
-COLUMNS = tuple(field.column for field in PageView._meta.concrete_fields if not field.primary_key)
 
 
 class Facts(NamedTuple):
@@ -43,6 +43,10 @@ class Facts(NamedTuple):
     referrer: str
     user_agent: str
     sample: bool
+
+
+_SHARED_COLUMNS = ("project_id", "received", *Facts._fields)
+_OWN_COLUMNS = ("key", "at", "page", "visitor", "audience")
 
 
 class View(NamedTuple):
@@ -109,18 +113,13 @@ def _store(group: list[_Batch]) -> list[Receipt]:
             project_id: view_keys.claim(known[project_id], np.array([view.key for view in views], np.int64))
             for project_id, views in by_project.items()
         }
-        rows = [
-            # In the order of COLUMNS.
-            (project_id, view.key, view.at, page, *view.facts[:2], view.visitor, *view.facts[2:], received, audience)
-            for project_id, views in by_project.items()
-            for view, page, audience, is_new in zip(
-                views, *numbers[project_id], claims[project_id].is_new.tolist(), strict=True
-            )
-            if is_new
-        ]
+        groups: dict[tuple[Value, ...], list[Row]] = {}
+        for project_id, views in by_project.items():
+            rows = compress(zip(views, *numbers[project_id], strict=True), claims[project_id].is_new.tolist())
+            groups |= {(project_id, received, *facts): some for facts, some in _group_by_facts(rows).items()}
         runs = view_keys.store(claims, received)
-        if rows:
-            insert(PageView._meta.db_table, COLUMNS, rows)
+        if groups:
+            insert_groups(PageView._meta.db_table, _SHARED_COLUMNS, _OWN_COLUMNS, groups)
     view_keys.remember(claims, runs)
     receipts = [
         _build_receipt(batch.views, claims[batch.project_id].is_new[part])
@@ -128,6 +127,14 @@ def _store(group: list[_Batch]) -> list[Receipt]:
     ]
     background.report_views(sum(receipt.accepted for receipt in receipts))
     return receipts
+
+
+def _group_by_facts(views: Iterable[tuple[View, int, int]]) -> dict[Facts, list[Row]]:
+    """The rows of views, each with the numbers of its page and audience. Most views have the facts of many others."""
+    groups: dict[Facts, list[Row]] = defaultdict(list)
+    for (key, at, _, _, visitor, facts, _, _), page, audience in views:
+        groups[facts].append((key, at, page, visitor, audience))
+    return groups
 
 
 def _build_receipt(views: Sequence[View], is_new: npt.NDArray[np.bool_]) -> Receipt:

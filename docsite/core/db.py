@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -12,7 +12,7 @@ from functools import cache, cached_property, partial
 from itertools import chain
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from django.apps import apps
 from django.conf import settings
@@ -24,9 +24,12 @@ from docsite.core import availability, context, replica, request_times
 P = ParamSpec("P")
 T = TypeVar("T")
 Value = str | int | bool | bytes | date
+Row = Sequence[Value]
+Array = str | list[Any]  # for PostgreSQL
 
 NO_ANSWER = "the database did not answer in time"
 _SQLITE_VALUES = 900  # in one statement; old versions accept 999
+_SQLITE_FEW = 8  # rows of a statement for a group, or the rest of one, that does not fill so many
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,7 @@ def snapshot() -> Iterator[None]:
             cursor.execute("ROLLBACK")
 
 
-def insert(table: str, columns: Sequence[str], rows: Sequence[Sequence[Value]], on_conflict: str = "") -> int:
+def insert(table: str, columns: Sequence[str], rows: Sequence[Row], on_conflict: str = "") -> int:
     """Insert many rows and return how many were written. `on_conflict` is SQL, such as `(id) DO NOTHING`;
     without it a conflict raises IntegrityError.
 
@@ -157,31 +160,92 @@ def insert(table: str, columns: Sequence[str], rows: Sequence[Sequence[Value]], 
     its fastest way: PostgreSQL arrays of whole columns, SQLite prepared statements
     of many rows, between which other threads can run.
     """
-    quote = connection.ops.quote_name
-    into = f"INTO {quote(table)} ({', '.join(map(quote, columns))})"
+    return insert_groups(table, (), columns, {(): rows}, on_conflict) if rows else 0
+
+
+def insert_groups(
+    table: str,
+    shared: Sequence[str],
+    columns: Sequence[str],
+    groups: Mapping[tuple[Value, ...], Sequence[Row]],
+    on_conflict: str = "",
+) -> int:
+    """Insert rows like `insert`, of which many have the same values in the columns `shared`.
+
+    `groups` maps these values to the other values of the rows. To hand a value to the database takes longer than to
+    store it, so a shared one is handed over once.
+    """
+    into = f"INTO {_list_names([table])} ({_list_names([*shared, *columns])})"
     on_conflict = on_conflict and f"ON CONFLICT {on_conflict}"
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            types = _column_types(table)
-            arrays = ", ".join(f"%s::{types[column]}[]" for column in columns)
-            cursor.execute(
-                f"INSERT {into} SELECT * FROM unnest({arrays}) {on_conflict}",
-                [list(column) for column in zip(*rows, strict=True)],
-            )
+            source, arrays = _to_arrays(_column_types(table), shared, columns, groups)
+            names = _list_names([*shared, *columns])
+            cursor.execute(f"INSERT {into} SELECT {names} FROM {source} {on_conflict}", arrays)
             return int(cursor.rowcount)
         written = 0
-        row = f"({', '.join(['%s'] * len(columns))})"
-        batch = _SQLITE_VALUES // len(columns)
-        in_batches = len(rows) - len(rows) % batch
-        for part, size in ((rows[:in_batches], batch), (rows[in_batches:], 1)):
-            if part:
-                # FAIL: with the default ABORT, SQLite would copy each page before, to be able to undo the statement.
-                cursor.executemany(
-                    f"INSERT OR FAIL {into} VALUES {', '.join([row] * size)} {on_conflict}",
-                    [list(chain.from_iterable(part[at : at + size])) for at in range(0, len(part), size)],
-                )
-                written += int(cursor.rowcount)
+        sizes = ((_SQLITE_VALUES - len(shared)) // len(columns), _SQLITE_FEW, 1)
+        for values, rows in groups.items():
+            first = 0
+            for size in sizes:
+                end = len(rows) - (len(rows) - first) % size
+                if first < end:
+                    marks = _number_marks(len(shared), len(columns), size)
+                    cursor.executemany(
+                        # FAIL: with the default ABORT, SQLite would copy each page before, to be able to undo it.
+                        f"INSERT OR FAIL {into} VALUES {marks} {on_conflict}",
+                        [(*values, *chain.from_iterable(rows[at : at + size])) for at in range(first, end, size)],
+                    )
+                    written += int(cursor.rowcount)
+                first = end
         return written
+
+
+def _to_arrays(
+    types: Mapping[str, str],
+    shared: Sequence[str],
+    columns: Sequence[str],
+    groups: Mapping[tuple[Value, ...], Sequence[Row]],
+) -> tuple[str, list[Array]]:
+    """What PostgreSQL selects the rows from, and its values: an array for each column."""
+
+    def unnest(names: Sequence[str]) -> str:
+        return f"unnest({', '.join(f'%s::{types[name]}[]' for name in names)}"
+
+    own = [_to_array(column) for column in zip(*chain.from_iterable(groups.values()), strict=True)]
+    if not shared:
+        return f"{unnest(columns)}) AS own ({_list_names(columns)})", own
+    common = [_to_array(column) for column in zip(*groups, strict=True)]
+    numbers = [number for number, rows in enumerate(groups.values(), 1) for _ in rows]
+    return (
+        f"{unnest(shared)}) WITH ORDINALITY AS shared ({_list_names(shared)}, number) JOIN "
+        f"{unnest(columns)}, %s::int[]) AS own ({_list_names(columns)}, number) USING (number)",
+        [*common, *own, _to_array(numbers)],
+    )
+
+
+def _to_array(column: Sequence[Value]) -> Array:
+    """An array for psycopg, which takes ten times as long for numbers or bytes as for their literal."""
+    types = set(map(type, column))
+    if types == {int}:
+        return f"{{{','.join(map(str, column))}}}"
+    if types == {bytes}:
+        return "{" + ",".join([f'"\\\\x{value.hex()}"' for value in cast("Sequence[bytes]", column)]) + "}"
+    return list(column)
+
+
+@cache
+def _number_marks(shared: int, own: int, rows: int) -> str:
+    """The numbered marks of SQLite's rows. The first ones stand for the shared values, and occur in every row."""
+    first = [f"?{number}" for number in range(1, shared + 1)]
+    return ", ".join(
+        f"({', '.join([*first, *(f'?{shared + row * own + number}' for number in range(1, own + 1))])})"
+        for row in range(rows)
+    )
+
+
+def _list_names(names: Sequence[str]) -> str:
+    return ", ".join(map(connection.ops.quote_name, names))
 
 
 @cache

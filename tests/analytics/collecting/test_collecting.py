@@ -14,7 +14,7 @@ from analytics.collecting.writer import Receipt, _Batch
 from analytics.identity.visitor_hash import hash_visitor, keyed_hash
 from analytics.models import Page, PageView
 from docsite.core import db
-from docsite.core.db import insert
+from docsite.core.db import insert, insert_groups
 from docsite.core.http.client_address import parse_address
 from tests.analytics.conftest import CHROME, CURL, NOON, view
 from tests.conftest import assert_error
@@ -61,6 +61,21 @@ def test_rows_are_inserted_all_or_none(make_project):
         assert insert(Page._meta.db_table, columns, rows[500:], on_conflict) == 500
         assert insert(Page._meta.db_table, columns, rows, on_conflict) == 500
     assert Page.objects.filter(project=project).count() == 1000
+
+
+def test_rows_of_a_group_get_the_values_that_they_share(make_project):
+    projects = [make_project().project.pk for _ in range(3)]
+    counts = dict(zip(projects, (1, 20, 1000), strict=True))  # some fill no statement of many rows
+    wanted = {(pk, n, f"/{pk}/{n}") for pk, count in counts.items() for n in range(1, count + 1)}
+    groups = {(pk,): [(n, f"/{pk}/{n}") for n in range(1, count + 1)] for pk, count in counts.items()}
+    stored = Page.objects.filter(project__in=projects)
+    columns = (("project_id",), ("number", "path"))
+    with pytest.raises(IntegrityError), transaction.atomic():
+        insert_groups(Page._meta.db_table, *columns, {**groups, (projects[0],): [(1, None)]})
+    assert not stored.exists()
+    with transaction.atomic():
+        assert insert_groups(Page._meta.db_table, *columns, groups) == len(wanted)
+    assert set(stored.values_list("project", "number", "path")) == wanted
 
 
 def test_a_visitor_stays_the_same_from_release_to_release():
