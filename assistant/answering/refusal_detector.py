@@ -61,5 +61,7 @@ class RefusalDetector:
         return self._keep_text(self._citations.feed(start)) if start else ()
 
     def _keep_text(self, events: Sequence[Source | Text]) -> Sequence[Source | Text]:
-        self._text += "".join(event.delta for event in events if isinstance(event, Text))
+        for event in events:
+            if isinstance(event, Text) and len(self._text) < _MAX_KEPT:
+                self._text += event.delta
         return events

@@ -63,6 +63,11 @@ def count_columns(line: str) -> int:
     return line.strip().removeprefix("|").removesuffix("|").count("|") + 1
 
 
+def is_delimiter(text: str) -> bool:
+    """Whether a line without its markers looks like the delimiter row of a table."""
+    return ("|" in text or ":" in text) and bool(_DELIMITER.match(text))
+
+
 def scan_line(state: BlockState, line: str, is_complete: bool) -> Line | None:
     """Scan a line, after `expand_tabs`. None if the line is not complete and more of it could change the result."""
     is_undecided = not is_complete and bool(_UNDECIDED.fullmatch(line))
@@ -163,7 +168,7 @@ def _scan_leaf(rest: str, at: int, length: int, containers: tuple[int, ...], in_
         return Line("heading", at + heading.end(), after)
     if in_paragraph and _UNDERLINE.match(rest):
         return Line("rule", length, after)
-    if in_paragraph and ("|" in rest or ":" in rest) and _DELIMITER.match(rest):
+    if in_paragraph and is_delimiter(rest):
         return Line("delimiter", at, after._replace(table=True))
     if _RULE.match(rest):
         return Line("rule", length, after)

@@ -95,6 +95,7 @@ class Sanitizer(StreamRewriter):
         size = run.end()
         if size == len(self._pending) and size < _MAX_TICKS and not self._is_final:
             return False
+        self._keep_apart("`")
         if size >= _MAX_TICKS:
             self._overlong = "`"
             return self._accept(run[0], "\\`" * size)
@@ -141,10 +142,18 @@ class Sanitizer(StreamRewriter):
         run = FENCE_MARK.match(self._pending)
         assert run
         size = run.end()
+        if size < 3 and size == len(self._pending) and not self._is_final:
+            return False
+        self._keep_apart("~")
         if size < 3:
-            return self._accept(run[0]) if size < len(self._pending) or self._is_final else False
+            return self._accept(run[0])
         self._overlong = "~"
         return self._accept(run[0], "\\~" * size)
+
+    def _keep_apart(self, sign: str) -> None:
+        """Put a blank before a run of signs that would join the run behind which something was removed."""
+        if self._preceding.endswith(sign):
+            self._blanks = " "
 
     def _pipe(self) -> bool:
         """Begin the next cell of a table's row."""
@@ -220,8 +229,9 @@ class Sanitizer(StreamRewriter):
 
 
 def _continues_paragraph(line: Line, text: str) -> bool:
-    """Whether a line goes on with the paragraph above. A tag at its beginning would end it for some renderers."""
-    return line.continues and not text[line.prefix :].startswith("<")
+    """Whether a line goes on with the paragraph above. A tag or a table's delimiter row ends it for some renderers."""
+    start = text[line.prefix :]
+    return line.continues and not start.startswith("<") and not block_scanner.is_delimiter(start)
 
 
 def _is_address_entity(entity: str) -> bool:

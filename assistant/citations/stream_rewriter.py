@@ -34,6 +34,7 @@ _WORD = re.compile(r"[^\W_]+|[^\w\s\\`<>\[\]!&@|():;/.~【]+|_+")
 _SUGGESTIONS_FENCE = re.compile(
     r"(?<![`~])([`~]{3,}+[ \t]*+)suggestions\b", re.IGNORECASE
 )  # only the service may write this block
+_MARKERS = " \t>"  # of quotes, and the indentation of list items
 _BLANKS = re.compile(r"[ \t]+")
 FENCE_MARK = re.compile(r"`+|~+")
 _UNFINISHED_HOST = re.compile(r"(?:www|[\w.+-]@[\w.-]*)\.$", re.IGNORECASE)  # a word behind it would make an address
@@ -206,13 +207,15 @@ class StreamRewriter(ABC):
             self._pending = f"{self._pending[:MAX_LINE_START]}\n{self._pending[MAX_LINE_START:]}"
             return True
         header, self._line_written = self._line_written, ""
-        if line.kind == "delimiter" and not self._is_table_everywhere(header, start[line.prefix :]):
-            line = line._replace(kind="text", continues=True, after=self._state_above)
-            self._line_prefix = f"{start[: line.prefix]}\\"  # escaped: a table for no renderer
-            self._pending = self._pending[line.prefix :]
+        if self._is_table_somewhere(line, start, header):
+            at = line.prefix if line.kind == "text" else len(start) - len(start.lstrip(_MARKERS))
+            if line.kind != "text":
+                line = line._replace(kind="text", continues=True, after=self._state_above)
+            self._line_prefix = f"{start[:at]}\\"  # escaped: a table for no renderer
+            self._pending = self._pending[at:]
         elif line.kind in ("blank", "rule", "fence", "delimiter"):
             self._line, self._claim, self._claim_cells = line, "", ""
-            return self._accept(start, _SUGGESTIONS_FENCE.sub(r"\1text", start) if line.kind == "fence" else start)
+            return self._accept(start, _write_fence(start) if line.kind == "fence" else start)
         elif line.kind != "code":
             self._line_prefix = self._pending[: line.prefix]
             self._pending = self._pending[line.prefix :]
@@ -222,13 +225,22 @@ class StreamRewriter(ABC):
         self._line = line
         return True
 
-    def _is_table_everywhere(self, header: str, delimiter: str) -> bool:
-        """Whether each renderer sees a table in these two rows, and the same cells in the header."""
-        return not (
+    def _is_table_somewhere(self, line: block_scanner.Line, start: str, header: str) -> bool:
+        """Whether a line makes a table with the one above for some renderers, and for others none or other cells.
+
+        Some look for tables before any other block.
+        """
+        row = start.lstrip(_MARKERS)
+        if line.kind == "rule":
+            has_bar = "|" in header or len(header) == MAX_LINE_START
+            return has_bar and not row.rstrip(" \t").strip("-") and not self._state_above.table
+        if line.kind == "text":
+            return block_scanner.is_delimiter(start[line.prefix :])
+        return line.kind == "delimiter" and (
             self._has_code_across_cells
             or "\\" in header
-            or block_scanner.count_columns(header) != block_scanner.count_columns(delimiter)
-            or delimiter.startswith("- ")
+            or block_scanner.count_columns(header) != block_scanner.count_columns(row)
+            or row.startswith("- ")
         )
 
     def _end_line(self) -> bool:
@@ -339,3 +351,8 @@ class StreamRewriter(ABC):
 
         Without a prefix: take the text that would make an address of what is already written.
         """
+
+
+def _write_fence(line: str) -> str:
+    """The first or last line of a fence. Some renderers would begin a table with a line that has a bar."""
+    return _SUGGESTIONS_FENCE.sub(r"\1text", line).replace("|", " ")

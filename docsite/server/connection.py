@@ -79,6 +79,8 @@ class Request(WebRequest):  # type: ignore[misc]  # Daphne has no types
         if body and message.get("more_body") and self._is_streaming:
             self.channel.transport.write(_CHUNK % (len(body), body))
         else:
+            if body and self.method == b"HEAD":  # a response without a body, whatever the application sends
+                message = {**message, "body": b""}
             super().handle_reply(message)
             if self._is_streaming:  # for long; the headers of both sides have done their work
                 self.requestHeaders, self.responseHeaders = Headers(), Headers()

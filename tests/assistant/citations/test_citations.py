@@ -208,7 +208,7 @@ HOSTILE = [
     ".", "@", "a", "word", " is so. ", "*", "_", "**", KEPT, OWNER, f"[x]({KEPT})", f"<{KEPT}>", f"[`x`]({OWNER})",
     f"[https://evil.example]({OWNER})", f"{KEPT}\u00a0evil", f"{KEPT}é", "help@example.com", f"{DOCS}/install",
     f"[y]({DOCS}/install#with-pip)", f"{DOCS}/install/evil", f"{DOCS}/install?x=evil", f"{DOCS}@evil.example",
-    "日本語。", "\u00a0", "\x0b", "\x0c", "\u2028",
+    "日本語。", "\u00a0", "\x0b", "\x0c", "\u2028", "~", "~~[9]~x\n", "``x``[9]`", "``` a|b\n-|-\n", "\n-|-\n",
 ]  # fmt: skip
 
 
@@ -222,6 +222,56 @@ def test_nothing_that_a_model_writes_becomes_a_link_of_its_own(seed: int) -> Non
         size = chance.choice([1, 1, 2, 3, 5, 8])
         cut, again, _ = rewrite(text, size, passages=REAL)
         assert (cut, again.checks) == (whole, citations.checks), (text, size)
+
+
+@pytest.mark.parametrize(
+    "removed", ["[9]", "[](https://evil.example)", "<https://evil.example>", "![x](y)", "[~](evil)"]
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "~~{}~x\n~~~\n[x](https://evil.example) <img src=//evil.example>\n",
+        "Use ``x``{}`[x](https://evil.example)` now",
+        "``{}`x\n```\n[x](https://evil.example)\n",
+        "Hello.\n\n``` a|b{}\n-|-\n[x](https://evil.example)\n",
+        "~~~ a|b\n-|-\n[x](https://evil.example)\n{}",
+    ],
+)
+def test_what_surrounds_a_removed_piece_joins_to_no_code(text: str, removed: str) -> None:
+    text = text.format(removed)
+    for size in (1, 2, 7, 1000):
+        whole, *_ = rewrite(text, size, passages=REAL)
+        assert leads_to(whole) == [], (whole, size)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+ e```|b\n-|-\n[x](https://evil.example)```",
+        "> a|`b\n-|-\n[x](https://evil.example)`",
+        "A|`b\n---\n[x](https://evil.example)`",
+        "> |`b\n> ---\n> [x](https://evil.example)`",
+        "# a|\n---\n`b\n[x](https://evil.example)`",
+        f"{'word ' * 100}|`b\n---\n[x](https://evil.example)`",
+    ],
+)
+def test_tables_that_only_some_renderers_see_hold_no_link(text: str) -> None:
+    for size in (1, 3, 1000):
+        whole, *_ = rewrite(text, size, passages=REAL)
+        assert leads_to(whole) == [], (whole, size)
+
+
+@pytest.mark.parametrize(
+    "text", ["| a | b |\n|---|---|\n| 1 | 2 |\n---\n", "Title\n---\n\nText", "> Title\n> ---\n", "a|b\n\n---\n"]
+)
+def test_real_tables_titles_and_rules_stay(text: str) -> None:
+    assert rewrite(text)[0] == text
+
+
+def test_a_block_of_suggestions_is_not_joined_from_pieces() -> None:
+    for removed in ("[9]", "<https://evil.example>"):
+        whole, *_ = rewrite(f"~~{removed}~suggestions\nWhy?\n~~~\n", passages=REAL)
+        assert not [block for block in _RENDERER.parse(whole) if block.info == "suggestions"]
 
 
 @pytest.mark.parametrize(

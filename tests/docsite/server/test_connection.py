@@ -216,3 +216,20 @@ def test_a_response_that_fails_half_way_is_cut_off():
     request._response_started, request.channel = True, Mock()
     request.basic_error(500, b"Internal Server Error", "Exception inside application.")
     request.channel.transport.abortConnection.assert_called_once_with()
+
+
+@pytest.mark.parametrize(("method", "body"), [(b"HEAD", b""), (b"GET", b"4\r\none \r\n3\r\ntwo\r\n0\r\n\r\n")])
+def test_a_response_to_head_has_no_body_also_in_pieces(method, body):
+    """Whatever followed the head would be read as the next response of the connection."""
+    from twisted.web.test.requesthelper import DummyChannel  # it needs Daphne's reactor, which is installed by now
+
+    channel = DummyChannel()
+    channel.factory = Mock()
+    request = Request(channel)
+    request.server.server_name = ""
+    request.method, request.clientproto, request._response_started = method, b"HTTP/1.1", False
+    request.handle_reply({"type": "http.response.start", "status": 200, "headers": []})
+    for piece in (b"one ", b"two"):
+        request.handle_reply({"type": "http.response.body", "body": piece, "more_body": True})
+    request.handle_reply({"type": "http.response.body"})
+    assert channel.transport.written.getvalue().partition(b"\r\n\r\n")[2] == body
