@@ -52,7 +52,7 @@ class Observation(NamedTuple):
 
 def send(project: Project, observations: Sequence[Observation]) -> "Future[Receipt]":
     """Queue views for storage. The future ends when they are acknowledged. A `view_id` is stored only once."""
-    return _submit(project.pk, build_views(project, observations))
+    return _submit(project, build_views(project, observations))
 
 
 def try_send(project: Project, observation: Observation) -> "Future[Receipt] | None":
@@ -63,13 +63,14 @@ def try_send(project: Project, observation: Observation) -> "Future[Receipt] | N
     )
     if secret is None or (verdict.agent and not verification.is_fresh()):
         return None
-    return _submit(project.pk, [build_view(project, observation, secret)])
+    return _submit(project, [build_view(project, observation, secret)])
 
 
-def _submit(project_id: int, views: Sequence[View]) -> "Future[Receipt]":
+def _submit(project: Project, views: Sequence[View]) -> "Future[Receipt]":
     """Have views acknowledged: by the log if there is one, else by the database."""
-    submit = publisher.submit if settings.ENV.view_log_url else writer.submit
-    return submit(project_id, views)
+    if settings.ENV.view_log_url:
+        return publisher.submit(project.project_id, views)
+    return writer.submit(project.pk, views)
 
 
 def record(project: Project, observations: Sequence[Observation]) -> Receipt:

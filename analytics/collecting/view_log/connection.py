@@ -19,6 +19,9 @@ from django.conf import settings
 from analytics.collecting.view_log.stream import (
     CONSUMER,
     CONSUMER_SETTINGS,
+    REFUSED_SETTINGS,
+    REFUSED_STREAM,
+    REFUSED_SUBJECT,
     STREAM,
     STREAM_SETTINGS,
     SUBJECT,
@@ -86,10 +89,10 @@ async def publish(body: bytes, message_id: str) -> bool:
     return bool(ack.duplicate) and not was_sent
 
 
-async def describe() -> dict[str, Any]:
-    """`config` and `state` of the stream, as the JetStream API answers."""
+async def describe(stream: str = STREAM) -> dict[str, Any]:
+    """`config` and `state` of a stream, as the JetStream API answers."""
     with _report():
-        info = await _ask(await _connection.open(REQUEST_SECONDS), f"STREAM.INFO.{STREAM}")
+        info = await _ask(await _connection.open(REQUEST_SECONDS), f"STREAM.INFO.{stream}")
     availability.view_log.report_success()
     return info
 
@@ -109,13 +112,24 @@ async def fetch(count: int, seconds: float) -> list[Delivery]:
     return [Delivery(raw.metadata.sequence.stream, raw.data, raw) for raw in messages]
 
 
-async def settle(stored: Sequence[Delivery], later: Sequence[tuple[Delivery, float]]) -> None:
-    """Remove stored messages from the stream, and have others delivered again after so many seconds."""
+async def keep(deliveries: Sequence[Delivery]) -> None:
+    """Let nobody else get these messages for further `ACK_SECONDS`."""
+    with _report():
+        for delivery in deliveries:
+            await delivery.raw.in_progress()
+
+
+async def settle(stored: Sequence[Delivery], refused: Sequence[Delivery], waiting: Sequence[Delivery]) -> None:
+    """Remove stored messages from the stream, move refused ones to theirs, and have the others delivered again."""
     with _report():
         for delivery in stored:
             await delivery.raw.ack()
-        for delivery, seconds in later:
-            await delivery.raw.nak(delay=seconds)
+        for delivery in waiting:
+            await delivery.raw.nak()
+        for delivery in refused:
+            publishing = (await _connection.open(REQUEST_SECONDS)).jetstream()
+            await publishing.publish(REFUSED_SUBJECT, delivery.body, REQUEST_SECONDS, REFUSED_STREAM)
+            await delivery.raw.ack()
 
 
 def list_servers(url: str) -> list[str]:
@@ -162,13 +176,14 @@ class _Connection:
         servers = list_servers(settings.ENV.view_log_url)
         if self._client is None or self._client.is_closed:
             self._client, self._puller = await self._connect(servers), None
-        try:
-            info = await _ask(self._client, f"STREAM.INFO.{STREAM}")
-        except NotFoundError:
-            new = {**STREAM_SETTINGS, "num_replicas": count_replicas(len(servers))}
-            info = await _ask(self._client, f"STREAM.CREATE.{STREAM}", new)
-        if faults := ", ".join(find_faults(info["config"])):
-            raise LogUnavailableError(f"the stream {STREAM} may lose views: {faults}")
+        for stream in (STREAM_SETTINGS, REFUSED_SETTINGS):
+            try:
+                info = await _ask(self._client, f"STREAM.INFO.{stream['name']}")
+            except NotFoundError:
+                new = {**stream, "num_replicas": count_replicas(len(servers))}
+                info = await _ask(self._client, f"STREAM.CREATE.{stream['name']}", new)
+            if faults := ", ".join(find_faults(info["config"], stream)):
+                raise LogUnavailableError(f"the stream {stream['name']} may lose views: {faults}")
         consumer = {"stream_name": STREAM, "config": CONSUMER_SETTINGS}
         await _ask(self._client, f"CONSUMER.DURABLE.CREATE.{STREAM}.{CONSUMER}", consumer)
         return self._client

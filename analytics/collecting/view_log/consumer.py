@@ -1,15 +1,19 @@
 """The thread that writes the views of the log to the database. All processes that work in the background share this."""
 
 import logging
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
+from enum import Enum, auto
+from typing import cast
 
 from django.conf import settings
-from django.db import IntegrityError, InterfaceError, OperationalError
+from django.db import DataError, Error, IntegrityError
+from django.db import connection as database
 
 from analytics.collecting import writer
 from analytics.collecting.view_log import connection, messages
 from analytics.collecting.view_log.connection import Delivery
 from analytics.collecting.writer import Receipt
+from docsite.core.access.authentication import project_by_id
 from docsite.core.background import BackgroundThread
 from docsite.core.group_commit import QueueFull
 from docsite.core.tenants.models import Project
@@ -19,7 +23,7 @@ logger = logging.getLogger(__name__)
 MESSAGES = 64  # that are taken at once: 16 MiB at most
 FETCH_SECONDS = 2.0  # that the thread waits for messages, and its end for the thread
 RETRY_SECONDS = 2.0  # while the log or the database is away
-LATER_SECONDS = 60.0  # for a message that cannot be stored, which only a person or another release can mend
+KEEP_SECONDS = 5.0  # after which the log hears that the messages are still being stored
 
 
 class _Consumer(BackgroundThread):
@@ -31,48 +35,67 @@ class _Consumer(BackgroundThread):
     works_at_once = True
 
     def work(self) -> None:
-        """Store the next messages. What the database does not take is delivered again later, to any process."""
+        """Store the next messages. What the database does not take now is delivered again, to any process."""
         try:
             deliveries = connection.run(connection.fetch(MESSAGES, FETCH_SECONDS)).result()
-            submitted = [(delivery, _submit(delivery)) for delivery in deliveries]
-            waits = [(delivery, _wait(delivery, future)) for delivery, future in submitted]
-            stored = [delivery for delivery, seconds in waits if not seconds]
-            later = [(delivery, seconds) for delivery, seconds in waits if seconds]
-            connection.run(connection.settle(stored, later)).result()
+            if not deliveries:
+                database.close()  # others may need it
+                return
+            futures = [_submit(delivery) for delivery in deliveries]
+            while wait(futures, KEEP_SECONDS).not_done:
+                connection.run(connection.keep(deliveries)).result()
+            by_outcome: dict[_Outcome, list[Delivery]] = {outcome: [] for outcome in _Outcome}
+            for delivery, future in zip(deliveries, futures, strict=True):
+                by_outcome[_judge(delivery, future)].append(delivery)
+            connection.run(connection.settle(*by_outcome.values())).result()
         except connection.LogUnavailableError:
             self.stopping.wait(RETRY_SECONDS)
             return
-        if any(seconds == RETRY_SECONDS for _, seconds in later):
+        if by_outcome[_Outcome.WAITS]:
             self.stopping.wait(RETRY_SECONDS)
 
 
-def _submit(delivery: Delivery) -> "Future[Receipt]":
-    try:
-        return writer.submit(*messages.decode(delivery.body))
-    except ValueError as failure:
-        refused: Future[Receipt] = Future()
-        refused.set_exception(failure)
-        return refused
+class _Outcome(Enum):
+    """What became of a message."""
+
+    STORED = auto()
+    REFUSED = auto()  # only a person or another release can mend it
+    WAITS = auto()
 
 
-def _wait(delivery: Delivery, future: "Future[Receipt]") -> float:
-    """Wait until a message is stored. Returns 0, or after how many seconds to try again."""
+def _submit(delivery: Delivery) -> "Future[Receipt | None]":
+    """Have a message stored. The future ends with None if its project was deleted: its views are of no use without."""
+    done: Future[Receipt | None] = Future()
     try:
-        future.result()
-    except (OperationalError, InterfaceError, QueueFull):
-        return RETRY_SECONDS
-    except Exception as failure:  # the message stays in the log, and the others go on
-        if isinstance(failure, (IntegrityError, Project.DoesNotExist)) and not _has_project(delivery):
-            return 0.0
-        logger.exception("Message %d of the view log cannot be stored. It stays in the log.", delivery.number)
-        return LATER_SECONDS
-    return 0.0
+        project_id, views = messages.decode(delivery.body)
+        if project := project_by_id(project_id):
+            return cast("Future[Receipt | None]", writer.submit(project.pk, views))
+        done.set_result(None)
+    except (ValueError, Error) as failure:
+        done.set_exception(failure)
+    return done
+
+
+def _judge(delivery: Delivery, future: "Future[Receipt | None]") -> _Outcome:
+    """Whether a message is stored, or what to do with it."""
+    failure = future.exception()
+    if failure is None:
+        return _Outcome.STORED
+    is_of_database = isinstance(failure, Error) and not isinstance(failure, (DataError, IntegrityError))
+    if is_of_database or isinstance(failure, QueueFull):
+        return _Outcome.WAITS
+    if isinstance(failure, (IntegrityError, Project.DoesNotExist)) and not _has_project(delivery):
+        return _Outcome.STORED
+    logger.error(
+        "Message %d of the view log cannot be stored. It goes to docs_views_refused.", delivery.number, exc_info=failure
+    )
+    return _Outcome.REFUSED
 
 
 def _has_project(delivery: Delivery) -> bool:
-    """Whether the project of a message still exists. Its views are of no use without."""
+    """Whether the project of a message was not deleted this moment."""
     project_id, _ = messages.decode(delivery.body)
-    return Project.objects.filter(pk=project_id).exists()
+    return Project.objects.filter(project_id=project_id).exists()
 
 
 _consumer = _Consumer()

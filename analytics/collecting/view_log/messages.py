@@ -1,4 +1,4 @@
-"""A message of the log: a JSON array of the format's version, a project's id, and its views as the writer takes them.
+"""A message of the log: a JSON array of a project's public id, and its views as the writer takes them.
 
 It holds no address. The network of a reader, which limits new pages, is a keyed hash in it.
 """
@@ -12,7 +12,6 @@ from django.utils.crypto import salted_hmac
 
 from analytics.collecting.writer import View
 
-VERSION = 1  # raise it when `View` changes: processes of the previous release leave such messages to others
 MAX_BYTES = 256 << 10  # of a message, a quarter of what NATS allows by default; one view is always smaller
 _ID_BYTES = 16
 
@@ -25,13 +24,9 @@ class Message(NamedTuple):
     views: Sequence[View]
 
 
-class UnknownVersionError(ValueError):
-    """A newer release has written the message."""
-
-
-def encode(project_id: int, views: Sequence[View]) -> Iterator[Message]:
+def encode(project_id: str, views: Sequence[View]) -> Iterator[Message]:
     """The messages of some views, each with at most `MAX_BYTES`."""
-    body = msgspec.json.encode((VERSION, project_id, [_hide_network(view) for view in views]))
+    body = msgspec.json.encode((project_id, [_hide_network(view) for view in views]))
     if len(body) > MAX_BYTES and len(views) > 1:
         half = len(views) // 2
         yield from encode(project_id, views[:half])
@@ -41,13 +36,9 @@ def encode(project_id: int, views: Sequence[View]) -> Iterator[Message]:
     yield Message(body, blake2b(f"{project_id}:{keys}".encode(), digest_size=_ID_BYTES).hexdigest(), views)
 
 
-def decode(body: bytes) -> tuple[int, list[View]]:
-    """The project's id and the views. Raises ValueError, and `UnknownVersionError` for a newer format."""
-    version, *_ = msgspec.json.decode(body, type=list[msgspec.Raw])
-    if bytes(version) != str(VERSION).encode():
-        raise UnknownVersionError
-    _, project_id, views = msgspec.json.decode(body, type=tuple[int, int, list[View]])
-    return project_id, views
+def decode(body: bytes) -> tuple[str, list[View]]:
+    """The project's id and the views. Raises ValueError."""
+    return msgspec.json.decode(body, type=tuple[str, list[View]])
 
 
 def _hide_network(view: View) -> View:

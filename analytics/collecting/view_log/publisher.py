@@ -16,7 +16,7 @@ _waiting: "set[Future[Receipt]]" = set()
 _waiting_views = 0  # changed in the thread of the connection alone
 
 
-def submit(project_id: int, views: Sequence[View]) -> "Future[Receipt]":
+def submit(project_id: str, views: Sequence[View]) -> "Future[Receipt]":
     """Have views stored in the log. The future ends when the stream has them, or with `QueueFull` or `Unavailable`.
 
     The receipt calls a view a duplicate if the batch has its key twice, or if the stream has had the same batch in the
@@ -35,14 +35,14 @@ def flush() -> None:
     wait(list(_waiting), FLUSH_SECONDS)
 
 
-async def _fulfil(receipt: "Future[Receipt]", project_id: int, views: Sequence[View]) -> None:
+async def _fulfil(receipt: "Future[Receipt]", project_id: str, views: Sequence[View]) -> None:
     try:
         receipt.set_result(await _publish(project_id, views))
     except Exception as failure:
         receipt.set_exception(failure)
 
 
-async def _publish(project_id: int, views: Sequence[View]) -> Receipt:
+async def _publish(project_id: str, views: Sequence[View]) -> Receipt:
     global _waiting_views
     if _waiting_views + len(views) > MAX_WAITING_VIEWS:
         raise QueueFull("The view log does not keep up. Try again shortly.")
@@ -55,7 +55,7 @@ async def _publish(project_id: int, views: Sequence[View]) -> Receipt:
         _waiting_views -= len(views)
 
 
-async def _publish_parts(project_id: int, views: Sequence[View]) -> Receipt:
+async def _publish_parts(project_id: str, views: Sequence[View]) -> Receipt:
     distinct: dict[int, View] = {}
     for view in views:
         distinct.setdefault(view.key, view)

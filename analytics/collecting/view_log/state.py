@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from django.conf import settings
 
 from analytics.collecting.view_log import connection
+from analytics.collecting.view_log.stream import REFUSED_STREAM
 
 WAIT_SECONDS = 0.02
 
@@ -31,8 +32,13 @@ def read() -> State:
     return State(state["messages"], state["first_seq"], state["last_seq"], max(age, 0.0), replicas)
 
 
+def count_refused() -> int:
+    """How many messages could not be stored, and wait for a person. Raises `LogUnavailableError`."""
+    return int(connection.run(connection.describe(REFUSED_STREAM)).result()["state"]["messages"])
+
+
 def wait_until_stored(seconds: float) -> bool:
-    """Wait until the database has every view that was acknowledged before the call.
+    """Wait until the database has every view that was acknowledged before the call, or has refused it.
 
     Returns False if it takes longer, or if the log does not answer. Without a log, returns True at once.
     """

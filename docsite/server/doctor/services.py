@@ -95,16 +95,18 @@ def check_view_log() -> Finding | None:
     if not settings.ENV.view_log_url:
         return None
     try:
-        waiting = state.read()
+        waiting, refused = state.read(), state.count_refused()
     except LogUnavailableError as failure:
         advice = "Look at VIEW_LOG_URL and the servers of NATS: JetStream must be on, with room on the disk."
         return Finding("View log", f"it does not work: {failure}", advice)
     fact = (
         f"{waiting.messages:,} messages wait for the database, the oldest for {waiting.oldest_seconds:.0f} seconds; "
-        f"replicas: {waiting.replicas}"
+        f"replicas: {waiting.replicas}; refused: {refused:,}"
     )
     if waiting.oldest_seconds > MAX_LOGGED_SECONDS:
         return Finding("View log", fact, "Is a process or `manage.py worker` running, and what does its log say?")
+    if refused:
+        return Finding("View log", fact, "The log file says why: look for “goes to docs_views_refused”.")
     return Finding("View log", fact)
 
 

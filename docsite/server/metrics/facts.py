@@ -84,11 +84,14 @@ def collect_stored() -> list[Metric]:
 
 def collect_view_log() -> list[Metric]:
     """What waits in the view log, the same in every process; zeros without a log. Raises `LogUnavailableError`."""
-    waiting = view_log.read() if settings.ENV.view_log_url else None
-    messages, age = (waiting.messages, waiting.oldest_seconds) if waiting else (0, 0)
+    messages, age, refused = 0, 0.0, 0
+    if settings.ENV.view_log_url:
+        waiting, refused = view_log.read(), view_log.count_refused()
+        messages, age = waiting.messages, waiting.oldest_seconds
     return [
         gauge("docs_view_log_messages", "Messages in the view log that are not in the database yet.", messages),
         gauge("docs_view_log_waiting_seconds", "Age of the oldest of them.", age),
+        gauge("docs_view_log_refused", "Messages that the database cannot store.", refused),
     ]
 
 

@@ -67,12 +67,12 @@ class Server:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
 
-async def stream(url: str, **changes: Any) -> Any:
-    """The state of the stream; with `changes`, after its configuration was changed."""
+async def stream(url: str, name: str = "docs_views", **changes: Any) -> Any:
+    """The state of a stream; with `changes`, after its configuration was changed."""
     client = await nats.connect(url)
     try:
         context = client.jetstream()
-        info = await context.stream_info("docs_views")
+        info = await context.stream_info(name)
         if changes:
             await context.update_stream(info.config, **changes)
         return info.state

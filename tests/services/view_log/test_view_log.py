@@ -49,7 +49,7 @@ def test_views_are_acknowledged_by_the_log_and_a_report_has_them(site, http, nat
     assert asyncio.run(stream(nats.url)).messages == 0
     assert http.get(f"{service.url}/health/ready").json()["views"] == "ok"
     metrics = http.get(f"{service.url}/metrics", headers={"Authorization": f"Bearer {'t' * 16}"}).text
-    lines = ('docs_store_up{store="view_log"} 1', "docs_view_log_messages 0", "docs_view_log_waiting_seconds 0")
+    lines = ('docs_store_up{store="view_log"} 1', "docs_view_log_messages 0", "docs_view_log_refused 0")
     assert [line for line in lines if line not in metrics] == []
     found = scenarios.complete("doctor", **site.environment).stdout
     assert "✓ View log: 0 messages wait for the database, the oldest for 0 seconds; replicas: 1" in found
@@ -133,24 +133,46 @@ def test_a_message_whose_process_dies_is_stored_once_by_another(site, http, star
     site.check_all_stored_once()
 
 
-async def publish(url: str, *bodies: bytes) -> None:
+async def publish(url: str, *bodies: bytes, version: int = 1) -> None:
     """Put messages into the log, as another release would."""
     client = await connect(url)
     for body in bodies:
-        await client.jetstream().publish("docs.views", body)
+        await client.jetstream().publish(f"docs.views.{version}", body)
     await client.close()
 
 
-def test_a_message_that_cannot_be_stored_stays_and_stops_no_other(site, http, nats):
+def test_messages_that_cannot_be_stored_are_put_aside_and_stop_nothing(site, http, nats):
     service = site.start()
     assert site.send(http, "one").status_code == 200
     view = View(1, 2, "/", True, 3, Facts(*[""] * 6, 1, "", "", False))
-    of_no_project = next(messages.encode(2**30, [view])).body
-    asyncio.run(publish(nats.url, b'[2, "from a newer release"]', b"{}", of_no_project))
+    too_large = next(messages.encode(site.project["project_id"], [view._replace(key=2**63)])).body
+    of_no_project = next(messages.encode("none", [view])).body
+    asyncio.run(publish(nats.url, *[b"{}"] * 1_000, too_large, of_no_project))
+    assert site.send(http, "two").status_code == 200
+    wait_for(lambda: asyncio.run(stream(nats.url)).messages == 0, "the log to become empty")
+    site.check_all_stored_once()
+    assert asyncio.run(stream(nats.url, "docs_views_refused")).messages == 1_001
+    assert service.log.read_text().count("cannot be stored. It goes to docs_views_refused.") == 1_001
+    assert site.count(http) == 2
+    assert "A report was computed while views" not in service.log.read_text()
+    erased = scenarios.complete("erase", site.project["domain"], "--everything", "--yes", **site.environment)
+    assert erased.returncode == 0, erased
+    found = scenarios.complete("doctor", **site.environment).stdout
+    assert (
+        "✗ View log: 0 messages wait for the database, the oldest for 0 seconds; replicas: 1; refused: 1,001" in found
+    )
+    metrics = http.get(f"{service.url}/metrics", headers={"Authorization": f"Bearer {'t' * 16}"}).text
+    assert "docs_view_log_refused 1001" in metrics
+
+
+def test_a_message_of_another_version_is_left_to_the_processes_that_know_it(site, http, nats):
+    service = site.start()
+    assert site.send(http, "one").status_code == 200
+    asyncio.run(publish(nats.url, b"unknown", version=2))
     assert site.send(http, "two").status_code == 200
     site.check_all_stored_once()
-    wait_for(lambda: asyncio.run(stream(nats.url)).messages == 2, "the message of a deleted project to go")
-    assert service.log.read_text().count("cannot be stored. It stays in the log.") == 2
+    wait_for(lambda: asyncio.run(stream(nats.url)).messages == 1, "the other messages to go")
+    assert "cannot be stored" not in service.log.read_text()
 
 
 def test_a_full_log_refuses_views_and_loses_none(site, http, nats):
@@ -189,7 +211,7 @@ def test_a_cluster_that_loses_a_node_goes_on(site, http):
 def test_a_stream_that_may_lose_views_is_refused(site, http, nats):
     async def make() -> None:
         client = await connect(nats.url)
-        await client.jetstream().add_stream(name="docs_views", subjects=["docs.views"])
+        await client.jetstream().add_stream(name="docs_views", subjects=["docs.views.*"])
         await client.close()
 
     asyncio.run(make())
