@@ -6,6 +6,7 @@ from concurrent.futures import Future
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError
 from django.http import HttpResponse, JsonResponse
 from ninja import Query, Router
@@ -132,7 +133,8 @@ async def _wait_for_receipt(future: "Future[Receipt]") -> Receipt:
     try:
         return await asyncio.wait_for(asyncio.wrap_future(future), REQUESTS.count_seconds_left())
     except TimeoutError:
-        raise Unavailable("The database does not answer. Try again shortly.") from None
+        store = "view log" if settings.ENV.view_log_url else "database"
+        raise Unavailable(f"The {store} does not answer. Try again shortly.") from None
     except QueueFull as failure:
         raise Unavailable(str(failure)) from None
     except IntegrityError:  # it was deleted this moment

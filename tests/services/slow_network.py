@@ -1,18 +1,26 @@
-"""A TCP proxy that can stop forwarding, as a network does that drops packets: connections stay open and say nothing."""
+"""A TCP proxy that can stop forwarding, as a network does that drops packets: connections stay open and say nothing.
+
+It can also be slow.
+"""
 
 import contextlib
 import socket
 import threading
+import time
 from collections.abc import Iterator
 
 
 class SlowNetwork:
-    """Forwards connections to a server. While `flows` is not set, no byte arrives, in either direction."""
+    """Forwards connections to a server, each piece `delay` seconds later.
+
+    While `flows` is not set, no byte arrives, in either direction.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         self._target = (host, port)
         self.flows = threading.Event()
         self.flows.set()
+        self.delay = 0.0
         self._open: set[socket.socket] = set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
@@ -39,6 +47,7 @@ class SlowNetwork:
         with contextlib.suppress(OSError):
             while data := one.recv(65536):
                 self.flows.wait()
+                time.sleep(self.delay)
                 other.sendall(data)
         self._open -= {one, other}
         for end in (one, other):

@@ -32,8 +32,8 @@ from docsite.core import availability
 
 T = TypeVar("T")
 
-PUBLISH_SECONDS = 4.0  # for a view, less than `DATABASE_SECONDS` by default; an answer to a request waits for it
-AWAY_SECONDS = 0.25  # the same while the log is known not to work
+PUBLISH_SHARE = 0.8  # of `DATABASE_SECONDS`, for a view; an answer to a request waits for it
+AWAY_SECONDS = 0.25  # the same while the log does not work, except for one view every five seconds
 REQUEST_SECONDS = 1.5
 CONNECT_SECONDS = 2
 RETRY_SECONDS = 0.1
@@ -61,14 +61,18 @@ def run(work: Coroutine[Any, Any, T]) -> "Future[T]":
 
 
 async def publish(body: bytes, message_id: str) -> bool:
-    """Store a message. Returns whether the stream has stored this id before, in the last two minutes."""
+    """Store a message. Returns whether the stream has stored this id before, in the last two minutes.
+
+    After an attempt without an answer, a known id may be that of the attempt, and is called new.
+    """
     from nats.errors import Error
     from nats.js.errors import APIError
 
     loop = asyncio.get_running_loop()
-    end = loop.time() + (PUBLISH_SECONDS if availability.view_log.is_available else AWAY_SECONDS)
+    is_attempt = availability.view_log.is_worth_trying()
+    end = loop.time() + (settings.ENV.database_seconds * PUBLISH_SHARE if is_attempt else AWAY_SECONDS)
     was_sent = False
-    with _report():
+    with _report(is_patient=is_attempt):
         while True:
             left = max(end - loop.time(), 0.001)
             try:
@@ -89,10 +93,13 @@ async def publish(body: bytes, message_id: str) -> bool:
     return bool(ack.duplicate) and not was_sent
 
 
-async def describe(stream: str = STREAM) -> dict[str, Any]:
-    """`config` and `state` of a stream, as the JetStream API answers."""
-    with _report():
-        info = await _ask(await _connection.open(REQUEST_SECONDS), f"STREAM.INFO.{stream}")
+async def describe(stream: str = STREAM, seconds: float = REQUEST_SECONDS) -> dict[str, Any]:
+    """`config` and `state` of a stream, as the JetStream API answers within so many seconds."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    with _report(is_patient=seconds >= REQUEST_SECONDS):
+        client = await _connection.open(seconds)
+        info = await _ask(client, f"STREAM.INFO.{stream}", seconds=max(end - loop.time(), 0.001))
     availability.view_log.report_success()
     return info
 
@@ -157,6 +164,8 @@ class _Connection:
             await asyncio.wait([opening], timeout=seconds)
         if not opening.done():
             raise TimeoutError(self._reason)
+        if opening.exception() and self._opening is opening:
+            self._opening = None
         return opening.result()
 
     def check_again(self) -> None:
@@ -209,12 +218,12 @@ _connection = _Connection()
 _lock = threading.Lock()
 
 
-async def _ask(client: Any, subject: str, body: object = None) -> dict[str, Any]:
+async def _ask(client: Any, subject: str, body: object = None, seconds: float = REQUEST_SECONDS) -> dict[str, Any]:
     """The answer of the JetStream API (https://docs.nats.io/reference/reference-protocols/nats_api_reference)."""
     from nats.js.errors import APIError
 
     sent = b"" if body is None else json.dumps(body).encode()
-    answer = await client.request(f"$JS.API.{subject}", sent, timeout=REQUEST_SECONDS)
+    answer = await client.request(f"$JS.API.{subject}", sent, timeout=seconds)
     found: dict[str, Any] = json.loads(answer.data)
     if error := found.get("error"):
         raise APIError.from_error(error)
@@ -222,16 +231,18 @@ async def _ask(client: Any, subject: str, body: object = None) -> dict[str, Any]
 
 
 @contextmanager
-def _report() -> Iterator[None]:
-    """Let `availability` know that work with the log has failed."""
+def _report(*, is_patient: bool = True) -> Iterator[None]:
+    """Let `availability` know that work with the log has failed, unless it had less time than usual."""
     from nats.errors import Error
 
     try:
         yield
-    except (Error, OSError, LogUnavailableError) as failure:
-        _connection.check_again()
-        reason = f"{failure}" or type(failure).__name__
-        availability.view_log.report_failure(f"{reason}. Look at VIEW_LOG_URL, and run `manage.py doctor`")
+    except Exception as failure:  # also of an answer that is none
+        is_expected = isinstance(failure, (Error, OSError, LogUnavailableError))
+        reason = (str(failure) or type(failure).__name__) if is_expected else repr(failure)
+        if is_patient:
+            _connection.check_again()
+            availability.view_log.report_failure(f"{reason}. Look at VIEW_LOG_URL, and run `manage.py doctor`")
         raise LogUnavailableError(reason) from failure
 
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from django.conf import settings
 
 from analytics.collecting.view_log import connection
-from analytics.collecting.view_log.stream import REFUSED_STREAM
+from analytics.collecting.view_log.stream import REFUSED_STREAM, STREAM
+from docsite.core import availability
 
 WAIT_SECONDS = 0.02
 
@@ -23,9 +24,9 @@ class State:
     replicas: int  # of each message
 
 
-def read() -> State:
-    """The state of the log now. Raises `LogUnavailableError`."""
-    info = connection.run(connection.describe()).result()
+def read(seconds: float = connection.REQUEST_SECONDS) -> State:
+    """The state of the log now. Raises `LogUnavailableError`, also if that takes longer."""
+    info = connection.run(connection.describe(STREAM, seconds)).result()
     state, replicas = info["state"], info["config"]["num_replicas"]
     since = datetime.fromisoformat(state["first_ts"][:19]).replace(tzinfo=UTC)  # nanoseconds follow
     age = (datetime.now(UTC) - since).total_seconds() if state["messages"] else 0.0
@@ -40,19 +41,22 @@ def count_refused() -> int:
 def wait_until_stored(seconds: float) -> bool:
     """Wait until the database has every view that was acknowledged before the call, or has refused it.
 
-    Returns False if it takes longer, or if the log does not answer. Without a log, returns True at once.
+    Returns False if it takes longer, or if the log does not answer: at once while it is known not to work. Without a
+    log, returns True at once.
     """
     if not settings.ENV.view_log_url:
         return True
+    if not availability.view_log.is_worth_trying():
+        return False
     until = time.monotonic() + seconds
     try:
-        state = read()
+        state = read(min(seconds, connection.REQUEST_SECONDS))
         last = state.last
         while state.messages and state.first <= last:
-            if time.monotonic() > until:
-                return False
             time.sleep(WAIT_SECONDS)
-            state = read()
+            if (left := until - time.monotonic()) <= 0:
+                return False
+            state = read(min(left, connection.REQUEST_SECONDS))
     except connection.LogUnavailableError:
         return False
     return True

@@ -1,6 +1,7 @@
 """Views that the log has acknowledged come to the database once, whoever dies or is away meanwhile."""
 
 import asyncio
+import itertools
 import os
 import signal
 import time
@@ -8,12 +9,13 @@ import time
 import pytest
 from nats import connect
 
-from analytics.collecting.view_log import messages
+from analytics.collecting.view_log import connection, messages
 from analytics.collecting.writer import Facts, View
 from docsite.core.access.authentication import CACHE_SECONDS
 from tests import processes, scenarios
 from tests.conftest import PATIENCE, assert_error, wait_for
 from tests.ports import free_port
+from tests.services.slow_network import SlowNetwork
 from tests.services.view_log.servers import Server, stream
 
 pytestmark = pytest.mark.services
@@ -173,6 +175,21 @@ def test_a_message_of_another_version_is_left_to_the_processes_that_know_it(site
     site.check_all_stored_once()
     wait_for(lambda: asyncio.run(stream(nats.url)).messages == 1, "the other messages to go")
     assert "cannot be stored" not in service.log.read_text()
+
+
+def test_a_log_that_has_become_slow_is_used_again(site, http, nats):
+    way = SlowNetwork("127.0.0.1", nats.port)
+    site.environment["VIEW_LOG_URL"] = f"nats://127.0.0.1:{way.port}"
+    site.start()
+    assert site.send(http, "one").status_code == 200
+    with way.dropped():
+        assert_error(site.send(http, "two"), 503)
+    way.delay = connection.AWAY_SECONDS / 2 + 0.05  # in each direction
+    numbers = itertools.count()
+    wait_for(lambda: site.send(http, f"{next(numbers)}").status_code == 200, "the log")
+    assert {site.send(http, f"later {number}").status_code for number in range(3)} == {200}
+    way.delay = 0.0
+    way.close()
 
 
 def test_a_full_log_refuses_views_and_loses_none(site, http, nats):

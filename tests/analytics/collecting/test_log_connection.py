@@ -1,0 +1,52 @@
+"""The connection to the view log, without NATS. `tests/services/view_log` has the rest."""
+
+import asyncio
+import json
+import socket
+import time
+
+import pytest
+
+from analytics.collecting.view_log import connection, state
+from docsite.core import availability
+from docsite.core.availability import Dependency
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch, settings):
+    monkeypatch.setattr(connection, "_connection", connection._Connection())
+    monkeypatch.setattr(availability, "view_log", Dependency("The view log"))
+    settings.ENV = settings.ENV.model_copy(update={"view_log_url": "nats://127.0.0.1:1"})
+
+
+def test_a_report_waits_for_a_log_that_is_silent_no_longer_than_it_may(settings, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings.ENV = settings.ENV.model_copy(update={"view_log_url": f"nats://127.0.0.1:{silent.getsockname()[1]}"})
+        began = time.monotonic()
+        assert not state.wait_until_stored(0.1)
+        assert time.monotonic() - began < connection.REQUEST_SECONDS
+        assert availability.view_log.is_available, "so little time says nothing"
+        assert not state.wait_until_stored(connection.REQUEST_SECONDS)
+    assert not availability.view_log.is_available
+    monkeypatch.setattr(connection, "run", pytest.fail)
+    assert not state.wait_until_stored(30)
+
+
+@pytest.mark.parametrize("failure", [KeyError("config"), json.JSONDecodeError("no JSON", "", 0)])
+def test_an_answer_that_is_none_is_a_failure_of_the_log_once(monkeypatch, failure):
+    results = [failure, "client"]
+
+    async def prepare(self):
+        result = results.pop(0)
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    async def answer(*_, **__):
+        return {"state": {}}
+
+    monkeypatch.setattr(connection._Connection, "_prepare", prepare)
+    monkeypatch.setattr(connection, "_ask", answer)
+    with pytest.raises(connection.LogUnavailableError, match=type(failure).__name__):
+        asyncio.run(connection.describe(seconds=0.1))
+    assert asyncio.run(connection.describe()) == {"state": {}}
