@@ -91,7 +91,7 @@ async def _read_page(
 
 @collect_router.post(
     "/{projectId}/views",
-    auth=AdminKey(collect_charges, CollectIn, needs_database=False),
+    auth=AdminKey(collect_charges, CollectIn, accepts_old=True),
     operation_id="collectViews",
     summary="Report page views in batches",
     response=CollectOut,
@@ -109,7 +109,7 @@ def _submit(project: Project, payload: CollectIn) -> "Future[Receipt]":
 
 @view_router.post(
     "/{domain}",
-    auth=AllowedOrigin(ViewIn, needs_database=False),
+    auth=AllowedOrigin(ViewIn, accepts_old=True),
     operation_id="reportView",
     summary="Report a page view from a browser",
     response={204: None, 202: None},

@@ -32,7 +32,8 @@ from docsite.core import availability
 
 T = TypeVar("T")
 
-PUBLISH_SHARE = 0.8  # of `DATABASE_SECONDS`, for a view; an answer to a request waits for it
+PUBLISH_SECONDS = 4.0  # for a view; an answer to a request waits for it
+PUBLISH_SHARE = 0.8  # of `DATABASE_SECONDS`, at most
 AWAY_SECONDS = 0.25  # the same while the log does not work, except for one view every five seconds
 REQUEST_SECONDS = 1.5
 CONNECT_SECONDS = 2
@@ -70,7 +71,8 @@ async def publish(body: bytes, message_id: str) -> bool:
 
     loop = asyncio.get_running_loop()
     is_attempt = availability.view_log.is_worth_trying()
-    end = loop.time() + (settings.ENV.database_seconds * PUBLISH_SHARE if is_attempt else AWAY_SECONDS)
+    patience = min(PUBLISH_SECONDS, settings.ENV.database_seconds * PUBLISH_SHARE)
+    end = loop.time() + (patience if is_attempt else AWAY_SECONDS)
     was_sent = False
     with _report(is_patient=is_attempt):
         while True:

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from contextvars import ContextVar, Token
+from contextvars import Token
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +27,6 @@ from docsite.core.tenants.models import ApiKey, Project, digest
 CACHE_SECONDS = 1.5  # every process must refuse a revoked key within two seconds
 TRY_SECONDS = 1.0  # for the database, where an old value may serve
 OLD_SECONDS = 86_400.0  # that a value may serve for where `accept_old` allows it, while the database is away
-
-_accepts_old: ContextVar[bool] = ContextVar("accepts_old", default=False)
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class _TtlCache:
         value = self.peek(key)
         if value is not None:
             return value
-        old = self.peek(key, OLD_SECONDS) if _accepts_old.get() else None
+        old = self.peek(key, OLD_SECONDS) if context.accepts_old.get() else None
         if old is not None and not availability.database.is_worth_trying():
             return old
         try:
@@ -71,6 +69,8 @@ class _TtlCache:
                 raise
             availability.database.report_failure(describe(failure))
             return old
+        if context.accepts_old.get():  # `in_db` does not report it then
+            availability.database.report_success()
         with self._lock:
             if len(self._values) > 10_000:
                 self._values.clear()
@@ -100,7 +100,7 @@ def accept_old(is_accepted: bool) -> "Token[bool]":
     Only where there is a view log, for what then changes nothing but this log: a key that was revoked during this
     time would still work.
     """
-    return _accepts_old.set(is_accepted and bool(settings.ENV.view_log_url))
+    return context.accepts_old.set(is_accepted and bool(settings.ENV.view_log_url))
 
 
 def load_with_project(relation: str) -> None:
@@ -135,7 +135,7 @@ async def allows_origin(domain: str, origin: str) -> bool:
     try:
         project = ttl_cache.peek(("domain", domain)) or await in_db(project_by_domain)(domain)
     finally:
-        _accepts_old.reset(token)
+        context.accepts_old.reset(token)
     return project is not None and origin in project.origins
 
 

@@ -74,15 +74,15 @@ class _KeyCheck(AuthBase):
         body: type[BaseModel] | None = None,
         *,
         counted: bool = True,
-        needs_database: bool = True,
+        accepts_old: bool = False,
     ) -> None:
-        """`body` is the schema of the body of a POST. `needs_database`: see `authentication.accept_old`."""
+        """`body` is the schema of the body of a POST. `accepts_old`: see `authentication.accept_old`."""
         super().__init__()
         self.is_async = True
         self.charges = charges
         self.body = body
         self.counted = counted
-        self.needs_database = needs_database
+        self.accepts_old = accepts_old
 
     @abstractmethod
     def caller(self, token: str, project: str, address: Address, *, write: bool) -> Caller:
@@ -112,7 +112,7 @@ class _KeyCheck(AuthBase):
             return caller
 
         cpu_time.measure(network)
-        authentication.accept_old(not self.needs_database)
+        authentication.accept_old(self.accepts_old)
         caller = await in_db(admit)()
         set_reader_groups(caller.groups)
         if self.body and request.payload is None:
@@ -149,21 +149,21 @@ class AnyOrigin:
     """Admits pages on every origin, without a key.
 
     `limit` counts the requests of a client address, `organization_limit` those of the project's organization.
-    `needs_database`: see `authentication.accept_old`.
+    `accepts_old`: see `authentication.accept_old`.
     """
 
     is_async = True
 
     def __init__(
-        self, limit: Limit = BROWSER_IP, organization_limit: Limit | None = None, *, needs_database: bool = True
+        self, limit: Limit = BROWSER_IP, organization_limit: Limit | None = None, *, accepts_old: bool = False
     ) -> None:
         self.limit = limit
         self.organization_limit = organization_limit
-        self.needs_database = needs_database
+        self.accepts_old = accepts_old
 
     async def __call__(self, request: CheckedRequest) -> Project:
         """Return the project, or raise an `ApiError`."""
-        authentication.accept_old(not self.needs_database)
+        authentication.accept_old(self.accepts_old)
         return await in_db(self._admit)(request, _path_argument(request, "domain"), client_ip(request))
 
     def _admit(self, request: CheckedRequest, domain: str, address: Address) -> Project:
@@ -189,9 +189,9 @@ class AllowedOrigin(AnyOrigin):
         limit: Limit = BROWSER_IP,
         organization_limit: Limit | None = None,
         *,
-        needs_database: bool = True,
+        accepts_old: bool = False,
     ) -> None:
-        super().__init__(limit, organization_limit, needs_database=needs_database)
+        super().__init__(limit, organization_limit, accepts_old=accepts_old)
         self.body = body
 
     async def __call__(self, request: CheckedRequest) -> Project:

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django_ratelimit.core import _split_rate, get_usage
 
-from docsite.core import availability
+from docsite.core import availability, context
 from docsite.core.http import limit_use
 from docsite.core.http.errors import TooMany, Unavailable, is_store_failure
 
@@ -113,8 +113,9 @@ def peek(*charges: Charge) -> list[Usage]:
 
 
 def _is_store_worth_trying(limit: Limit) -> bool:
-    """Whether to ask the store. A database that hangs would cost each request seconds."""
-    return not limit.fail_open or bool(settings.ENV.redis_url) or availability.database.is_worth_trying()
+    """Whether to ask the store. A database that hangs would cost seconds each request that can do without."""
+    can_do_without = limit.fail_open and context.accepts_old.get() and not settings.ENV.redis_url
+    return not can_do_without or availability.database.is_worth_trying()
 
 
 def _usage(limit: Limit, key: str, *, increment: bool) -> dict[str, Any] | None:

@@ -20,7 +20,7 @@ from psycopg import IsolationLevel, OperationalError
 from psycopg.errors import QueryCanceled, ReadOnlySqlTransaction, TooManyConnections
 from psycopg.pq import TransactionStatus
 
-from docsite.core import availability, context, replica, request_times
+from docsite.core import context, replica, request_times
 from docsite.core.db import NO_ANSWER
 
 CHECK_SECONDS = 1.5  # at most, for the first statement on a connection that was not used for a while
@@ -60,14 +60,11 @@ class Connection(psycopg.Connection[Any]):
         """Run a statement. Closes the connection and raises `OperationalError` when its time is over."""
         until = context.database_deadline.get()
         try:
-            result = super().wait(gen if until is None else self._limit(gen, until), *options, **named)
+            return super().wait(gen if until is None else self._limit(gen, until), *options, **named)
         except ReadOnlySqlTransaction as failure:  # an InternalError
             if not self.is_of_primary:
                 raise
             raise OperationalError(f"the server is no primary any more: {failure}") from None
-        if self.is_of_primary:
-            availability.database.report_success()
-        return result
 
     def _limit(self, statement: Any, until: float) -> Generator[Any, Any, Any]:
         try:

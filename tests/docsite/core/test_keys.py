@@ -11,7 +11,7 @@ import time_machine
 from django.db import OperationalError
 from django.utils import timezone
 
-from docsite.core import availability, ids
+from docsite.core import availability, context, ids
 from docsite.core.access import authentication, last_uses
 from docsite.core.availability import Dependency
 from docsite.core.tenants.models import ApiKey, digest
@@ -238,4 +238,4 @@ def test_only_views_for_a_log_may_use_what_was_read_before_the_database_went_awa
     assert cache.get("key", lambda: None) is None
     with pytest.raises(OperationalError):
         cache.get("key", refuse)
-    authentication._accepts_old.reset(token)
+    context.accepts_old.reset(token)

@@ -11,6 +11,8 @@ from django.core.cache import caches
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from docsite.core import availability, context
+from docsite.core.availability import Dependency
 from docsite.core.http import counters, ratelimit
 from docsite.core.http.ratelimit import Limit, Usage
 from tests.conftest import assert_error, question
@@ -203,6 +205,22 @@ def count_queries(use):
     with CaptureQueriesContext(connection) as asked:
         result = use()
     return result, len(asked)
+
+
+@pytest.mark.parametrize("can_do_without", [False, True])
+def test_only_views_for_a_log_are_counted_in_the_process_after_a_failure(
+    django_db_setup, monkeypatch, settings, can_do_without
+):
+    settings.ENV = settings.ENV.model_copy(update={"limit_search_org": "5/h"})
+    monkeypatch.setattr(availability, "database", Dependency("The database"))
+    availability.database.report_failure("a statement has failed")
+    asked = []
+    monkeypatch.setattr(ratelimit, "_usage", lambda *_, **__: asked.append(1))
+    token = context.accepts_old.set(can_do_without)
+    ratelimit.spend((Limit("of a test", "limit_search_org", fail_open=True), f"{can_do_without}"))
+    context.accepts_old.reset(token)
+    del ratelimit.all_limits["of a test"]
+    assert bool(asked) is not can_do_without
 
 
 def test_a_running_counter_takes_one_statement(django_db_setup):

@@ -187,6 +187,7 @@ def test_a_log_that_has_become_slow_is_used_again(site, http, nats):
     way.delay = connection.AWAY_SECONDS / 2 + 0.05  # in each direction
     numbers = itertools.count()
     wait_for(lambda: site.send(http, f"{next(numbers)}").status_code == 200, "the log")
+    wait_for(lambda: "view log works again" in site.services[-1].log.read_text(), "a line")
     assert {site.send(http, f"later {number}").status_code for number in range(3)} == {200}
     way.delay = 0.0
     way.close()
