@@ -88,6 +88,7 @@ class Env(BaseSettings):
         description="`nats://user:password@host:4222,host:4222`: NATS servers with JetStream, a "
         "[log in front of the database](/growing#a-log-in-front-of-the-database). Page views are acknowledged when the "
         "log has them, also while the database is away. With `tls` instead of `nats` the connections use TLS. "
+        "In a password, write `%40` for `@`, `%23` for `#`, `%25` for `%`, `%2F` for `/` and `%3F` for `?`. "
         "Empty: they are acknowledged when the database has them.",
     )
     trusted_proxies: List = Field(
@@ -535,8 +536,11 @@ class Env(BaseSettings):
     def _check_view_log(cls, value: str) -> str:
         if not value:
             return value
-        if not re.fullmatch(r"(nats|tls)://([^@/\s]+@)?[^@/,\s]+(,[^@/,\s]+)*/?", value):
-            raise ValueError("write it as nats://user:password@host:4222, and further servers as ,host:4222")
+        if not re.fullmatch(r"(nats|tls)://([^@/\s#?]+@)?[^@/,\s#?]+(,[^@/,\s#?]+)*/?", value):
+            raise ValueError(
+                "write it as nats://user:password@host:4222, and further servers as ,host:4222. In a password, write "
+                "%40 for @, %23 for #, %25 for %, %2F for / and %3F for ?"
+            )
         for host in value.rstrip("/").rpartition("@")[2].rpartition("://")[2].split(","):
             _check_port(f"//{host}")
         if importlib.util.find_spec("nats") is None:

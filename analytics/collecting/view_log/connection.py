@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
 from django.conf import settings
 
@@ -141,11 +142,13 @@ async def settle(stored: Sequence[Delivery], refused: Sequence[Delivery], waitin
             await delivery.raw.ack()
 
 
-def list_servers(url: str) -> list[str]:
-    """The address of each server of `nats://user:password@host:4222,host:4222`."""
+def parse_url(url: str) -> tuple[list[str], dict[str, str]]:
+    """The address of each server of `nats://user:password@host:4222,host:4222`, and what logs in there."""
     scheme, _, rest = url.partition("://")
-    credentials, at, hosts = rest.rpartition("@")
-    return [f"{scheme}://{credentials}{at}{host}" for host in hosts.rstrip("/").split(",")]
+    credentials, _, hosts = rest.rpartition("@")
+    user, colon, password = credentials.partition(":")
+    login = {"user": unquote(user), "password": unquote(password)} if colon else {"token": unquote(user)}
+    return [f"{scheme}://{host}" for host in hosts.rstrip("/").split(",")], login if user else {}
 
 
 class _Connection:
@@ -184,9 +187,9 @@ class _Connection:
     async def _prepare(self) -> Any:
         from nats.js.errors import NotFoundError
 
-        servers = list_servers(settings.ENV.view_log_url)
+        servers, login = parse_url(settings.ENV.view_log_url)
         if self._client is None or self._client.is_closed:
-            self._client, self._puller = await self._connect(servers), None
+            self._client, self._puller = await self._connect(servers, login), None
         for stream in (STREAM_SETTINGS, REFUSED_SETTINGS):
             try:
                 info = await _ask(self._client, f"STREAM.INFO.{stream['name']}")
@@ -199,7 +202,7 @@ class _Connection:
         await _ask(self._client, f"CONSUMER.DURABLE.CREATE.{STREAM}.{CONSUMER}", consumer)
         return self._client
 
-    async def _connect(self, servers: list[str]) -> Any:
+    async def _connect(self, servers: list[str], login: dict[str, str]) -> Any:
         import nats
 
         async def note(failure: Exception) -> None:
@@ -213,6 +216,7 @@ class _Connection:
             reconnect_time_wait=RECONNECT_SECONDS,
             connect_timeout=CONNECT_SECONDS,
             error_cb=note,
+            **login,
         )
 
 

@@ -1,6 +1,7 @@
 """Put views into the log."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from concurrent.futures import Future, wait
 
@@ -8,6 +9,8 @@ from analytics.collecting.view_log import connection, messages
 from analytics.collecting.writer import Receipt, View
 from docsite.core.group_commit import QueueFull
 from docsite.core.http.errors import Unavailable
+
+logger = logging.getLogger(__name__)
 
 MAX_WAITING_VIEWS = 50_000  # that this process has sent, and that are not acknowledged yet
 FLUSH_SECONDS = 5.0
@@ -38,7 +41,11 @@ def flush() -> None:
 async def _fulfil(receipt: "Future[Receipt]", project_id: str, views: Sequence[View]) -> None:
     try:
         receipt.set_result(await _publish(project_id, views))
-    except Exception as failure:
+    except Exception as failure:  # perhaps nobody waits for it
+        if isinstance(failure, QueueFull):
+            logger.warning("%d views could not be put into the view log: %s", len(views), failure)
+        elif not isinstance(failure, Unavailable):  # which `availability` tells
+            logger.exception("%d views could not be put into the view log.", len(views))
         receipt.set_exception(failure)
 
 

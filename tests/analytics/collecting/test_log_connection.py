@@ -7,9 +7,11 @@ import time
 
 import pytest
 
-from analytics.collecting.view_log import connection, state
+from analytics.collecting.view_log import connection, publisher, state
 from docsite.core import availability
 from docsite.core.availability import Dependency
+from docsite.core.group_commit import QueueFull
+from docsite.core.http.errors import Unavailable
 
 
 @pytest.fixture(autouse=True)
@@ -50,3 +52,25 @@ def test_an_answer_that_is_none_is_a_failure_of_the_log_once(monkeypatch, failur
     with pytest.raises(connection.LogUnavailableError, match=type(failure).__name__):
         asyncio.run(connection.describe(seconds=0.1))
     assert asyncio.run(connection.describe()) == {"state": {}}
+
+
+@pytest.mark.parametrize(
+    ("url", "servers", "login"),
+    [
+        ("nats://127.0.0.1", ["nats://127.0.0.1"], {}),
+        ("tls://d:p%40%23s@a:4222,b/", ["tls://a:4222", "tls://b"], {"user": "d", "password": "p@#s"}),
+        ("nats://se%2Fcret@a", ["nats://a"], {"token": "se/cret"}),
+    ],
+)
+def test_the_address_names_servers_and_one_login(url, servers, login):
+    assert connection.parse_url(url) == (servers, login)
+
+
+@pytest.mark.parametrize(("failure", "lines"), [(QueueFull("full"), 1), (TypeError("a bug"), 1), (Unavailable("x"), 0)])
+def test_views_nobody_waits_for_are_not_lost_silently(monkeypatch, caplog, failure, lines):
+    async def fail(*_):
+        raise failure
+
+    monkeypatch.setattr(publisher, "_publish", fail)
+    assert isinstance(publisher.submit("p7", []).exception(5), type(failure))
+    assert len([record for record in caplog.records if "0 views could not be" in record.getMessage()]) == lines

@@ -4,7 +4,6 @@ import pytest
 
 from analytics.audience import Dimensions
 from analytics.collecting.view_log import messages
-from analytics.collecting.view_log.connection import list_servers
 from analytics.collecting.writer import Facts, View
 
 FACTS = Facts("ai_user", "md", "ChatGPT-User", "OpenAI", "yes", "name", 7, "https://example.com", "agent", False)
@@ -43,8 +42,3 @@ def test_large_batches_are_split_and_equal_ones_have_equal_ids():
 def test_what_is_no_message_is_a_value_error(body):
     with pytest.raises(ValueError):  # noqa: PT011  # its subclasses belong to the parser
         messages.decode(body)
-
-
-def test_the_address_names_each_server_with_the_same_user():
-    assert list_servers("tls://docs:p@a:4222,b:4223/") == ["tls://docs:p@a:4222", "tls://docs:p@b:4223"]
-    assert list_servers("nats://127.0.0.1") == ["nats://127.0.0.1"]

@@ -212,6 +212,7 @@ def test_each_process_counts_for_itself_while_the_store_is_down(settings, monkey
         ("DATABASE_URL", "postgres://docs@one:5432,two:x/docs", "host:5432,host:5432"),
         ("REDIS_URL", "127.0.0.1", "redis://"),
         ("VIEW_LOG_URL", "127.0.0.1:4222", "nats://user:password@host:4222"),
+        ("VIEW_LOG_URL", "nats://docs:a#b@one:4222", "In a password, write %40 for @"),
         ("VIEW_LOG_URL", "nats://one:4222,two:x", "a number from 0 to 65535"),
         ("DEBUG", "perhaps", "boolean"),
         ("DATA_DIR", "/proc/nowhere", "cannot be created"),

@@ -226,6 +226,21 @@ def test_a_cluster_that_loses_a_node_goes_on(site, http):
             node.end()
 
 
+def test_a_password_may_have_any_sign_and_stays_secret(site, http):
+    server = Server('authorization {user: "docs", password: "p@#/?%:s"}')
+    try:
+        site.environment["VIEW_LOG_URL"] = f"nats://docs:p%40%23%2F%3F%25%3As@{server.host}"
+        service = site.start()
+        assert site.send(http, "one").status_code == 200
+        site.check_all_stored_once()
+        site.environment["VIEW_LOG_URL"] = f"nats://docs:wrong%40@{server.host}"
+        found = scenarios.complete("doctor", **site.environment).stdout
+        assert "✗ View log: it does not work" in found
+        assert [sign for sign in ("wrong", "p%40", "p@#") if sign in found + service.log.read_text()] == []
+    finally:
+        server.end()
+
+
 def test_a_stream_that_may_lose_views_is_refused(site, http, nats):
     async def make() -> None:
         client = await connect(nats.url)
