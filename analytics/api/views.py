@@ -45,9 +45,10 @@ view_router = Router()
 
 _PRECISION = (
     "Exact to the instant while single views are kept (30 days). Before that, counts are of whole hours, and an end "
-    "within an hour is rounded down. Includes every view that was acknowledged before the request, unless counting "
-    "takes longer than 5 s. In a range longer than 400 days, a visitor who was away for that long counts again. A "
-    "request with offset 0 pins the rows: for ten minutes, later offsets of the same key and dates read the same rows."
+    "within an hour is rounded down. Includes every view that was acknowledged before the request, unless the "
+    "view log, if there is one, and counting take longer than 5 s. In a range longer than 400 days, a visitor who was "
+    "away for that long counts again. A request with offset 0 pins the rows: for ten minutes, "
+    "later offsets of the same key and dates read the same rows."
 )
 
 
