@@ -29,6 +29,7 @@ Array = str | list[Any]  # for PostgreSQL
 
 NO_ANSWER = "the database did not answer in time"
 _SQLITE_VALUES = 900  # in one statement; old versions accept 999
+_GROUP = "number_of_group"  # a name that no table of ours has
 _SQLITE_FEW = 8  # rows of a statement for a group, or the rest of one, that does not fill so many
 
 
@@ -218,8 +219,8 @@ def _to_arrays(
     common = [_to_array(column) for column in zip(*groups, strict=True)]
     numbers = [number for number, rows in enumerate(groups.values(), 1) for _ in rows]
     return (
-        f"{unnest(shared)}) WITH ORDINALITY AS shared ({_list_names(shared)}, number) JOIN "
-        f"{unnest(columns)}, %s::int[]) AS own ({_list_names(columns)}, number) USING (number)",
+        f"{unnest(shared)}) WITH ORDINALITY AS shared ({_list_names(shared)}, {_GROUP}) JOIN "
+        f"{unnest(columns)}, %s::int[]) AS own ({_list_names(columns)}, {_GROUP}) USING ({_GROUP})",
         [*common, *own, _to_array(numbers)],
     )
 
