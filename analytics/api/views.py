@@ -116,7 +116,7 @@ def _submit(project: Project, payload: CollectIn) -> "Future[Receipt]":
     response={204: None, 202: None},
 )
 async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpResponse:
-    """Count a reader's view: 204 once it is committed, 202 with `X-View` saying why it is not counted."""
+    """Count a reader's view: 204 once it is stored, 202 with `X-View` saying why it is not counted."""
     reason = prefetch_purpose(request)
     if not reason and request.COOKIES and await in_db(is_staff)(request):
         reason = "staff"

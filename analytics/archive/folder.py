@@ -28,7 +28,7 @@ def lock(root: Path) -> Iterator[None]:
     """Lock the folder until the block ends: no other thread, process or host may then read or replace its files.
 
     The operating system releases the lock of a killed process. Raises OSError if the folder cannot be written or
-    knows no locks, and `ArchiveError` if there is none or others hold it for more than `LOCK_SECONDS`.
+    knows no locks, and `ArchiveError` if the folder is missing or others hold it for more than `LOCK_SECONDS`.
     """
     try:
         file = os.open(root / ".lock", os.O_RDWR | os.O_CREAT, FILE_MODE)

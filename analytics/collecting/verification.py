@@ -78,7 +78,10 @@ _cache = _RangeCache()
 
 
 def load_if_stale() -> None:
-    """Load the addresses for `verify`, unless they were loaded within the last minute, or the database is away."""
+    """Load the addresses for `verify`, unless they were loaded within the last minute.
+
+    While the database is away the last ones stay. Raises OperationalError or InterfaceError if there are none yet.
+    """
     _cache.load_if_stale()
 
 

@@ -116,7 +116,7 @@ def refresh(project: Project, timeout: float = sealer.REPORT_TIMEOUT_SECONDS) ->
     try:
         if sealer.seal_project(project.pk, max(until - time.monotonic(), MIN_SEAL_SECONDS)) and is_stored:
             return True
-        logger.warning("A report was computed while views were still being counted.")
+        logger.warning("A report lacks views that are not counted yet, or that wait in a view log.")
     except DatabaseError:  # for example a full disk; sealed views can still be read
         logger.exception("A report was computed without the latest views.")
     return False

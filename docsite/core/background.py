@@ -88,10 +88,11 @@ class BackgroundThread(ABC):
 
 @contextmanager
 def attempts(*kinds: type[Exception]) -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """Let the failure of one part of the work stop no other part, and raise the first one at the end of the block.
+    """Let the failure of one part of the work stop no other part.
 
-    Yields a function whose context surrounds one part, and ends its errors of these `kinds`. The errors which
-    mean that the database does not answer stop all the work.
+    Yields a function that makes a context for one part. It suppresses errors of these `kinds`; the first one is raised
+    at the end of the block, the others are dropped. InterfaceError, OperationalError and errors of other kinds are
+    raised at once.
     """
     failures: list[Exception] = []
 

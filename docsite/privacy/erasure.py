@@ -139,7 +139,7 @@ def _store_waiting_views() -> None:
     if not state.wait_until_stored(LOG_SECONDS):
         raise NotErasable(
             "The view log (VIEW_LOG_URL) may hold views that are not in the database yet. Nothing was erased. "
-            "Try again when the log is empty: `manage.py doctor` says what waits."
+            "Try again when `manage.py doctor` shows that messages no longer wait for long."
         )
 
 

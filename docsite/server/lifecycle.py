@@ -65,7 +65,7 @@ def start(with_background: bool = True) -> None:
 def start_background() -> None:
     """Start the work that any process may do: counts, sweeps, sources, vectors, groups of questions, news.
 
-    It also writes the view log.
+    It also moves views from the view log to the database.
     """
     background.start()
     consumer.start()
@@ -81,7 +81,7 @@ def start_background() -> None:
 async def stop_background() -> None:
     """End this work. What is not complete goes on later, in any process. Never raises."""
     await asyncio.gather(
-        _attempt("end writing the view log", asyncio.to_thread(consumer.stop)),
+        _attempt("stop reading the view log", asyncio.to_thread(consumer.stop)),
         _attempt("end archiving", asyncio.to_thread(archive.stop)),
         _attempt("end reading sources", asyncio.to_thread(scheduler.stop)),
         _attempt("end making vectors", asyncio.to_thread(vectors.stop)),
@@ -106,7 +106,7 @@ async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> Non
     await _attempt("end the last requests", end_requests())
     await _attempt("store the last answers", in_db(threads.flush, REPORTS)())
     await _attempt("store the last searches", in_db(recording.flush, REPORTS)())
-    await _attempt("log the last views", asyncio.to_thread(publisher.flush))
+    await _attempt("put the last views into the view log", asyncio.to_thread(publisher.flush))
     await _attempt("store the last views", in_db(writer.flush, REPORTS)())
     await _attempt("store the last uses of keys", in_db(last_uses.flush, REPORTS)())
     await _attempt("store the last uses of limits", in_db(limit_use.flush, REPORTS)())

@@ -35,7 +35,7 @@ _ERRORS = {  # descriptions, and the headers that always come with them
     415: ("The body is not `application/json` in UTF-8, or it is encoded.", ()),
     429: ("A limit is used up.", ("Retry-After", "RateLimit", "RateLimit-Policy")),
     500: ("An error of the service, with a reference that its log explains.", ()),
-    503: ("The database or Redis does not answer, or too many answers run.", ("Retry-After",)),
+    503: ("The database, Redis or the view log does not answer, or too many answers run.", ("Retry-After",)),
 }
 _BODY_ERRORS, _KEY_ERRORS = {413, 415}, {401}
 _IMPOSSIBLE_ERRORS = {"getWidgetConfiguration": {403}, "pushSource": {415}}

@@ -41,7 +41,7 @@ FEATURES = {
     "words": "share of the reader's words that it holds",
     "heading_overlap": "share of its heading that the reader named; all of it where they typed a name in it",
     "title_overlap": "share of the page's title that the reader named",
-    "exact": "whether its heading, a name in it or its page's title is just what the reader typed, but for small words",
+    "exact": "whether its heading, a name in it or its page's title is just what the reader typed, but for stop words",
     "trail": "share of the words, by rarity, in the headings above",
     "about": "share of the words, by rarity, in the page's description, keywords and path (first section only)",
     "pairs": "share of neighbouring words that stand side by side in title, heading or description",

@@ -222,7 +222,7 @@ def name_of(text: str) -> str:
 
 
 def content_name_of(text: str, language: str = "en") -> str:
-    """The stems of the words of a text as one word, without small words; empty if that leaves fewer than two words.
+    """The stems of a text's words as one word, without stop words; empty if that leaves fewer than two words.
 
     >>> content_name_of("How do I install a package?") == content_name_of("Installing packages")
     True

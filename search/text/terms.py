@@ -13,7 +13,7 @@ class Entry:
 
     `heading` is the section's own, `trail` holds those above it. `about` is the
     page's description, keywords and path, for its first section only. Facets of the kind
-    `n` are its names: its heading, or the titles of its page, each written as one word, whole and without small words.
+    `n` are its names: its heading, or the titles of its page, each written as one word, whole and without stop words.
     """
 
     section_id: int
@@ -74,13 +74,13 @@ class Query:
     pairs: Sequence[tuple[str, str]] = ()  # terms that stand side by side
     facets: Sequence[Sequence[str]] = ()
     name: str = ""  # the whole text as one word
-    content_names: Sequence[str] = ()  # the same without small words, with the stems of each language
+    content_names: Sequence[str] = ()  # the same without stop words, with the stems of each language
     is_about_context: bool = False  # whether it is so short that its context is searched for
     engine_queries: Sequence[EngineQuery] = ()  # run in order until one finds enough: the rarer words, then every word
 
     @property
     def names(self) -> list[str]:
-        """The facets of the sections whose name is just what the reader typed, but for small words."""
+        """The facets of the sections whose name is just what the reader typed, apart from stop words and endings."""
         return [facet("n", name) for name in (self.name, *self.content_names) if name]
 
     @property

@@ -56,7 +56,7 @@ class Delivery:
 
 
 def run(work: Coroutine[Any, Any, T]) -> "Future[T]":
-    """Run a coroutine of this module in the thread of the connection."""
+    """Run a coroutine in the event loop of the connection, which has a thread of its own."""
     with _lock:
         loop = _start_loop()
     return asyncio.run_coroutine_threadsafe(work, loop)

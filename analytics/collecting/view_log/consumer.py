@@ -1,4 +1,4 @@
-"""The thread that writes the views of the log to the database. All processes that work in the background share this."""
+"""The thread that writes the views of the log to the database. Processes with background work share the messages."""
 
 import logging
 from concurrent.futures import Future, wait
@@ -21,7 +21,7 @@ from docsite.core.tenants.models import Project
 logger = logging.getLogger(__name__)
 
 MESSAGES = 64  # that are taken at once: 16 MiB at most
-FETCH_SECONDS = 2.0  # that the thread waits for messages, and its end for the thread
+FETCH_SECONDS = 2.0  # that the thread waits for messages; to stop it may take as long
 RETRY_SECONDS = 2.0  # while the log or the database is away
 KEEP_SECONDS = 5.0  # after which the log hears that the messages are still being stored
 
@@ -93,7 +93,7 @@ def _judge(delivery: Delivery, future: "Future[Receipt | None]") -> _Outcome:
 
 
 def _has_project(delivery: Delivery) -> bool:
-    """Whether the project of a message was not deleted this moment."""
+    """Whether the project of a message still exists."""
     project_id, _ = messages.decode(delivery.body)
     return Project.objects.filter(project_id=project_id).exists()
 

@@ -57,7 +57,7 @@ async def _publish(project_id: str, views: Sequence[View]) -> Receipt:
     try:
         return await _publish_parts(project_id, views)
     except connection.LogUnavailableError:
-        raise Unavailable("The view log does not answer. Try again shortly.") from None
+        raise Unavailable("The view log takes no views now. Try again shortly.") from None
     finally:
         _waiting_views -= len(views)
 

@@ -24,7 +24,7 @@ from docsite.core.http.errors import Forbidden, NotFound, Unauthorized
 from docsite.core.logs import describe
 from docsite.core.tenants.models import ApiKey, Project, digest
 
-CACHE_SECONDS = 1.5  # every process must refuse a revoked key within two seconds
+CACHE_SECONDS = 1.5  # every process must refuse a revoked key within two seconds, but for `accept_old`
 TRY_SECONDS = 1.0  # for the database, where an old value may serve
 OLD_SECONDS = 86_400.0  # that a value may serve for where `accept_old` allows it, while the database is away
 
@@ -95,10 +95,10 @@ _relations = ["organization"]
 
 
 def accept_old(is_accepted: bool) -> "Token[bool]":
-    """Let the rest of this request do with keys, projects and secrets of the last day while the database is away.
+    """While the database is away, let the rest of this request use keys, projects and secrets read within the last day.
 
-    Only where there is a view log, for what then changes nothing but this log: a key that was revoked during this
-    time would still work.
+    Only for requests that write nothing but the view log, since a key that was revoked meanwhile still works. Without
+    `VIEW_LOG_URL` it has no effect. Returns the token that resets it.
     """
     return context.accepts_old.set(is_accepted and bool(settings.ENV.view_log_url))
 

@@ -91,7 +91,7 @@ def collect_view_log() -> list[Metric]:
     return [
         gauge("docs_view_log_messages", "Messages in the view log that are not in the database yet.", messages),
         gauge("docs_view_log_waiting_seconds", "Age of the oldest of them.", age),
-        gauge("docs_view_log_refused", "Messages that the database cannot store.", refused),
+        gauge("docs_view_log_refused", "Messages that could not be stored, and wait for a person.", refused),
     ]
 
 
