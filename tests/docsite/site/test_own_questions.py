@@ -57,7 +57,7 @@ QUESTIONS = {
     "Does it set cookies?": "/privacy#cookies",
     "Is it GDPR compliant?": "/privacy#is-it-gdpr-compliant",
     "Do I need a cookie banner?": "/privacy#is-it-gdpr-compliant",
-    "Are IP addresses stored?": "/privacy#is-it-gdpr-compliant",
+    "Are IP addresses stored?": "/privacy#are-ip-addresses-stored",
     "What is sent to OpenAI?": "/privacy#what-is-sent-to-openai-or-another-model-server",
     "Can I use Claude or Gemini?": "/models#can-i-use-openai-claude-gemini-azure-or-mistral",
     "Can I use Azure OpenAI?": "/models#can-i-use-openai-claude-gemini-azure-or-mistral",
