@@ -17,7 +17,7 @@ from analytics.archive import folder, marker, rows
 from analytics.models import ArchiveChange, ArchivedRange
 from assistant.models import Thread
 from docsite.core import availability, signals
-from docsite.core.background import attempts
+from docsite.core.background import collect_failures
 from docsite.core.tenants.models import Project
 
 BATCH = 10_000  # changes of a project at once
@@ -39,9 +39,9 @@ def apply_all() -> None:
     Raises OSError and `folder.ArchiveError`, the first one after all other files and projects got their changes.
     """
     ArchiveChange.objects.exclude(project__in=Project.objects.all()).delete()  # of projects that were deleted
-    with attempts(OSError, folder.ArchiveError) as attempt:
+    with collect_failures(OSError, folder.ArchiveError) as part:
         for project in Project.objects.filter(pk__in=ArchiveChange.objects.values("project")).order_by("pk"):
-            with attempt():
+            with part():
                 _apply(project)
 
 
@@ -74,11 +74,11 @@ def _apply(project: Project) -> int:
             changes = list(ArchiveChange.objects.filter(project=project).order_by("pk")[:BATCH])
             if not changes:
                 return lost
-            with attempts(OSError, folder.ArchiveError) as attempt:
+            with collect_failures(OSError, folder.ArchiveError) as part:
                 for kind in ArchivedRange.Kind:
                     values = {change.value for change in changes if change.kind == kind}
                     for first, last, path in folder.list_files(root, kind, project.project_id) if values else ():
-                        with attempt():
+                        with part():
                             lost += _refresh(project.pk, kind, values, (first, last), path)
             ArchiveChange.objects.filter(pk__in=[change.pk for change in changes]).delete()
 

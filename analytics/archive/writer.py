@@ -15,7 +15,7 @@ from django.utils import timezone
 from analytics.archive import changes, folder, marker, rows
 from analytics.archive.waiting import Waiting
 from analytics.models import ArchivedRange
-from docsite.core.background import attempts
+from docsite.core.background import collect_failures
 from docsite.core.tenants.models import Project
 
 Report = Callable[[str, int], object]
@@ -53,11 +53,11 @@ def _write(*, at_once: bool) -> Iterator[tuple[str, File]]:
     """Yield the kind and the file after each file."""
     with marker.hold(Path(settings.ENV.archive_dir)):
         pass  # whoever has no folder learns it now, not when the first row is due
-    with attempts(OSError, folder.ArchiveError) as attempt:
-        with attempt():
+    with collect_failures(OSError, folder.ArchiveError) as part:
+        with part():
             changes.apply_all()
         for project_id, project, kind in _list_sets():
-            with attempt():
+            with part():
                 while file := write_next(project_id, project, kind, at_once=at_once):
                     yield kind, file
 

@@ -27,7 +27,7 @@ from analytics.counting.sealer import (
 )
 from analytics.identity import key_rotation
 from analytics.models import AnalyticsSettings, ArchivedRange, Seal, Trail, ViewKeys
-from docsite.core.background import attempts
+from docsite.core.background import collect_failures
 from docsite.core.tenants.models import Project
 
 EVERY = timedelta(days=1)
@@ -72,20 +72,20 @@ def sweep(*, force: bool = False, go_on: Callable[[], object] = bool) -> int:
     due = Seal.objects.all() if force else Seal.objects.filter(swept_at__lte=now - EVERY)
     days, removable, removed = _own_days(), [], 0
     due_ids = list(due.order_by("project_id").values_list("project_id", flat=True).distinct())
-    with attempts(Exception) as attempt:
+    with collect_failures(Exception) as part:
         for project_id in due_ids:
-            with attempt():
+            with part():
                 _trim_project(project_id, days.get(project_id))
                 removable.append(_find_removable(project_id, days.get(project_id)))
             go_on()
         if removable and (old := partitions.list_old()):
             every = [*removable, *_list_swept_before(due_ids, days)]
             for partition in old:
-                with attempt():
+                with part():
                     removed += partitions.drop(partition, every)
                 go_on()
         for views in removable:
-            with attempt():
+            with part():
                 removed += _remove_older(views)
                 Seal.objects.filter(project=views.project_id).update(swept_at=now)
             go_on()

@@ -107,9 +107,9 @@ class Window:
 
 
 def refresh(project: Project, timeout: float = sealer.REPORT_TIMEOUT_SECONDS) -> bool:
-    """Seal new views of a project, for at most `timeout` seconds. Those in the view log come to the database first.
+    """Seal new views of a project. First wait until the database has those in the view log, if there is one.
 
-    Returns whether all are sealed now.
+    Takes about `timeout` seconds at most. Returns whether all views are sealed now.
     """
     until = time.monotonic() + timeout
     is_stored = state.wait_until_stored(timeout)

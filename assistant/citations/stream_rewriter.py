@@ -132,7 +132,7 @@ class StreamRewriter(ABC):
     # ---- Piece by piece. ----
 
     def _process(self) -> list[Source | Text]:
-        """Take as many steps as the pending text allows. Returns sources first, then all the text in one event."""
+        """Rewrite the pending text as far as it can be decided now. Returns its sources, then its text as one event."""
         carriage_return = ""
         if "\r" in self._pending:
             if self._pending.endswith("\r") and not self._is_final:
@@ -226,13 +226,13 @@ class StreamRewriter(ABC):
         return True
 
     def _is_table_somewhere(self, line: block_scanner.Line, start: str, header: str) -> bool:
-        """Whether a line makes a table with the one above for some renderers, and for others none or other cells.
+        """Whether renderers disagree about a line and the one above: some see a table, others no table or other cells.
 
-        Some look for tables before any other block.
+        For example, some look for tables before lists, quotes and headings.
         """
         row = start.lstrip(_MARKERS)
         if line.kind == "rule":
-            has_bar = "|" in header or len(header) == MAX_LINE_START
+            has_bar = "|" in header or len(header) == MAX_LINE_START  # of a longer line we do not see all
             return has_bar and not row.rstrip(" \t").strip("-") and not self._state_above.table
         if line.kind == "text":
             return block_scanner.is_delimiter(start[line.prefix :])

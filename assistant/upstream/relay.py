@@ -98,16 +98,16 @@ async def stream(
                                 )
                         elif isinstance(item, Progress):
                             has_progress = True
-                            clock.wait(min(time.monotonic() + bounds.between_tokens, deadline))
+                            clock.begin_wait(min(time.monotonic() + bounds.between_tokens, deadline))
                             continue
                         elif isinstance(item, ToolCalls):
                             has_calls = True
                         yield item
                         if isinstance(item, Delta):  # other items, except thoughts and pieces of calls, are no progress
-                            clock.wait(min(time.monotonic() + bounds.between_tokens, deadline))
+                            clock.begin_wait(min(time.monotonic() + bounds.between_tokens, deadline))
                         elif isinstance(item, EndOfText):
                             complete = True
-                            clock.wait(min(time.monotonic() + USAGE_SECONDS, deadline))
+                            clock.begin_wait(min(time.monotonic() + USAGE_SECONDS, deadline))
                         else:
                             clock.is_waiting = True
                 except asyncio.CancelledError:
@@ -160,7 +160,7 @@ class _Clock:
         self._due = due
         self._start_timer(due)
 
-    def wait(self, due: float) -> None:
+    def begin_wait(self, due: float) -> None:
         """Begin a wait with an end on the clock of `time.monotonic`. It cancels the task if it goes on longer."""
         self.is_waiting = True
         self._due = due

@@ -87,7 +87,7 @@ class BackgroundThread(ABC):
 
 
 @contextmanager
-def attempts(*kinds: type[Exception]) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+def collect_failures(*kinds: type[Exception]) -> Iterator[Callable[[], AbstractContextManager[None]]]:
     """Let the failure of one part of the work stop no other part.
 
     Yields a function that makes a context for one part. It suppresses errors of these `kinds`; the first one is raised
@@ -97,7 +97,7 @@ def attempts(*kinds: type[Exception]) -> Iterator[Callable[[], AbstractContextMa
     failures: list[Exception] = []
 
     @contextmanager
-    def attempt() -> Iterator[None]:
+    def part() -> Iterator[None]:
         try:
             yield
         except (InterfaceError, OperationalError):
@@ -105,7 +105,7 @@ def attempts(*kinds: type[Exception]) -> Iterator[Callable[[], AbstractContextMa
         except kinds as failure:
             failures.append(failure)
 
-    yield attempt
+    yield part
     if failures:
         raise failures[0]
 

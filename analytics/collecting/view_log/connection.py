@@ -48,7 +48,7 @@ class LogUnavailableError(Exception):
 
 @dataclass(frozen=True)
 class Delivery:
-    """A message that the stream has delivered to this process. `number` is its place in the stream."""
+    """A message that this process got from the stream. `number` is its sequence number there; `raw` acknowledges it."""
 
     number: int
     body: bytes

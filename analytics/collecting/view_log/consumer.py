@@ -1,4 +1,7 @@
-"""The thread that writes the views of the log to the database. Processes with background work share the messages."""
+"""The thread that writes the views of the log to the database.
+
+Each process with background work has one. The stream gives each message to one of them.
+"""
 
 import logging
 from concurrent.futures import Future, wait
@@ -58,7 +61,7 @@ class _Consumer(BackgroundThread):
 class _Outcome(Enum):
     """What became of a message."""
 
-    STORED = auto()
+    DONE = auto()  # stored, or its project was deleted
     REFUSED = auto()  # only a person or another release can mend it
     WAITS = auto()
 
@@ -80,12 +83,12 @@ def _judge(delivery: Delivery, future: "Future[Receipt | None]") -> _Outcome:
     """Whether a message is stored, or what to do with it."""
     failure = future.exception()
     if failure is None:
-        return _Outcome.STORED
+        return _Outcome.DONE
     is_of_database = isinstance(failure, Error) and not isinstance(failure, (DataError, IntegrityError))
     if is_of_database or isinstance(failure, QueueFull):
         return _Outcome.WAITS
     if isinstance(failure, (IntegrityError, Project.DoesNotExist)) and not _has_project(delivery):
-        return _Outcome.STORED
+        return _Outcome.DONE
     logger.error(
         "Message %d of the view log cannot be stored. It goes to docs_views_refused.", delivery.number, exc_info=failure
     )

@@ -1,4 +1,4 @@
-"""Views that the log has acknowledged come to the database once, whoever dies or is away meanwhile."""
+"""Each view that the log has acknowledged is stored in the database exactly once, whichever process or server fails."""
 
 import asyncio
 import itertools
