@@ -10,7 +10,7 @@ import ipaddress
 import re
 from email.utils import parseaddr
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
@@ -30,6 +30,8 @@ class Env(BaseSettings):
     """The settings a self-hoster can change, read from the environment."""
 
     model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore")
+    # Django asks each value of `settings` for this, and pydantic takes 3 microseconds to say that it is missing.
+    _mask_wrapped: ClassVar[bool] = True
 
     secret_key: str = Field(
         default="",

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 import uuid
 from collections.abc import Awaitable, Callable
 
@@ -14,7 +15,12 @@ from django.utils.decorators import async_only_middleware
 
 from analytics.collecting import recording
 from analytics.collecting.requests import observe, prefetch_purpose
-from docsite.core.access.authentication import accept_old, project_by_domain
+from docsite.core.access.authentication import (
+    CACHE_SECONDS,
+    accept_old,
+    find_cached_project,
+    project_by_domain,
+)
 from docsite.core.db import in_db
 
 logger = logging.getLogger(__name__)
@@ -24,6 +30,7 @@ MAX_WAITING = 1_000  # views that are not queued yet; further ones are lost
 _PAGE = "pages:page"
 _TYPES = ("text/html", "text/markdown", "text/plain")
 _tasks: "set[asyncio.Task[None]]" = set()  # that queue views
+_no_project_until = 0.0  # by the monotonic clock: until then, no view asks the database for the project of the site
 
 
 @async_only_middleware
@@ -55,7 +62,7 @@ class RecordViews:
 
 async def record_view(request: HttpRequest) -> None:
     """Record the view of a page of this service, unless the page was fetched in advance or by staff."""
-    if prefetch_purpose(request) or len(_tasks) >= MAX_WAITING:
+    if prefetch_purpose(request) or _try_send(request) or len(_tasks) >= MAX_WAITING:
         return
     task = asyncio.create_task(_record(request))
     _tasks.add(task)
@@ -70,11 +77,28 @@ async def _record(request: HttpRequest) -> None:
         logger.exception("A page view could not be stored.")
 
 
+def _try_send(request: HttpRequest) -> bool:
+    """Queue the view in the event loop. Returns False if that needs the database."""
+    if hasattr(request, "user"):  # who it is, only the database knows
+        return False
+    if time.monotonic() < _no_project_until:
+        return True
+    project = find_cached_project(settings.ENV.site_domain)
+    return project is not None and recording.try_send(project, _observe(request)) is not None
+
+
 def _send(request: HttpRequest) -> None:
+    global _no_project_until
     if getattr(request, "user", None) and request.user.is_staff:
         return
     accept_old(True)
     if project := project_by_domain(settings.ENV.site_domain):
-        referrer = request.headers.get("Referer", "")
-        address = f"{request.path_info}?{request.META.get('QUERY_STRING', '')}"
-        recording.send(project, [observe(request, uuid.uuid4().hex, address, referrer)])
+        recording.send(project, [_observe(request)])
+    else:
+        _no_project_until = time.monotonic() + CACHE_SECONDS
+
+
+def _observe(request: HttpRequest) -> recording.Observation:
+    referrer = request.headers.get("Referer", "")
+    address = f"{request.path_info}?{request.META.get('QUERY_STRING', '')}"
+    return observe(request, uuid.uuid4().hex, address, referrer)

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -46,8 +46,9 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
     section = _drop_empty_titles(section)
     if not section:
         return _quote_excerpt(hit, is_cut=False)
-    weights = _weigh_terms(query, hit, section)
-    start = _find_start(section, weights, hit, max_words)
+    terms = _terms_of(section, hit)
+    weights = _weigh_terms(query, hit, terms)
+    start = _find_start(section, terms, weights, max_words)
     chosen: list[str] = []
     left, has_code, is_cut = max_words, False, start > 0
     for block in section[start:]:
@@ -96,9 +97,12 @@ def _drop_empty_titles(section: Sequence[str]) -> list[str]:
     return [block for block, after in followed if not (_is_title(block) and _is_title(after))]
 
 
-def _find_start(section: Sequence[str], weights: TermWeights, hit: Hit, max_words: int) -> int:
-    """Find the block to begin with: the first one, or the introduction of others that match much better."""
-    held = [weights.keys() & set(analysis.terms(block, hit.language or "en")) for block in section]
+def _find_start(section: Sequence[str], terms: Sequence[Collection[str]], weights: TermWeights, max_words: int) -> int:
+    """Find the block to begin with: the first one, or the introduction of others that match much better.
+
+    `terms` are those of each block.
+    """
+    held = [weights.keys() & some for some in terms]
     matches = [_score_window(section[start:], held[start:], weights, max_words) for start in range(len(section))]
     best = max(range(len(section)), key=lambda start: (matches[start], -start))
     if matches[best] < MIN_GAIN * matches[0] or not matches[best]:
@@ -126,7 +130,8 @@ def _cut_to_sentences(block: str, max_words: int, weights: TermWeights, hit: Hit
     if len(block.split()) <= max_words * 1.2 or not is_paragraph(block):
         return block
     sentences = _SENTENCE.split(block)
-    best = max(range(len(sentences)), key=lambda i: (_score(weights, sentences[i], hit), -i))
+    terms = _terms_of(sentences, hit)
+    best = max(range(len(sentences)), key=lambda i: (_score(weights, terms[i]), -i))
     for start in (0, best):
         chosen: list[str] = []
         for sentence in sentences[start:]:
@@ -159,7 +164,7 @@ def _shorten(block: str, max_words: int, weights: TermWeights, hit: Hit) -> str:
 
 def _select_best(pieces: Sequence[str], max_words: int, weights: TermWeights, hit: Hit) -> list[str]:
     """The best pieces, up to a number of words and at least one, in their order."""
-    scores = [_score(weights, piece, hit) for piece in pieces]
+    scores = [_score(weights, terms) for terms in _terms_of(pieces, hit)]
     chosen: list[int] = []
     for i in sorted(range(len(pieces)), key=lambda i: -scores[i])[:BEST_ROWS]:
         max_words -= len(pieces[i].split())
@@ -171,26 +176,30 @@ def _select_best(pieces: Sequence[str], max_words: int, weights: TermWeights, hi
 
 def _find_best_sentence(query: str, hit: Hit, quote_blocks: Sequence[str]) -> str:
     """Find the sentence of a quote that is most like the query, as plain text. Code and fragments count half."""
-    sentences = [
-        (sentence.strip(), 0.5 if is_code(block) or len(sentence.split()) < MIN_SENTENCE_WORDS else 1.0)
-        for block in quote_blocks
-        for sentence in _SENTENCE_END.split(plain(block))
-        if sentence.strip()
-    ]
-    weights = _weigh_terms(query, hit, [sentence for sentence, _ in sentences])
-    best, _ = max(sentences, key=lambda item: _score(weights, item[0], hit) * item[1], default=("", 0.5))
-    return best
+    sentences, factors = [], []
+    for block in quote_blocks:
+        factor = 0.5 if is_code(block) else 1.0
+        for sentence in filter(None, map(str.strip, _SENTENCE_END.split(plain(block)))):
+            sentences.append(sentence)
+            factors.append(0.5 if len(sentence.split()) < MIN_SENTENCE_WORDS else factor)
+    terms = _terms_of(sentences, hit)
+    weights = _weigh_terms(query, hit, terms)
+    scores = [_score(weights, some) * factor for some, factor in zip(terms, factors, strict=True)]
+    return sentences[scores.index(max(scores))] if scores else ""
 
 
-def _weigh_terms(query: str, hit: Hit, pieces: Sequence[str]) -> TermWeights:
+def _terms_of(pieces: Iterable[str], hit: Hit) -> list[Sequence[str]]:
+    """The terms of each piece of a passage. To find them costs more than all that is done with them."""
+    return [analysis.terms(piece, hit.language or "en") for piece in pieces]
+
+
+def _weigh_terms(query: str, hit: Hit, terms_of_pieces: Sequence[Sequence[str]]) -> TermWeights:
     """Weigh the terms of the query that occur in the pieces: log(1 + pieces / pieces with the term)."""
-    language = hit.language or "en"
-    terms = frozenset(analysis.terms(" ".join(analysis.content_words(query)), language))
-    counts = Counter(term for piece in pieces for term in terms.intersection(analysis.terms(piece, language)))
-    return {term: math.log1p(len(pieces) / count) for term, count in counts.items()}
+    (wanted,) = map(frozenset, _terms_of([" ".join(analysis.content_words(query))], hit))
+    counts = Counter(term for terms in terms_of_pieces for term in wanted.intersection(terms))
+    return {term: math.log1p(len(terms_of_pieces) / count) for term, count in counts.items()}
 
 
-def _score(weights: TermWeights, text: str, hit: Hit) -> float:
+def _score(weights: TermWeights, terms: Sequence[str]) -> float:
     """Add up the weights of the terms of a text. A shorter text with the same terms scores higher."""
-    terms = analysis.terms(text, hit.language or "en")
     return sum(weights[term] for term in sorted(weights.keys() & set(terms))) + 0.01 / (2 + len(terms))

@@ -117,6 +117,12 @@ def project_by_domain(domain: str) -> Project | None:
     return project
 
 
+def find_cached_project(domain: str) -> Project | None:
+    """The project of a domain if it was read within `CACHE_SECONDS`. For the event loop: it asks no database."""
+    project: Project | None = ttl_cache.peek(("domain", domain))
+    return project
+
+
 def project_by_id(project_id: str) -> Project | None:
     """The project of a projectId, at most `CACHE_SECONDS` old."""
     project: Project | None = ttl_cache.get(
@@ -133,7 +139,7 @@ async def allows_origin(domain: str, origin: str) -> bool:
     """
     token = accept_old(True)  # the check of the endpoint decides about the rest
     try:
-        project = ttl_cache.peek(("domain", domain)) or await in_db(project_by_domain)(domain)
+        project = find_cached_project(domain) or await in_db(project_by_domain)(domain)
     finally:
         context.accepts_old.reset(token)
     return project is not None and origin in project.origins

@@ -72,7 +72,11 @@ def test_a_fence_is_longer_than_those_within():
 
 @pytest.mark.parametrize(
     ("block", "expected"),
-    [("```\na", True), ("~~~ py\na\n~~~", True), ("    a", True), ("- ```\n  a", False), ("``a``", False), ("", False)],
+    [
+        *(("```\na", True), ("~~~ py\na\n~~~", True), ("    a", True), ("- ```\n  a", False), ("``a``", False)),
+        *(("\n\n\ta", True), ("\r\n    a", True), ("   ~~~\na", True), ("  a", False), ("\n\na\n\n```\nb", False)),
+        ("", False),
+    ],
 )
 def test_code_is_told_from_text(block, expected):
     assert is_code(block) is expected

@@ -1,0 +1,66 @@
+"""The views of this service's own pages are queued without waiting for the database, where nothing is asked of it."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.test import RequestFactory
+
+from analytics.collecting import middleware, writer
+from analytics.counting import pages
+from analytics.models import PageView
+from docsite.core.access import authentication
+from docsite.core.db import in_db
+from tests.analytics.conftest import CHROME
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the middleware does in a thread of the database, by the name of the function."""
+    names: list[str] = []
+
+    def note(function: Any) -> Any:
+        names.append(function.__name__)
+        return in_db(function)
+
+    monkeypatch.setattr(middleware, "in_db", note)
+    monkeypatch.setattr(middleware, "_no_project_until", 0.0)
+    authentication.ttl_cache.clear()
+    return names
+
+
+def open_page(path: str, **more: Any) -> None:
+    """Record a view, as the pages do."""
+    request = RequestFactory().get(path, HTTP_USER_AGENT=CHROME)
+    vars(request).update(more)
+    async_to_sync(middleware.record_view)(request)
+    writer.flush()
+
+
+def test_only_the_first_view_of_a_site_needs_a_thread(make_project: Any, settings: Any, asked: list[str]) -> None:
+    """And one of a request whose user is not known yet."""
+    tenant = make_project()
+    settings.ENV = settings.ENV.model_copy(update={"site_domain": tenant.domain})
+    for path in ("/first?utm_source=x", "/second"):
+        open_page(path)
+        assert asked == ["_send"]
+    open_page("/third", user=SimpleNamespace(is_staff=False))
+    open_page("/fourth", user=SimpleNamespace(is_staff=True))
+    assert asked == ["_send"] * 3
+    numbers = PageView.objects.filter(project=tenant.project).order_by("id").values_list("page", flat=True)
+    assert pages.paths_of(tenant.project.pk, list(numbers)) == ["/first", "/second", "/third"]
+
+
+@pytest.mark.django_db
+def test_a_site_without_a_project_is_looked_up_seldom(
+    settings: Any, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its pages work, and their views are in no report."""
+    settings.ENV = settings.ENV.model_copy(update={"site_domain": "nobody"})
+    for _ in range(3):
+        open_page("/first")
+    assert asked == ["_send"]
+    monkeypatch.setattr(middleware, "_no_project_until", 0.0)  # as later
+    open_page("/first")
+    assert asked == ["_send", "_send"]
