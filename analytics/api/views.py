@@ -92,7 +92,7 @@ async def _read_page(
 
 @collect_router.post(
     "/{projectId}/views",
-    auth=AdminKey(collect_charges, CollectIn, accepts_old=True),
+    auth=AdminKey(collect_charges, CollectIn, allows_stale=True),
     operation_id="collectViews",
     summary="Report page views in batches",
     response=CollectOut,
@@ -110,7 +110,7 @@ def _submit(project: Project, payload: CollectIn) -> "Future[Receipt]":
 
 @view_router.post(
     "/{domain}",
-    auth=AllowedOrigin(ViewIn, accepts_old=True),
+    auth=AllowedOrigin(ViewIn, allows_stale=True),
     operation_id="reportView",
     summary="Report a page view from a browser",
     response={204: None, 202: None},

@@ -17,7 +17,7 @@ from analytics.collecting import recording
 from analytics.collecting.requests import observe, prefetch_purpose
 from docsite.core.access.authentication import (
     CACHE_SECONDS,
-    accept_old,
+    allow_stale,
     find_cached_project,
     project_by_domain,
 )
@@ -91,7 +91,7 @@ def _send(request: HttpRequest) -> None:
     global _no_project_until
     if getattr(request, "user", None) and request.user.is_staff:
         return
-    accept_old(True)
+    allow_stale(True)
     if project := project_by_domain(settings.ENV.site_domain):
         recording.send(project, [_observe(request)])
     else:

@@ -58,7 +58,7 @@ class _RangeCache:
         if self.is_fresh():
             return
         was_read = self.read_at > float("-inf")
-        if was_read and not availability.database.is_worth_trying():
+        if was_read and not availability.database.claim_attempt():
             return
         with self.lock:
             if self.is_fresh():  # another thread has loaded them meanwhile

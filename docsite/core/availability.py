@@ -30,8 +30,8 @@ class Dependency:
         if is_first:
             logger.error("%s does not work: %s. The next line follows when it works again.", self.name, reason)
 
-    def is_worth_trying(self) -> bool:
-        """Whether to ask it, for callers who can do without: while it works, else one of them every five seconds."""
+    def claim_attempt(self) -> bool:
+        """Whether to ask it, for callers who can do without: while it works all, else one of them every five seconds."""
         if self.is_available:
             return True
         with self._lock:

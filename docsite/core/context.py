@@ -15,7 +15,7 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 _network: ContextVar[Callable[[], str] | None] = ContextVar("network", default=None)
 _actor: ContextVar[Callable[[], str] | None] = ContextVar("actor", default=None)
 cpu_meter: ContextVar[Callable[[float], None] | None] = ContextVar("cpu_meter", default=None)  # takes seconds
-accepts_old: ContextVar[bool] = ContextVar("accepts_old", default=False)  # see `authentication.accept_old`
+allows_stale: ContextVar[bool] = ContextVar("allows_stale", default=False)  # see `authentication.allow_stale`
 database_deadline: ContextVar[float | None] = ContextVar("database_deadline", default=None)  # by time.monotonic()
 
 

@@ -114,7 +114,7 @@ def _with_connections(call: Callable[[], T], seconds: float | None, pool: Pool, 
     try:
         with context.measure_cpu_time(), context.limit_database_time(seconds):
             result = call()
-        if not context.accepts_old.get():  # else it may have used no database
+        if not context.allows_stale.get():  # else it may have used no database
             availability.database.report_success()
         return result
     finally:

@@ -71,7 +71,7 @@ async def publish(body: bytes, message_id: str) -> bool:
     from nats.js.errors import APIError
 
     loop = asyncio.get_running_loop()
-    is_attempt = availability.view_log.is_worth_trying()
+    is_attempt = availability.view_log.claim_attempt()
     patience = min(PUBLISH_SECONDS, settings.ENV.database_seconds * PUBLISH_SHARE)
     end = loop.time() + (patience if is_attempt else AWAY_SECONDS)
     was_sent = False

@@ -46,7 +46,7 @@ def wait_until_stored(seconds: float) -> bool:
     """
     if not settings.ENV.view_log_url:
         return True
-    if not availability.view_log.is_worth_trying():
+    if not availability.view_log.claim_attempt():
         return False
     until = time.monotonic() + seconds
     try:

@@ -24,9 +24,9 @@ from docsite.core.http.errors import Forbidden, NotFound, Unauthorized
 from docsite.core.logs import describe
 from docsite.core.tenants.models import ApiKey, Project, digest
 
-CACHE_SECONDS = 1.5  # every process must refuse a revoked key within two seconds, but for `accept_old`
+CACHE_SECONDS = 1.5  # every process must refuse a revoked key within two seconds, but for `allow_stale`
 TRY_SECONDS = 1.0  # for the database, where an old value may serve
-OLD_SECONDS = 86_400.0  # that a value may serve for where `accept_old` allows it, while the database is away
+STALE_SECONDS = 86_400.0  # that a value may serve for where `allow_stale` permits it, while the database is away
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,14 @@ class _TtlCache:
     def get(self, key: Any, load: Callable[[], Any]) -> Any:
         """The cached value, otherwise the result of `load`. None is not cached.
 
-        While the database is away, an older value serves where `accept_old` allows it.
+        While the database is away, an older value serves where `allow_stale` permits it.
         """
         now = time.monotonic()
         value = self.peek(key)
         if value is not None:
             return value
-        old = self.peek(key, OLD_SECONDS) if context.accepts_old.get() else None
-        if old is not None and not availability.database.is_worth_trying():
+        old = self.peek(key, STALE_SECONDS) if context.allows_stale.get() else None
+        if old is not None and not availability.database.claim_attempt():
             return old
         try:
             with context.limit_database_time(TRY_SECONDS) if old is not None else nullcontext():
@@ -69,7 +69,7 @@ class _TtlCache:
                 raise
             availability.database.report_failure(describe(failure))
             return old
-        if context.accepts_old.get():  # `in_db` does not report it then
+        if context.allows_stale.get():  # `in_db` does not report it then
             availability.database.report_success()
         with self._lock:
             if len(self._values) > 10_000:
@@ -94,13 +94,13 @@ ttl_cache = _TtlCache()
 _relations = ["organization"]
 
 
-def accept_old(is_accepted: bool) -> "Token[bool]":
+def allow_stale(is_allowed: bool) -> "Token[bool]":
     """While the database is away, let the rest of this request use keys, projects and secrets read within the last day.
 
     Only for requests that write nothing but the view log, since a key that was revoked meanwhile still works. Without
     `VIEW_LOG_URL` it has no effect. Returns the token that resets it.
     """
-    return context.accepts_old.set(is_accepted and bool(settings.ENV.view_log_url))
+    return context.allows_stale.set(is_allowed and bool(settings.ENV.view_log_url))
 
 
 def load_with_project(relation: str) -> None:
@@ -137,11 +137,11 @@ async def allows_origin(domain: str, origin: str) -> bool:
 
     The spelling must be that of browsers, which send the scheme and the host in lower case.
     """
-    token = accept_old(True)  # the check of the endpoint decides about the rest
+    token = allow_stale(True)  # the check of the endpoint decides about the rest
     try:
         project = find_cached_project(domain) or await in_db(project_by_domain)(domain)
     finally:
-        context.accepts_old.reset(token)
+        context.allows_stale.reset(token)
     return project is not None and origin in project.origins
 
 

@@ -74,15 +74,15 @@ class _KeyCheck(AuthBase):
         body: type[BaseModel] | None = None,
         *,
         counted: bool = True,
-        accepts_old: bool = False,
+        allows_stale: bool = False,
     ) -> None:
-        """`body` is the schema of the body of a POST. `accepts_old`: see `authentication.accept_old`."""
+        """`body` is the schema of the body of a POST. `allows_stale`: see `authentication.allow_stale`."""
         super().__init__()
         self.is_async = True
         self.charges = charges
         self.body = body
         self.counted = counted
-        self.accepts_old = accepts_old
+        self.allows_stale = allows_stale
 
     @abstractmethod
     def caller(self, token: str, project: str, address: Address, *, write: bool) -> Caller:
@@ -112,7 +112,7 @@ class _KeyCheck(AuthBase):
             return caller
 
         cpu_time.measure(network)
-        authentication.accept_old(self.accepts_old)
+        authentication.allow_stale(self.allows_stale)
         caller = await in_db(admit)()
         set_reader_groups(caller.groups)
         if self.body and request.payload is None:
@@ -149,21 +149,21 @@ class AnyOrigin:
     """Admits pages on every origin, without a key.
 
     `limit` counts the requests of a client address, `organization_limit` those of the project's organization.
-    `accepts_old`: see `authentication.accept_old`.
+    `allows_stale`: see `authentication.allow_stale`.
     """
 
     is_async = True
 
     def __init__(
-        self, limit: Limit = BROWSER_IP, organization_limit: Limit | None = None, *, accepts_old: bool = False
+        self, limit: Limit = BROWSER_IP, organization_limit: Limit | None = None, *, allows_stale: bool = False
     ) -> None:
         self.limit = limit
         self.organization_limit = organization_limit
-        self.accepts_old = accepts_old
+        self.allows_stale = allows_stale
 
     async def __call__(self, request: CheckedRequest) -> Project:
         """Return the project, or raise an `ApiError`."""
-        authentication.accept_old(self.accepts_old)
+        authentication.allow_stale(self.allows_stale)
         return await in_db(self._admit)(request, _path_argument(request, "domain"), client_ip(request))
 
     def _admit(self, request: CheckedRequest, domain: str, address: Address) -> Project:
@@ -189,9 +189,9 @@ class AllowedOrigin(AnyOrigin):
         limit: Limit = BROWSER_IP,
         organization_limit: Limit | None = None,
         *,
-        accepts_old: bool = False,
+        allows_stale: bool = False,
     ) -> None:
-        super().__init__(limit, organization_limit, accepts_old=accepts_old)
+        super().__init__(limit, organization_limit, allows_stale=allows_stale)
         self.body = body
 
     async def __call__(self, request: CheckedRequest) -> Project:

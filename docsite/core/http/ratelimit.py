@@ -114,8 +114,8 @@ def peek(*charges: Charge) -> list[Usage]:
 
 def _is_store_worth_trying(limit: Limit) -> bool:
     """Whether to ask the store. A database that hangs would cost seconds each request that can do without."""
-    can_do_without = limit.fail_open and context.accepts_old.get() and not settings.ENV.redis_url
-    return not can_do_without or availability.database.is_worth_trying()
+    can_do_without = limit.fail_open and context.allows_stale.get() and not settings.ENV.redis_url
+    return not can_do_without or availability.database.claim_attempt()
 
 
 def _usage(limit: Limit, key: str, *, increment: bool) -> dict[str, Any] | None:

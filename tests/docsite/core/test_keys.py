@@ -223,13 +223,13 @@ def test_only_views_for_a_log_may_use_what_was_read_before_the_database_went_awa
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     assert cache.get("key", lambda: "old") == "old"
     now[0] += authentication.CACHE_SECONDS
-    for is_accepted, url in ((False, "nats://127.0.0.1"), (True, "")):
+    for is_allowed, url in ((False, "nats://127.0.0.1"), (True, "")):
         settings.ENV = settings.ENV.model_copy(update={"view_log_url": url})
-        authentication.accept_old(is_accepted)
+        authentication.allow_stale(is_allowed)
         with pytest.raises(OperationalError):
             cache.get("key", refuse)
     settings.ENV = settings.ENV.model_copy(update={"view_log_url": "nats://127.0.0.1"})
-    token = authentication.accept_old(True)
+    token = authentication.allow_stale(True)
     assert cache.get("key", refuse) == "old"
     assert cache.get("key", pytest.fail) == "old", "the database is not asked again at once"
     with pytest.raises(OperationalError):
@@ -238,4 +238,4 @@ def test_only_views_for_a_log_may_use_what_was_read_before_the_database_went_awa
     assert cache.get("key", lambda: None) is None
     with pytest.raises(OperationalError):
         cache.get("key", refuse)
-    context.accepts_old.reset(token)
+    context.allows_stale.reset(token)

@@ -216,9 +216,9 @@ def test_only_views_for_a_log_are_counted_in_the_process_after_a_failure(
     availability.database.report_failure("a statement has failed")
     asked = []
     monkeypatch.setattr(ratelimit, "_usage", lambda *_, **__: asked.append(1))
-    token = context.accepts_old.set(can_do_without)
+    token = context.allows_stale.set(can_do_without)
     ratelimit.spend((Limit("of a test", "limit_search_org", fail_open=True), f"{can_do_without}"))
-    context.accepts_old.reset(token)
+    context.allows_stale.reset(token)
     del ratelimit.all_limits["of a test"]
     assert bool(asked) is not can_do_without
 

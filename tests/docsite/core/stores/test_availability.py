@@ -32,11 +32,11 @@ def test_a_change_is_one_line(caplog, monkeypatch):
 
 def test_who_can_do_without_asks_a_server_that_is_away_every_five_seconds(monkeypatch):
     server = Dependency("The server")
-    assert server.is_worth_trying()
+    assert server.claim_attempt()
     server.report_failure("refused")
-    assert not server.is_worth_trying()
+    assert not server.claim_attempt()
     monkeypatch.setattr(availability.time, "monotonic", lambda now=time.monotonic(): now + availability.RETRY_SECONDS)
-    assert [server.is_worth_trying() for _ in range(3)] == [True, False, False], "one of those who ask"
+    assert [server.claim_attempt() for _ in range(3)] == [True, False, False], "one of those who ask"
 
 
 @pytest.mark.parametrize(
