@@ -58,17 +58,17 @@ class _TtlCache:
         value = self.peek(key)
         if value is not None:
             return value
-        old = self.peek(key, STALE_SECONDS) if context.allows_stale.get() else None
-        if old is not None and not availability.database.claim_attempt():
-            return old
+        stale = self.peek(key, STALE_SECONDS) if context.allows_stale.get() else None
+        if stale is not None and not availability.database.claim_attempt():
+            return stale
         try:
-            with context.limit_database_time(TRY_SECONDS) if old is not None else nullcontext():
+            with context.limit_database_time(TRY_SECONDS) if stale is not None else nullcontext():
                 value = load()
         except (OperationalError, InterfaceError) as failure:
-            if old is None:
+            if stale is None:
                 raise
             availability.database.report_failure(describe(failure))
-            return old
+            return stale
         if context.allows_stale.get():  # `in_db` does not report it then
             availability.database.report_success()
         with self._lock:
