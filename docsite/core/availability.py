@@ -31,7 +31,7 @@ class Dependency:
             logger.error("%s does not work: %s. The next line follows when it works again.", self.name, reason)
 
     def claim_attempt(self) -> bool:
-        """Whether to ask it, for callers who can do without: while it works all, else one of them every five seconds."""
+        """Whether to ask it, for callers who can do without: all while it works, then one every five seconds."""
         if self.is_available:
             return True
         with self._lock:

@@ -17,6 +17,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 from django.apps import apps
 from django.conf import settings
 from django.db import OperationalError, close_old_connections, connection
+from django.db.backends.utils import CursorWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
 from docsite.core import availability, context, replica, request_times
@@ -29,8 +30,8 @@ Array = str | list[Any]  # for PostgreSQL
 
 NO_ANSWER = "the database did not answer in time"
 _SQLITE_VALUES = 900  # in one statement; old versions accept 999
+_SQLITE_FEW = 8  # rows of a statement, for the rest that does not fill so many values
 _GROUP = "number_of_group"  # a name that no table of ours has
-_SQLITE_FEW = 8  # rows of a statement for a group, or the rest of one, that does not fill so many
 
 
 @dataclass(frozen=True)
@@ -184,22 +185,48 @@ def insert_groups(
             names = _list_names([*shared, *columns])
             cursor.execute(f"INSERT {into} SELECT {names} FROM {source} {on_conflict}", arrays)
             return int(cursor.rowcount)
-        written = 0
-        sizes = ((_SQLITE_VALUES - len(shared)) // len(columns), _SQLITE_FEW, 1)
-        for values, rows in groups.items():
-            first = 0
-            for size in sizes:
-                end = len(rows) - (len(rows) - first) % size
-                if first < end:
-                    marks = _number_marks(len(shared), len(columns), size)
-                    cursor.executemany(
-                        # FAIL: with the default ABORT, SQLite would copy each page before, to be able to undo it.
-                        f"INSERT OR FAIL {into} VALUES {marks} {on_conflict}",
-                        [(*values, *chain.from_iterable(rows[at : at + size])) for at in range(first, end, size)],
-                    )
-                    written += int(cursor.rowcount)
-                first = end
-        return written
+        # FAIL: with the default ABORT, SQLite would copy each page before, to be able to undo it.
+        statement = f"INSERT OR FAIL {into} {{}} {on_conflict}"
+        if not shared:
+            return _execute_with_rows(cursor, statement.format("VALUES {}"), groups.get((), ()))
+        with _shared_values(cursor, shared, list(groups)) as shared_table:
+            own = ", ".join(f"own.column{number}" for number in range(1, len(columns) + 1))
+            source = (
+                f"SELECT {_list_names(shared)}, {own} FROM (VALUES {{}}) AS own CROSS JOIN {shared_table} "
+                f"WHERE {_GROUP} = own.column{len(columns) + 1}"
+            )
+            rows = [(*row, number) for number, some in enumerate(groups.values()) for row in some]
+            return _execute_with_rows(cursor, statement.format(source), rows)
+
+
+@contextmanager
+def _shared_values(cursor: CursorWrapper, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> Iterator[str]:
+    """Have a temporary table of SQLite with these rows, numbered from 0. Yields its quoted name."""
+    name = f"temp.{_list_names(['_'.join(['shared', *columns])])}"
+    cursor.execute(f"CREATE TABLE IF NOT EXISTS {name} ({_GROUP} INTEGER PRIMARY KEY, {_list_names(columns)})")
+    _execute_with_rows(cursor, f"INSERT INTO {name} VALUES {{}}", [(number, *row) for number, row in enumerate(rows)])
+    yield name
+    cursor.execute(f"DELETE FROM {name}")  # after an error, the rollback of the transaction does it
+
+
+def _execute_with_rows(cursor: CursorWrapper, statement: str, rows: Sequence[Row]) -> int:
+    """Execute a statement of SQLite, with many of the rows at a time in the place of `{}`.
+
+    Returns how many rows it wrote.
+    """
+    written = first = 0
+    width = len(rows[0]) if rows else 1
+    for size in (_SQLITE_VALUES // width, _SQLITE_FEW, 1):
+        end = len(rows) - (len(rows) - first) % size
+        if first < end:
+            marks = ", ".join([f"({', '.join(['?'] * width)})"] * size)
+            cursor.executemany(
+                statement.format(marks),
+                [tuple(chain.from_iterable(rows[at : at + size])) for at in range(first, end, size)],
+            )
+            written += int(cursor.rowcount)
+        first = end
+    return written
 
 
 def _to_arrays(
@@ -233,16 +260,6 @@ def _to_array(column: Sequence[Value]) -> Array:
     if types == {bytes}:
         return "{" + ",".join([f'"\\\\x{value.hex()}"' for value in cast("Sequence[bytes]", column)]) + "}"
     return list(column)
-
-
-@cache
-def _number_marks(shared: int, own: int, rows: int) -> str:
-    """The numbered marks of SQLite's rows. The first ones stand for the shared values, and occur in every row."""
-    first = [f"?{number}" for number in range(1, shared + 1)]
-    return ", ".join(
-        f"({', '.join([*first, *(f'?{shared + row * own + number}' for number in range(1, own + 1))])})"
-        for row in range(rows)
-    )
 
 
 def _list_names(names: Sequence[str]) -> str:
