@@ -72,7 +72,7 @@ def gallery(browser: Browser, service: Any) -> Iterator[Callable[..., Page]]:
         context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.matrix)])
 def test_axe_finds_nothing_in_any_state(gallery: Callable[..., Page], scheme: str) -> None:
     page = gallery(color_scheme=scheme, viewport={"width": 1600, "height": 900})
     assert [stage.get_attribute("id") for stage in page.locator(".stage").all()] == [f"state-{name}" for name in STATES]
@@ -93,6 +93,7 @@ def test_each_frame_shows_the_state_it_is_named_after(gallery: Callable[..., Pag
     assert page.problems == []
 
 
+@pytest.mark.matrix
 def test_axe_finds_nothing_on_a_phone(gallery: Callable[..., Page]) -> None:
     page = gallery(viewport=PHONE, has_touch=True)
     wrong = {}

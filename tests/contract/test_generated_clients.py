@@ -70,6 +70,7 @@ def snake_case(name: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
+@pytest.mark.matrix
 def test_a_generated_python_client_calls_every_operation(
     document, document_file, bodies, service, project, thread_id, tmp_path, monkeypatch
 ):
@@ -105,6 +106,7 @@ def test_a_generated_python_client_calls_every_operation(
         assert not returns_json or response.parsed is not None, name
 
 
+@pytest.mark.matrix
 @pytest.mark.node
 def test_a_generated_typescript_client_calls_every_operation(
     document, document_file, bodies, service, project, thread_id, tmp_path

@@ -92,6 +92,7 @@ def test_the_service_works_behind_pgbouncer(database: str, start) -> None:
         wait_for(count_sealed, "the views to be counted")
 
 
+@pytest.mark.matrix
 def test_migrations_go_back_and_forth_behind_pgbouncer(database: str) -> None:
     """Among them is one that builds an index without a lock. Two processes begin at the same time."""
     scenarios.manage(("migrate", "analytics", "0015", "--verbosity=0"), {"DATABASE_URL": database})

@@ -213,6 +213,7 @@ def test_reads_come_from_the_replica_and_are_never_older_than_the_primary(replic
         assert search("zinc") == ["/zinc"], "a promoted server has rows of its own from now on"
 
 
+@pytest.mark.matrix
 def test_a_promoted_replica_is_followed_without_a_restart(replica: Replica, start):
     server = urlsplit(replica.primary)
     domain = scenarios.run(set_up, {"DATABASE_URL": replica.primary}).split()[0]

@@ -49,6 +49,7 @@ def test_a_crash_before_any_step_leaves_out_no_view_and_stores_none_twice(databa
     scenarios.run(archiving.crashes, database)
 
 
+@pytest.mark.matrix
 def test_a_crash_before_any_step_of_an_erasure_is_made_good(database):
     scenarios.run(archiving.crashes_in_changes, database)
 

@@ -418,6 +418,7 @@ def test_of_a_log_that_is_being_written_only_a_whole_last_line_is_read(make_proj
     assert imported(project, written(log, text)) == (later, 0), "an hour later, when nobody writes any more"
 
 
+@pytest.mark.matrix
 def test_a_log_may_be_cut_anywhere_and_completed_later(make_project, tmp_path):
     lines = "".join(combined(f"/{n}") for n in range(4))
     for cut in range(len(lines) // 2, len(lines), 7):

@@ -12,6 +12,7 @@ from analytics.models import Seal, Trail
 from analytics.reports import visitor_counts
 from tests.analytics.counting.history import brute, history, windows
 from tests.conftest import set_analytics
+from tests.variants import first_of
 
 
 def check(project, views, ranges):
@@ -40,7 +41,7 @@ def arrive(dice, project, views):
             sealer.seal()
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", first_of(range(25), 10))
 def test_counts_are_exact_whatever_comes_in_whichever_order(make_project, seed):
     dice = random.Random(seed)
     project, now = make_project().project, datetime.now(UTC)

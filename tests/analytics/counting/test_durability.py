@@ -56,6 +56,7 @@ def test_views_that_several_processes_send_count_once(own_database):
     scenarios.run(crashes.several_send_the_same, own_database)
 
 
+@pytest.mark.matrix
 def test_the_views_and_settings_of_an_older_database_are_kept(tmp_path, copy_database):
     scenarios.run(crashes.an_older_database, copy_database(tmp_path))
 
@@ -89,6 +90,7 @@ def test_views_that_a_process_of_the_release_before_stores_are_counted(own_datab
     scenarios.run(leases.stored_without_a_mark, own_database)
 
 
+@pytest.mark.matrix
 def test_projects_go_on_from_the_one_watermark_and_back(tmp_path, copy_database):
     scenarios.run(leases.from_one_watermark_to_many, copy_database(tmp_path))
 

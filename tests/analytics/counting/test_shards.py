@@ -41,6 +41,7 @@ def test_counts_are_exact_and_cells_the_same_however_often_the_number_of_shards_
     scenarios.run(crashes.shards_change, own_database)
 
 
+@pytest.mark.matrix
 def test_a_crash_after_any_statement_of_a_change_loses_and_doubles_nothing(own_database):
     scenarios.run(crashes.crashes_in_changes, own_database)
 

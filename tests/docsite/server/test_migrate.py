@@ -3,6 +3,8 @@
 import threading
 from pathlib import Path
 
+import pytest
+
 from tests import scenarios
 
 
@@ -24,6 +26,7 @@ def migrate_twice_at_once(database: dict[str, str]) -> None:
     assert failures == []
 
 
+@pytest.mark.matrix
 def test_two_migrations_at_once_both_succeed(tmp_path: Path) -> None:
     migrate_twice_at_once({"DATA_DIR": str(tmp_path)})
     assert (tmp_path / "migrate.lock").exists()

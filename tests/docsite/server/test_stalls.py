@@ -10,6 +10,7 @@ import pytest
 import websockets.sync.client
 
 from tests.conftest import NO_TLS, PATIENCE, Tenant, assert_error, question
+from tests.variants import first_of
 
 MIB = 1024 * 1024
 BLANKS = 31_900
@@ -93,7 +94,7 @@ def test_parts_on_a_socket(service, project, nobody_waits, part):
     assert event["type"] == ("error" if part == "{}" else "start")
 
 
-@pytest.mark.parametrize("is_socket", [False, True])
+@pytest.mark.parametrize("is_socket", first_of([True, False], 1))
 def test_32_large_bodies_at_once(service, project, nobody_waits, is_socket):
     """They are parsed and validated one at a time, beside the event loop and the threads of the database."""
     body = with_parts(PARTS[0])
@@ -157,6 +158,7 @@ def test_a_page_of_a_megabyte_in_one_block(model_service, service, make_project,
             assert ask(one, tenant, question("How do I install the parcel archive?")).status_code == 200
 
 
+@pytest.mark.matrix
 def test_the_memory_of_large_bodies_is_given_back(start, project):
     service = start.fresh()
     body = question("How do I install acme?", context=[{"type": "code", "value": "x", "path": "/install"}])

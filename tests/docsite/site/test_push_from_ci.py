@@ -79,6 +79,7 @@ def test_it_sends_only_what_changed_and_sums_up(service, tenant, checkout):
     assert PushedFile.objects.filter(source__project=tenant.project).count() == 3
 
 
+@pytest.mark.matrix
 def test_a_preview_that_takes_an_answer_away_fails_and_says_which(service, tenant, checkout, tmp_path):
     assert push(service, tenant, checkout).returncode == 0
     GoldenQuestion.objects.create(project=tenant.project, text=INSTALL, paths=["/install"])

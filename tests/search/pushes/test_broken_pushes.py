@@ -99,6 +99,7 @@ def test_a_killed_process_changes_nothing_and_the_push_says_so(own_service, tena
     assert not Document.every.filter(project=tenant.project).exclude(build="").exists()
 
 
+@pytest.mark.matrix  # that of a push alone stays
 def test_a_killed_service_changes_nothing(start, service, tenant):
     killed = start.fresh()
     push(killed, tenant, PAGES)
@@ -124,6 +125,7 @@ def test_a_client_that_leaves_ends_its_push(own_service, tenant):
     wait_for(lambda: source_of(tenant).state == "failed", "the source to be free")
 
 
+@pytest.mark.matrix
 def test_a_killed_preview_gives_the_source_back(own_service, tenant):
     push(own_service, tenant, PAGES)
     address = f"{own_service.url}/v1/sources/{tenant.project_id}/docs?preview=1"
@@ -138,6 +140,7 @@ def test_a_killed_preview_gives_the_source_back(own_service, tenant):
     assert (source_of(tenant).state, source_of(tenant).error) == ("done", "")
 
 
+@pytest.mark.matrix
 def test_two_pushes_at_once_wait_for_each_other(own_service, tenant):
     address = f"{own_service.url}/v1/sources/{tenant.project_id}/docs"
     reports: list[dict] = []
@@ -239,6 +242,7 @@ def test_a_body_that_another_server_has_stored_is_the_same(monkeypatch):
         asyncio.run(uploads.receive(AsyncRequestFactory().put("/v1/sources/x/docs", bytes(5_000_001))))
 
 
+@pytest.mark.matrix
 def test_a_large_body_takes_no_memory(own_service, tenant):
     put(own_service, tenant, tar(PAGES))
     files = {f"docs/{number}.bin": os.urandom(1_000_000) for number in range(60)} | PAGES

@@ -54,6 +54,7 @@ def test_a_push_says_what_changed_and_the_same_push_changes_nothing(service, ten
     assert paths(tenant) == {"/", "/new"}
 
 
+@pytest.mark.matrix
 def test_a_stream_of_unknown_length_is_a_body(service, tenant):
     packed = tar(PAGES)
     response = put(service, tenant, (packed[at : at + 100] for at in range(0, len(packed), 100)))
@@ -93,6 +94,7 @@ def test_a_preview_changes_nothing_and_says_which_questions_lose_their_answer(se
     assert PushedFile.objects.filter(source__project=tenant.project).count() == 2
 
 
+@pytest.mark.matrix
 def test_a_preview_of_a_new_source_stores_none(service, tenant):
     end = push(service, tenant, PAGES, preview="1")
     assert end["pages"]["added"] == ["/", "/install"]

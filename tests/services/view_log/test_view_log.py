@@ -177,6 +177,7 @@ def test_a_message_of_another_version_is_left_to_the_processes_that_know_it(site
     assert "cannot be stored" not in service.log.read_text()
 
 
+@pytest.mark.matrix
 def test_a_log_that_has_become_slow_is_used_again(site, http, nats):
     way = SlowNetwork("127.0.0.1", nats.port)
     site.environment["VIEW_LOG_URL"] = f"nats://127.0.0.1:{way.port}"
@@ -204,6 +205,7 @@ def test_a_full_log_refuses_views_and_loses_none(site, http, nats):
     site.check_all_stored_once()
 
 
+@pytest.mark.matrix
 def test_a_cluster_that_loses_a_node_goes_on(site, http):
     ports = [free_port() for _ in range(3)]
     routes = ", ".join(f'"nats://127.0.0.1:{port}"' for port in ports)

@@ -1,0 +1,13 @@
+"""Parameters of tests, of which `make test` takes the first ones and `make matrix` the others."""
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+import pytest
+
+
+def first_of(values: Iterable[Any], kept: int) -> list[Any]:
+    """All values as parameters; those after the first `kept` have the marker `matrix`."""
+    rest = iter(values)
+    return [*islice(rest, kept), *(pytest.param(value, marks=pytest.mark.matrix) for value in rest)]
