@@ -30,7 +30,7 @@ class Env(BaseSettings):
     """The settings a self-hoster can change, read from the environment."""
 
     model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore")
-    # Django asks each value of `settings` for this, and pydantic takes 3 microseconds to say that it is missing.
+    # Django looks for this on a setting each time it is read. Pydantic takes 3 microseconds to say that it is missing.
     _mask_wrapped: ClassVar[bool] = True
 
     secret_key: str = Field(

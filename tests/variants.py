@@ -1,4 +1,4 @@
-"""Parameters of tests, of which `make test` takes the first ones and `make matrix` the others."""
+"""Split the parameters of a test: the first ones run in `make test`, the others in `make matrix`."""
 
 from collections.abc import Iterable
 from itertools import islice

@@ -30,7 +30,7 @@ MAX_WAITING = 1_000  # views that are not queued yet; further ones are lost
 _PAGE = "pages:page"
 _TYPES = ("text/html", "text/markdown", "text/plain")
 _tasks: "set[asyncio.Task[None]]" = set()  # that queue views
-_no_project_until = 0.0  # by the monotonic clock: until then, no view asks the database for the project of the site
+_no_project_until = 0.0  # monotonic time; until then the site is taken to have no project
 
 
 @async_only_middleware
@@ -78,13 +78,20 @@ async def _record(request: HttpRequest) -> None:
 
 
 def _try_send(request: HttpRequest) -> bool:
-    """Queue the view in the event loop. Returns False if that needs the database."""
-    if hasattr(request, "user"):  # who it is, only the database knows
+    """Queue the view without the database, as for pages of the cache. False if the database is needed.
+
+    True also if the site has no project, or after an unforeseen error: the page is sent all the same.
+    """
+    if hasattr(request, "user"):  # it came through the middleware: whether this is staff, only the database knows
         return False
-    if time.monotonic() < _no_project_until:
+    try:
+        project = find_cached_project(settings.ENV.site_domain)
+        if project is None:
+            return time.monotonic() < _no_project_until
+        return recording.try_send(project, _observe(request)) is not None
+    except Exception:
+        logger.exception("A page view could not be stored.")
         return True
-    project = find_cached_project(settings.ENV.site_domain)
-    return project is not None and recording.try_send(project, _observe(request)) is not None
 
 
 def _send(request: HttpRequest) -> None:

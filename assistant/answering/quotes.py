@@ -100,9 +100,9 @@ def _drop_empty_titles(section: Sequence[str]) -> list[str]:
 def _find_start(section: Sequence[str], terms: Sequence[Collection[str]], weights: TermWeights, max_words: int) -> int:
     """Find the block to begin with: the first one, or the introduction of others that match much better.
 
-    `terms` are those of each block.
+    `terms`: the terms of each block, in the order of `section`.
     """
-    held = [weights.keys() & some for some in terms]
+    held = [weights.keys() & terms_of_block for terms_of_block in terms]
     matches = [_score_window(section[start:], held[start:], weights, max_words) for start in range(len(section))]
     best = max(range(len(section)), key=lambda start: (matches[start], -start))
     if matches[best] < MIN_GAIN * matches[0] or not matches[best]:
@@ -184,18 +184,20 @@ def _find_best_sentence(query: str, hit: Hit, quote_blocks: Sequence[str]) -> st
             factors.append(0.5 if len(sentence.split()) < MIN_SENTENCE_WORDS else factor)
     terms = _terms_of(sentences, hit)
     weights = _weigh_terms(query, hit, terms)
-    scores = [_score(weights, some) * factor for some, factor in zip(terms, factors, strict=True)]
+    scores = [
+        _score(weights, terms_of_sentence) * factor for terms_of_sentence, factor in zip(terms, factors, strict=True)
+    ]
     return sentences[scores.index(max(scores))] if scores else ""
 
 
 def _terms_of(pieces: Iterable[str], hit: Hit) -> list[Sequence[str]]:
-    """The terms of each piece of a passage. To find them costs more than all that is done with them."""
+    """The terms of each piece of a passage. Finding them is the slow part: call it once for each piece."""
     return [analysis.terms(piece, hit.language or "en") for piece in pieces]
 
 
 def _weigh_terms(query: str, hit: Hit, terms_of_pieces: Sequence[Sequence[str]]) -> TermWeights:
     """Weigh the terms of the query that occur in the pieces: log(1 + pieces / pieces with the term)."""
-    (wanted,) = map(frozenset, _terms_of([" ".join(analysis.content_words(query))], hit))
+    wanted = frozenset(_terms_of([" ".join(analysis.content_words(query))], hit)[0])
     counts = Counter(term for terms in terms_of_pieces for term in wanted.intersection(terms))
     return {term: math.log1p(len(terms_of_pieces) / count) for term, count in counts.items()}
 

@@ -31,7 +31,10 @@ class Dependency:
             logger.error("%s does not work: %s. The next line follows when it works again.", self.name, reason)
 
     def claim_attempt(self) -> bool:
-        """Whether to ask it, for callers who can do without: all while it works, then one every five seconds."""
+        """Whether to ask it, for callers who can do without.
+
+        True for all while it works. While it is away, True for one caller every five seconds, who must then try.
+        """
         if self.is_available:
             return True
         with self._lock:

@@ -30,8 +30,9 @@ Array = str | list[Any]  # for PostgreSQL
 
 NO_ANSWER = "the database did not answer in time"
 _SQLITE_VALUES = 900  # in one statement; old versions accept 999
-_SQLITE_FEW = 8  # rows of a statement, for the rest that does not fill so many values
-_GROUP = "number_of_group"  # a name that no table of ours has
+_SQLITE_FEW = 8  # rows of a smaller statement, for what is left over
+_MIN_SHARED_ROWS = 50  # fewer are inserted faster with all their values
+_GROUP = "number_of_group"  # a column of our temporary tables; no other table has this name
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ def insert_groups(
     """Insert rows like `insert`, of which many have the same values in the columns `shared`.
 
     `groups` maps these values to the other values of the rows. To hand a value to the database takes longer than to
-    store it, so a shared one is handed over once.
+    store it, so a shared one is handed over once. Call it in a transaction, as `insert`.
     """
     into = f"INTO {_list_names([table])} ({_list_names([*shared, *columns])})"
     on_conflict = on_conflict and f"ON CONFLICT {on_conflict}"
@@ -186,31 +187,33 @@ def insert_groups(
             cursor.execute(f"INSERT {into} SELECT {names} FROM {source} {on_conflict}", arrays)
             return int(cursor.rowcount)
         # FAIL: with the default ABORT, SQLite would copy each page before, to be able to undo it.
-        statement = f"INSERT OR FAIL {into} {{}} {on_conflict}"
-        if not shared:
-            return _execute_with_rows(cursor, statement.format("VALUES {}"), groups.get((), ()))
-        with _shared_values(cursor, shared, list(groups)) as shared_table:
-            own = ", ".join(f"own.column{number}" for number in range(1, len(columns) + 1))
-            source = (
-                f"SELECT {_list_names(shared)}, {own} FROM (VALUES {{}}) AS own CROSS JOIN {shared_table} "
-                f"WHERE {_GROUP} = own.column{len(columns) + 1}"
+        insert_into = f"INSERT OR FAIL {into}"
+        if not shared or sum(map(len, groups.values())) < max(_MIN_SHARED_ROWS, 2 * len(groups)):
+            rows = [(*values, *row) for values, rows_of_group in groups.items() for row in rows_of_group]
+            return _execute_with_rows(cursor, f"{insert_into} VALUES", rows, on_conflict)
+        with _temporary_table(cursor, shared, list(groups)) as shared_table:
+            own_columns = ", ".join(f"own.column{number}" for number in range(1, len(columns) + 1))
+            return _execute_with_rows(
+                cursor,
+                f"{insert_into} SELECT {_list_names(shared)}, {own_columns} FROM (VALUES",
+                [(*row, number) for number, rows_of_group in enumerate(groups.values()) for row in rows_of_group],
+                f") AS own CROSS JOIN {shared_table} WHERE {_GROUP} = own.column{len(columns) + 1} {on_conflict}",
             )
-            rows = [(*row, number) for number, some in enumerate(groups.values()) for row in some]
-            return _execute_with_rows(cursor, statement.format(source), rows)
 
 
 @contextmanager
-def _shared_values(cursor: CursorWrapper, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> Iterator[str]:
-    """Have a temporary table of SQLite with these rows, numbered from 0. Yields its quoted name."""
-    name = f"temp.{_list_names(['_'.join(['shared', *columns])])}"
+def _temporary_table(cursor: CursorWrapper, columns: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
+    """Yields the quoted name of a temporary table (SQLite) that holds these rows, numbered from 0."""
+    name = f"temp.{_list_names(['shared ' + ','.join(columns)])}"
     cursor.execute(f"CREATE TABLE IF NOT EXISTS {name} ({_GROUP} INTEGER PRIMARY KEY, {_list_names(columns)})")
-    _execute_with_rows(cursor, f"INSERT INTO {name} VALUES {{}}", [(number, *row) for number, row in enumerate(rows)])
+    cursor.execute(f"DELETE FROM {name}")  # of a failure that was not rolled back
+    _execute_with_rows(cursor, f"INSERT INTO {name} VALUES", [(number, *row) for number, row in enumerate(rows)])
     yield name
-    cursor.execute(f"DELETE FROM {name}")  # after an error, the rollback of the transaction does it
+    cursor.execute(f"DELETE FROM {name}")
 
 
-def _execute_with_rows(cursor: CursorWrapper, statement: str, rows: Sequence[Row]) -> int:
-    """Execute a statement of SQLite, with many of the rows at a time in the place of `{}`.
+def _execute_with_rows(cursor: CursorWrapper, before: str, rows: Sequence[Row], after: str = "") -> int:
+    """Run an SQLite statement for all rows, many at a time: their marks stand between its two parts.
 
     Returns how many rows it wrote.
     """
@@ -221,7 +224,7 @@ def _execute_with_rows(cursor: CursorWrapper, statement: str, rows: Sequence[Row
         if first < end:
             marks = ", ".join([f"({', '.join(['?'] * width)})"] * size)
             cursor.executemany(
-                statement.format(marks),
+                f"{before} {marks} {after}",
                 [tuple(chain.from_iterable(rows[at : at + size])) for at in range(first, end, size)],
             )
             written += int(cursor.rowcount)

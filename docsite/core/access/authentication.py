@@ -52,7 +52,7 @@ class _TtlCache:
     def get(self, key: Any, load: Callable[[], Any]) -> Any:
         """The cached value, otherwise the result of `load`. None is not cached.
 
-        While the database is away, an older value serves where `allow_stale` permits it.
+        While the database is away, a stale value serves where `allow_stale` permits it.
         """
         now = time.monotonic()
         value = self.peek(key)
@@ -75,7 +75,7 @@ class _TtlCache:
             if len(self._values) > 10_000:
                 self._values.clear()
             if value is None:
-                self._values.pop(key, None)  # an old one must not come back
+                self._values.pop(key, None)  # a stale one must not come back
             else:
                 self._values[key] = (now, value)
         return value
@@ -118,7 +118,7 @@ def project_by_domain(domain: str) -> Project | None:
 
 
 def find_cached_project(domain: str) -> Project | None:
-    """The project of a domain if it was read within `CACHE_SECONDS`. For the event loop: it asks no database."""
+    """The project of a domain if it is cached and at most `CACHE_SECONDS` old. The event loop may call it."""
     project: Project | None = ttl_cache.peek(("domain", domain))
     return project
 

@@ -78,7 +78,7 @@ def spend(*charges: Charge) -> list[Usage]:
     organization = next((int(key) for limit, key in charges if limit.by_organization), limit_use.SERVICE)
     for limit, key in charges:
         count, _ = limit.window()
-        usage = _usage(limit, key, increment=True) if _is_store_worth_trying(limit) else None
+        usage = _usage(limit, key, increment=True) if _may_ask_store(limit) else None
         if usage is None:
             if not limit.fail_open:
                 raise Unavailable("The limit store does not answer. Try again shortly.")
@@ -112,8 +112,11 @@ def peek(*charges: Charge) -> list[Usage]:
     ]
 
 
-def _is_store_worth_trying(limit: Limit) -> bool:
-    """Whether to ask the store. A database that hangs would cost seconds each request that can do without."""
+def _may_ask_store(limit: Limit) -> bool:
+    """Whether to ask the store. A database that hangs would cost seconds each request that can do without.
+
+    It may claim an attempt: then ask.
+    """
     can_do_without = limit.fail_open and context.allows_stale.get() and not settings.ENV.redis_url
     return not can_do_without or availability.database.claim_attempt()
 

@@ -19,7 +19,7 @@ MAX_HEADING = 1000  # characters; a longer line could take long to parse
 _HEADING = re.compile(r"(?m)^[^\S\n]*(?:#{1,6}[^\S\n]|(?:=+|-+)[^\S\n]*$)")  # matches any line that may be one
 _TITLE = re.compile(r"(?m)^ {0,3}(?:#[ \t]+\S.*|=+[ \t]*)$")
 _LINE_END = re.compile(r"\r\n?|\n")
-_CODE_BEGINS = frozenset("`~ \t\r")  # any other character begins a block that is no code
+_CODE_STARTS = frozenset("`~ \t\r")  # a block that begins with any other character is no code
 
 
 class Heading(NamedTuple):
@@ -142,7 +142,7 @@ def blocks(lines: list[str]) -> list[str]:
 
 def is_code(block: str) -> bool:
     """Whether a block is fenced or indented code."""
-    if block.lstrip("\n")[:1] not in _CODE_BEGINS:
+    if block.lstrip("\n")[:1] not in _CODE_STARTS:
         return False
     return next((token.type in ("fence", "code_block") for token in parse(block)), False)
 

@@ -63,9 +63,11 @@ def test_rows_are_inserted_all_or_none(make_project):
     assert Page.objects.filter(project=project).count() == 1000
 
 
-def test_rows_of_a_group_get_the_values_that_they_share(make_project):
+# Some fill no statement of many rows, and few rows are inserted with all their values.
+@pytest.mark.parametrize("counts", [(1, 20, 1000), (1, 1, 3)])
+def test_rows_of_a_group_get_the_values_that_they_share(make_project, counts):
     projects = [make_project().project.pk for _ in range(3)]
-    counts = dict(zip(projects, (1, 20, 1000), strict=True))  # some fill no statement of many rows
+    counts = dict(zip(projects, counts, strict=True))
     wanted = {(pk, n, f"/{pk}/{n}") for pk, count in counts.items() for n in range(1, count + 1)}
     groups = {(pk,): [(n, f"/{pk}/{n}") for n in range(1, count + 1)] for pk, count in counts.items()}
     stored = Page.objects.filter(project__in=projects)
@@ -76,6 +78,11 @@ def test_rows_of_a_group_get_the_values_that_they_share(make_project):
     with transaction.atomic():
         assert insert_groups(Page._meta.db_table, *columns, groups) == len(wanted)
     assert set(stored.values_list("project", "number", "path")) == wanted
+    with pytest.raises(IntegrityError), transaction.atomic():
+        insert_groups(Page._meta.db_table, *columns, groups)
+    stored.delete()
+    with transaction.atomic():
+        assert insert_groups(Page._meta.db_table, *columns, groups) == len(wanted), "a failure leaves nothing behind"
 
 
 def test_a_visitor_stays_the_same_from_release_to_release():

@@ -1,5 +1,6 @@
-"""The views of this service's own pages are queued without waiting for the database, where nothing is asked of it."""
+"""Views of the service's own pages are queued without a thread when all that they need is cached."""
 
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,6 +25,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(function.__name__)
         return in_db(function)
 
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)  # caches do not expire
     monkeypatch.setattr(middleware, "in_db", note)
     monkeypatch.setattr(middleware, "_no_project_until", 0.0)
     authentication.ttl_cache.clear()
@@ -64,3 +67,20 @@ def test_a_site_without_a_project_is_looked_up_seldom(
     monkeypatch.setattr(middleware, "_no_project_until", 0.0)  # as later
     open_page("/first")
     assert asked == ["_send", "_send"]
+
+
+def test_a_mistake_of_ours_does_not_change_the_page(
+    make_project: Any, settings: Any, asked: list[str], monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    """The view is lost, and the log says so."""
+    tenant = make_project()
+    settings.ENV = settings.ENV.model_copy(update={"site_domain": tenant.domain})
+    open_page("/first")
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(writer, "submit", fail)
+    open_page("/second")
+    assert "A page view could not be stored." in caplog.text
+    assert asked == ["_send"]

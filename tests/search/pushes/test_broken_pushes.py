@@ -99,7 +99,7 @@ def test_a_killed_process_changes_nothing_and_the_push_says_so(own_service, tena
     assert not Document.every.filter(project=tenant.project).exclude(build="").exists()
 
 
-@pytest.mark.matrix  # that of a push alone stays
+@pytest.mark.matrix  # `make test` kills only the process of a push
 def test_a_killed_service_changes_nothing(start, service, tenant):
     killed = start.fresh()
     push(killed, tenant, PAGES)
