@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db import connection
 
-from analytics.counting.cells import Ints
+from analytics.counting.cells import Ints, sort_unique
 from analytics.models import ViewKeys
 from docsite.core.postgresql import primary
 from docsite.core.sized_cache import SizedCache
@@ -61,7 +61,7 @@ class ProjectKeys:
                 self.runs.clear()
             if stored:
                 kept = [_NO_KEYS, *(keys for _, keys in stored[ends[-1] if ends else 0 :])]
-                self.add(stored[-1][0], np.unique(np.concatenate(kept)))
+                self.add(stored[-1][0], sort_unique(*kept))
             if len(stored) < _RUNS_OF_A_QUERY:
                 return
 

