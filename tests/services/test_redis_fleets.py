@@ -47,12 +47,12 @@ def cluster(tmp_path_factory) -> Iterator[str]:
 def sentinel(tmp_path_factory) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Address of a primary with a replica behind a Sentinel, and the primary's process."""
     primary_port, replica_port, port = free_port(), free_port(), free_port()
-    primary = start_redis(primary_port)
-    replica = start_redis(
-        replica_port, "--replicaof", "127.0.0.1", str(primary_port), "--repl-diskless-sync-delay", "0"
-    )
+    folder: Path = tmp_path_factory.mktemp("sentinel")  # a replica writes what it gets into its folder
+    primary = start_redis(primary_port, "--dir", str(folder))
+    copying = ("--replicaof", "127.0.0.1", str(primary_port), "--repl-diskless-sync-delay", "0")
+    replica = start_redis(replica_port, *copying, "--dir", str(folder))
     wait_for(lambda: "master_link_status:up" in cli(replica_port, "info", "replication"), "the replica")
-    settings: Path = tmp_path_factory.mktemp("sentinel") / "sentinel.conf"
+    settings = folder / "sentinel.conf"
     settings.write_text(
         f"port {port}\nbind 127.0.0.1\nsentinel monitor documentation 127.0.0.1 {primary_port} 1\n"
         "sentinel down-after-milliseconds documentation 500\n"
