@@ -73,6 +73,8 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
         return _quote_excerpt(hit, is_cut=True)
     while len(chosen) > 1 and (chosen[-1].rstrip().endswith(":") or _is_title(chosen[-1])):
         chosen.pop()  # it leads to what is not quoted
+    if is_cut and chosen[-1].rstrip().endswith(":"):
+        chosen[-1] = chosen[-1].rstrip()[:-1] + " …"
     return Quote(chosen, _find_best_sentence(query, hit, chosen), is_cut)
 
 

@@ -21,6 +21,7 @@ from docsite.site.navigation import list_paths
 SECONDS = 10.0  # after which a page is rendered again: whether its project exists may have changed
 MAX_RESPONSES = 512
 _GZIP = re.compile(r"\bgzip\b")
+_OF_A_BODY = (b"content-length", b"content-type", b"content-encoding")
 
 Headers = list[tuple[bytes, bytes]]
 Scope = dict[str, Any]
@@ -30,11 +31,10 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class _Response(NamedTuple):
-    """A stored response, its ETag without the mark of a compressed one, and when it is too old."""
+    """A stored response, and when it is too old."""
 
     headers: Headers
     body: bytes
-    tag: str
     until: float
 
 
@@ -58,16 +58,14 @@ class PageCache:
         host = request.META.get("HTTP_HOST", "")
         key = (scope["path"], scope["scheme"], host, wants_markdown(request), accepts_gzip)
         found = self._responses.get(key)
+        known_tags = request.META.get("HTTP_IF_NONE_MATCH", "")
         if found is None or found.until < time.monotonic():
-            return await self._render(key, scope, receive, send)
+            return await self._render(key, known_tags, scope, receive, send)
         self._responses.move_to_end(key)
         await record_view(request)
-        is_known = found.tag and found.tag in request.META.get("HTTP_IF_NONE_MATCH", "")
-        headers = [pair for pair in found.headers if not (is_known and pair[0].lower().startswith(b"content-"))]
-        await send({"type": "http.response.start", "status": 304 if is_known else 200, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if is_known else found.body})
+        await _respond(found.headers, found.body, known_tags, send)
 
-    async def _render(self, key: tuple[Any, ...], scope: Scope, receive: Receive, send: Send) -> None:
+    async def _render(self, key: tuple[Any, ...], known_tags: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the handler respond, and store a response that every reader may get."""
         headers: Headers = []
         body = b""
@@ -77,19 +75,31 @@ class PageCache:
             nonlocal status, headers, body
             if message["type"] == "http.response.start":
                 status, headers = message["status"], list(message["headers"])
-            else:
+                if status == 200:  # it waits for the body, and may become a 304
+                    return
+            elif status == 200:
                 body += message.get("body", b"")
-                if status == 200 and not message.get("more_body"):
+                if not message.get("more_body"):
                     self._store(key, headers, body)
+                    await _respond(headers, body, known_tags, send)
+                return
             await send(message)
 
         await self.pages(scope, receive, send_and_keep)
 
     def _store(self, key: tuple[Any, ...], headers: Headers, body: bytes) -> None:
-        values = {name.lower(): value for name, value in headers}
-        if b"set-cookie" in values:
+        if any(name.lower() == b"set-cookie" for name, _ in headers):
             return
-        tag = values.get(b"etag", b"").decode("latin-1").removeprefix("W/")
-        self._responses[key] = _Response(headers, body, tag, time.monotonic() + SECONDS)
+        self._responses[key] = _Response(headers, body, time.monotonic() + SECONDS)
         while len(self._responses) > MAX_RESPONSES:
             self._responses.popitem(last=False)
+
+
+async def _respond(headers: Headers, body: bytes, known_tags: str, send: Send) -> None:
+    """Send a page with status 200, or 304 without a body to a client that has it: `known_tags` is `If-None-Match`."""
+    tag = next((value.decode("latin-1") for name, value in headers if name.lower() == b"etag"), "")
+    is_known = bool(tag) and (tag.removeprefix("W/") in known_tags or known_tags.strip() == "*")
+    if is_known:
+        headers = [pair for pair in headers if pair[0].lower() not in _OF_A_BODY]
+    await send({"type": "http.response.start", "status": 304 if is_known else 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if is_known else body})

@@ -179,17 +179,21 @@ def _check_structure(raw: bytes) -> None:
         raise BadRequest(f"body: more than {MAX_DEPTH} levels of nesting")
 
 
-def _check_text(value: Any, where: str = "body") -> None:
-    """Refuse text that a database or UTF-8 cannot hold. It can only come from `\\u` escapes."""
+def _check_text(value: Any, place: tuple[str | int, ...] = ()) -> None:
+    """Refuse text that a database or UTF-8 cannot hold. It can only come from `\\u` escapes.
+
+    `place` has the keys and indexes that lead to the value.
+    """
     if isinstance(value, str):
-        if "\x00" in value:
-            raise BadRequest(f"{where}: contains a NUL character")
+        fault = "a NUL character" if "\x00" in value else ""
         if _HALF_OF_A_PAIR.search(value):
-            raise BadRequest(f"{where}: contains half of a surrogate pair")
+            fault = "half of a surrogate pair"
+        if fault:
+            raise BadRequest(f"{'.'.join(map(str, place)) or 'body'}: contains {fault}")
     elif isinstance(value, dict):
         for key, item in value.items():
-            _check_text(key, where)
-            _check_text(item, key[:40])
+            _check_text(key, place)
+            _check_text(item, (*place, key[:40]))
     elif isinstance(value, list):
-        for item in value:
-            _check_text(item, where)
+        for number, item in enumerate(value):
+            _check_text(item, (*place, number))

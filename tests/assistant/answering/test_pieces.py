@@ -61,6 +61,14 @@ def test_a_quote_starts_where_the_question_is_answered_and_keeps_code_whole():
     assert quote.is_cut
 
 
+def test_a_quote_does_not_end_by_leading_to_what_is_left_out():
+    words = " ".join(["acme"] * 8)
+    body = f"Acme decides what to do with {words}. Before you decide:\n\n- one\n- two\n"
+    quote = choose_quote("what does acme decide", hit(body=body), 10, 10)
+    assert quote.is_cut
+    assert quote.blocks[-1].endswith("Before you decide …")
+
+
 def test_a_quote_starts_at_the_beginning_unless_other_blocks_match_much_better():
     beginning = "Acme keeps its cache in a folder. " + "Each project has its own. " * 12
     later = "The cache of acme is cleared by hand. " * 9

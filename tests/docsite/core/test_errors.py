@@ -114,6 +114,14 @@ def test_a_bad_body_is_a_400_with_the_reason(http, service, project, body):
     assert assert_error(response, 400)["details"]
 
 
+def test_text_that_no_database_holds_is_found_where_it_is(http, service, project):
+    for text, fault in (("\0", "a NUL character"), ("\ud800", "half of a surrogate pair")):
+        body = json.dumps({"views": [{"id": "a"}, {"id": text}]})
+        headers = {**project.admin, "Content-Type": "application/json"}
+        response = http.post(f"{service.url}/v1/collect/{project.project_id}/views", content=body, headers=headers)
+        assert assert_error(response, 400)["details"] == [f"views.1.id: contains {fault}"]
+
+
 def test_pages_may_send_smaller_bodies_only(http, service, project):
     response = http.post(
         f"{service.url}/discovery/v1/view/{project.domain}",

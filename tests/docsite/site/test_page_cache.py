@@ -139,5 +139,34 @@ async def test_only_good_responses_are_stored_and_not_for_long(monkeypatch: pyte
     assert await count() == 1, "the oldest is forgotten"
 
 
+@pytest.mark.parametrize(("known_tags", "status"), [('"a"', 304), ('W/"a", "b"', 304), ("*", 304), ('"b"', 200)])
+async def test_whether_a_client_has_the_page_does_not_depend_on_the_cache(
+    monkeypatch: pytest.MonkeyPatch, known_tags: str, status: int
+) -> None:
+    """The headers of a 304 are those of the page but for what describes a body."""
+    monkeypatch.setattr("docsite.site.page_cache.record_view", nothing)
+    kept = [(b"ETag", b'W/"a"'), (b"Content-Security-Policy", b"x")]
+
+    async def pages(scope: Any, receive: Any, send: Any) -> None:
+        headers = [*kept, (b"Content-Type", b"text/html"), (b"Content-Length", b"4")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"pa", "more_body": True})
+        await send({"type": "http.response.body", "body": b"ge"})
+
+    cache = PageCache(pages)
+    scope = {"type": "http", "method": "GET", "path": "/quickstart", "scheme": "http", "query_string": b""}
+    for _ in range(2):
+        sent: list[Any] = []
+
+        async def keep(message: Any, sent: list[Any] = sent) -> None:
+            sent.append(message)
+
+        await cache({**scope, "headers": [(b"if-none-match", known_tags.encode())]}, nothing, keep)
+        start, end = sent
+        assert (start["status"], end["body"]) == (status, b"page" if status == 200 else b"")
+        assert start["headers"][: len(kept)] == kept
+        assert (len(start["headers"]) == len(kept)) is (status == 304)
+
+
 async def nothing(*_: Any) -> None:
     """Accept a message."""
