@@ -119,7 +119,7 @@ def test_text_that_no_database_holds_is_found_where_it_is(http, service, project
         body = json.dumps({"views": [{"id": "a"}, {"id": text}]})
         headers = {**project.admin, "Content-Type": "application/json"}
         response = http.post(f"{service.url}/v1/collect/{project.project_id}/views", content=body, headers=headers)
-        assert assert_error(response, 400)["details"] == [f"views.1.id: contains {fault}"]
+        assert assert_error(response, 400)["details"] == [{"message": f"views.1.id: contains {fault}"}]
 
 
 def test_pages_may_send_smaller_bodies_only(http, service, project):
