@@ -15,12 +15,7 @@ from django.utils.decorators import async_only_middleware
 
 from analytics.collecting import recording
 from analytics.collecting.requests import observe, prefetch_purpose
-from docsite.core.access.authentication import (
-    CACHE_SECONDS,
-    allow_stale,
-    find_cached_project,
-    project_by_domain,
-)
+from docsite.core.access.authentication import CACHE_SECONDS, allow_stale, find_cached_project, project_by_domain
 from docsite.core.db import in_db
 
 logger = logging.getLogger(__name__)

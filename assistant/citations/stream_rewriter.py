@@ -226,9 +226,10 @@ class StreamRewriter(ABC):
         return True
 
     def _is_table_somewhere(self, line: block_scanner.Line, start: str, header: str) -> bool:
-        """Whether renderers disagree about a line and the one above: some see a table, others no table or other cells.
+        """Whether some Markdown renderers read this line and the one above as a table, and others do not.
 
-        For example, some look for tables before lists, quotes and headings.
+        Renderers look for blocks in different orders: some find tables before lists, quotes and headings. Also true
+        where all see a table, but with other cells.
         """
         row = start.lstrip(_MARKERS)
         if line.kind == "rule":

@@ -222,7 +222,9 @@ def name_of(text: str) -> str:
 
 
 def content_name_of(text: str, language: str = "en") -> str:
-    """The stems of a text's words as one word, without stop words; empty if that leaves fewer than two words.
+    """A key that is the same for texts that differ only in stop words and endings: the joined stems of the other words.
+
+    Empty if fewer than two words are left.
 
     >>> content_name_of("How do I install a package?") == content_name_of("Installing packages")
     True

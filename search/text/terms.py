@@ -80,7 +80,7 @@ class Query:
 
     @property
     def names(self) -> list[str]:
-        """The facets of the sections whose name is just what the reader typed, apart from stop words and endings."""
+        """Facets for finding the sections whose heading is the query, exactly or apart from stop words and endings."""
         return [facet("n", name) for name in (self.name, *self.content_names) if name]
 
     @property

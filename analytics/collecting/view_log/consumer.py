@@ -1,4 +1,4 @@
-"""The thread that writes the views of the log to the database.
+"""A thread that takes page views from the view log and stores them in the database.
 
 Each process with background work has one. The stream gives each message to one of them.
 """

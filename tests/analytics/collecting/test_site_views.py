@@ -42,7 +42,7 @@ def open_page(path: str, **more: Any) -> None:
 
 
 def test_only_the_first_view_of_a_site_needs_a_thread(make_project: Any, settings: Any, asked: list[str]) -> None:
-    """And one of a request whose user is not known yet."""
+    """A request that carries a user needs a thread, too: only the database knows whether that is staff."""
     tenant = make_project()
     settings.ENV = settings.ENV.model_copy(update={"site_domain": tenant.domain})
     for path in ("/first?utm_source=x", "/second"):

@@ -143,7 +143,7 @@ async def test_only_good_responses_are_stored_and_not_for_long(monkeypatch: pyte
 async def test_whether_a_client_has_the_page_does_not_depend_on_the_cache(
     monkeypatch: pytest.MonkeyPatch, known_tags: str, status: int
 ) -> None:
-    """The headers of a 304 are those of the page but for what describes a body."""
+    """A 304 has the headers of the page, without those that describe its body: length, type and encoding."""
     monkeypatch.setattr("docsite.site.page_cache.record_view", nothing)
     kept = [(b"ETag", b'W/"a"'), (b"Content-Security-Policy", b"x")]
 
