@@ -21,6 +21,7 @@ from assistant.models import AssistantSettings, Message, QuestionGroup
 from assistant.passage_search import PassageSearch
 from assistant.question import Question
 from assistant.question_groups.pins import find_pin
+from assistant.upstream import formats
 from docsite.core.db import has_row
 from docsite.core.tenants.models import Project
 from search.hits import Filters
@@ -67,7 +68,10 @@ def ask_due(should_stop: Callable[[], bool] = lambda: False) -> int:
 
 
 def ask(project: Project, text: str, *, with_model: bool = True) -> Outcome:
-    """Answer a question as for a reader, and store nothing. Its tokens count towards the project's daily limit."""
+    """Answer a question as for a reader, and store nothing. Its tokens count towards the project's daily limit.
+
+    Call it in a thread of background work: a request would lose its connections to model servers.
+    """
     owner_settings = AssistantSettings.for_project(project)
     pinned = find_pin(project, text, Filters())
     question = replace(Question(text, settings=owner_settings.to_answer_settings()), pinned=pinned)
@@ -76,8 +80,11 @@ def ask(project: Project, text: str, *, with_model: bool = True) -> Outcome:
     async def answer() -> Outcome:
         outcome = Outcome()
         retriever = PassageSearch(project, wrap=sync_to_async)  # this thread already has a database connection
-        async for _ in pipeline.answer(question, UnstoredConversation(project), retriever, models, outcome):
-            pass
+        try:
+            async for _ in pipeline.answer(question, UnstoredConversation(project), retriever, models, outcome):
+                pass
+        finally:
+            await formats.close()  # the event loop is that of this call
         return outcome
 
     return async_to_sync(answer)()

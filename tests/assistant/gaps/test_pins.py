@@ -1,12 +1,14 @@
 """Readers get a pinned answer to every question of its group. The service asks fixed questions again."""
 
+import gc
 from typing import Any
 
+import aiohttp
 import httpx
 import pytest
 
 from tests.assistant.gaps.conftest import AddAnswer
-from tests.conftest import PATIENCE, Service, Tenant, question
+from tests.conftest import PATIENCE, Service, Tenant, Upstream, question
 
 TEXT = "Keys are rotated **under Keys**. See [the forum](https://forum.example/keys) <script>alert(1)</script>"
 
@@ -92,3 +94,18 @@ def test_what_is_fixed_is_asked_again_at_each_new_index(project: Tenant, group: 
     own.delete()
     reindex(project.project)
     assert ask() == (True, "refused", None)
+
+
+def test_a_model_is_asked_and_its_connection_closed(
+    monkeypatch: pytest.MonkeyPatch, project: Tenant, upstream: Upstream
+) -> None:
+    """Each question has an event loop of its own, whose connections would stay in memory with it."""
+    from assistant import model_chain
+    from assistant.answering.pipeline import ModelChain
+    from assistant.gaps import repetition
+    from assistant.upstream import Model
+
+    model = Model(f"{upstream.url}/v1", "fake-1", "sk-secret")
+    monkeypatch.setattr(model_chain, "choose_models", lambda *of: ModelChain((model,)))
+    assert repetition.ask(project.project, "How do I install acme?").rung == "model"
+    assert not [one for one in gc.get_objects() if type(one) is aiohttp.ClientSession and not one.closed]
