@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from analytics.feedback import events
-from analytics.feedback.schemas import FeedbackIn
 from analytics.models import AnalyticsSettings, Feedback
 from assistant.models import Message
 from assistant.question_groups import thumbs
@@ -18,8 +17,11 @@ from docsite.core.http.errors import BadRequest, NotFound
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.retention import list_cutoffs
 
+if TYPE_CHECKING:
+    from analytics.feedback.schemas import FeedbackIn
 
-def record(project: Project, feedback: FeedbackIn, source: str = "") -> None:
+
+def record(project: Project, feedback: "FeedbackIn", source: str = "") -> None:
     """Store feedback; it is committed when this returns. New feedback on the same answer or id replaces the old row.
 
     The row keeps the status that the owner set. `source` replaces that of the feedback, where readers cannot choose

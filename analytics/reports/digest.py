@@ -4,7 +4,6 @@ from datetime import datetime
 
 from django.urls import reverse
 
-from analytics.reports import visitor_counts
 from docsite.core.notifications import digest
 from docsite.core.notifications.email_content import Item, Section
 from docsite.core.tenants.models import Project
@@ -18,6 +17,8 @@ def register() -> None:
 
 def count_visitors(project: Project, start: datetime, end: datetime) -> Section | None:
     """The unique visitors, people and AI clients, beside those of the week before."""
+    from analytics.reports import visitor_counts  # imports numpy
+
     now, before = (
         visitor_counts.count_visitors(project, *window).totals
         for window in ((start, end), (start - (end - start), start))

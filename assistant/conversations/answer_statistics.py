@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 from django.db.models import Aggregate, CharField, Count, F, Func, Q, QuerySet, Sum
 
 from assistant.models import Message
@@ -145,6 +144,8 @@ def _parse(step: str) -> datetime:
 
 
 def _measure(texts: Iterable[str | None]) -> Times | None:
+    import numpy as np  # here: every process imports this module, few need it
+
     values = np.sort(np.fromstring(",".join(filter(None, texts)), dtype=np.int64, sep=","))
     return Times(*(int(values[math.ceil(len(values) * share) - 1]) for share in (0.5, 0.95))) if len(values) else None
 

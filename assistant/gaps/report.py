@@ -14,7 +14,6 @@ from assistant.question_groups import wording
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.reports.report_state import previous_period
 from docsite.core.workspace.reports.tables import Change
-from search.retrieval.answerability import MIN_CLOSE_CHANCE
 
 Problem = GroupedQuestion.Problem
 State = QuestionGroup.State
@@ -125,6 +124,8 @@ def describe(project: Project, counts: Sequence[GapCount], start: datetime, end:
 
 def explain(group: QuestionGroup, problems: Counter[str]) -> Cause:
     """The likely cause: what happened most often, and whether the search finds a page that fits now."""
+    from search.retrieval.answerability import MIN_CLOSE_CHANCE  # imports numpy
+
     kind = problems.most_common(1)[0][0] if problems else ""
     if kind in (Problem.DISLIKED, Problem.CUT, Problem.FAILED):
         return Cause(kind)

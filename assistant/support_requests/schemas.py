@@ -7,12 +7,12 @@ from django.core.exceptions import ValidationError as InvalidEmail
 from django.core.validators import validate_email
 from pydantic import AfterValidator, BaseModel, Field, StrictStr
 
+from assistant.support_requests.store import MAX_EXCHANGES
 from docsite.core.http.errors import BadRequest
 from docsite.core.http.schemas import configure_with_example
 
 MAX_SUBJECT, MAX_MESSAGE, MAX_EMAIL = 200, 8_000, 254
 MAX_LINKS = 5
-MAX_EXCHANGES = 20
 _LINK = re.compile(r"https?://|www\.", re.IGNORECASE)
 
 Text = Annotated[StrictStr, AfterValidator(str.strip)]

@@ -13,8 +13,7 @@ from django.utils.module_loading import import_string
 from docsite.core import context, request_times
 from docsite.core.access.api_middleware import as_api_error
 from docsite.core.http import client_address
-from docsite.core.http.body import is_body_too_large
-from docsite.core.http.errors import ApiError, TooLarge
+from docsite.core.http.errors import ApiError, TooLarge, is_body_too_large
 from docsite.core.workspace.health.socket import HealthSocket
 from docsite.server.fast_path.handler import FastPath
 from docsite.server.handlers import ApiHandler, PageHandler

@@ -17,9 +17,8 @@ from django.http import HttpRequest
 
 from docsite.core.access import authentication
 from docsite.core.db import in_db
-from docsite.core.http.body import is_body_too_large
 from docsite.core.http.client_address import client_ip
-from docsite.core.http.errors import ApiError, TooLarge, Unavailable
+from docsite.core.http.errors import ApiError, TooLarge, Unavailable, is_body_too_large
 
 MAX_BYTES = 100 * 1024 * 1024
 MAX_SECONDS = 1800.0  # for a body to arrive

@@ -7,7 +7,7 @@ import math
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any, Self, TypeVar
@@ -18,7 +18,7 @@ from django.http import HttpRequest
 from pydantic import BaseModel, ValidationError
 
 from docsite.core import context
-from docsite.core.http.errors import BadRequest, TooLarge, WrongType
+from docsite.core.http.errors import BadRequest, TooLarge, WrongType, is_body_too_large
 from docsite.core.http.schemas import describe_errors
 
 MAX_DEPTH = 64
@@ -74,11 +74,6 @@ def read_bytes(request: HttpRequest, limit: int, types: Set[str]) -> bytes:
     if request.content_type not in types or charset not in ("utf-8", "utf8"):
         raise WrongType("Send the body as application/json in UTF-8.")
     return raw
-
-
-def is_body_too_large(scope: Mapping[str, Any]) -> bool:
-    """Whether our server has left out the body, because it is over the limit of all requests."""
-    return bool(scope.get("extensions", {}).get("docsite.body_too_large"))
 
 
 async def parse_large(parse: Callable[[], Result]) -> Result:

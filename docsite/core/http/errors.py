@@ -15,6 +15,7 @@ import errno
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db import InterfaceError, OperationalError
 from django.http import JsonResponse
@@ -77,6 +78,11 @@ class TooLarge(ApiError):
 
     def __init__(self, limit: int) -> None:
         super().__init__(413, f"The request body is larger than {limit // 1024} KiB.")
+
+
+def is_body_too_large(scope: Mapping[str, Any]) -> bool:
+    """Whether our server has left out the body, because it is over the limit of all requests."""
+    return bool(scope.get("extensions", {}).get("docsite.body_too_large"))
 
 
 class WrongType(ApiError):

@@ -129,3 +129,13 @@ async def test_an_inbox_gives_each_message_once_and_in_order():
     await asyncio.wait(waiting[:2])
     inbox.put_nowait(4)
     assert (waiting[0].cancelled(), await waiting[1], await waiting[2]) == (True, 3, 4)
+
+
+def test_a_command_loads_nothing_that_only_answers_and_counts_need(tmp_path):
+    """Each command and each reader of a source begins with `django.setup()`; these packages doubled its time."""
+    script = "import django, sys; django.setup(); print(*sys.modules)"
+    environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": ""}
+    out = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert not {"aiohttp", "httpx", "markdown_it", "ninja", "numpy"} & set(out.stdout.split())

@@ -13,6 +13,7 @@ from assistant.gaps.actions import Actor
 from assistant.models import Message, QuestionGroup, SupportRequest, SupportSettings
 from assistant.question_groups import group_index, grouping
 from assistant.support_requests import store as support
+from assistant.support_requests.schemas import SupportRequestIn
 from docsite.core.delivery import chats, events, webhooks
 from docsite.core.delivery.models import Delivery, Event, Webhook
 from docsite.site import navigation
@@ -55,7 +56,7 @@ def write_to_a_person(project, monkeypatch):
 
     SupportSettings.objects.create(project=project, service_url=SERVICE, emails=["owner@acme.example"])
     body = {"email": "ada@reader.example", "subject": "Ask ada@reader.example", "message": "My secret"}
-    form = support.SupportRequestIn(token=old_token(project, monkeypatch), **body)
+    form = SupportRequestIn(token=old_token(project, monkeypatch), **body)
     return support.record(project, form, None)
 
 
