@@ -110,6 +110,7 @@ class Document(models.Model):
     every = models.Manager()  # noqa: DJ012
 
     class Meta:
+        verbose_name = "page"
         ordering: ClassVar = ["path"]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["project", "path", "build"], name="one_document_a_path_and_build")
