@@ -112,7 +112,8 @@ def _begin(organization: Organization, here: Deployment, there: Deployment) -> N
     elif _has_copy(organization):
         raise PlacementError(f"{there} has the old copy still. Remove it there before: moveorganization --remove")
     raise_range(here, there)
-    fence.remove(organization.pk, fence.list_models(), database=ALIAS)
+    if Organization.objects.using(ALIAS).filter(pk=organization.pk).exists():  # it comes back
+        fence.remove(organization.pk, fence.list_models(), database=ALIAS)
     try:
         _create(organization, mine.value)
     except IntegrityError as failure:
