@@ -69,17 +69,18 @@ def raise_range(here: Deployment, there: Deployment) -> None:
     if stored.id_range > Deployment.objects.get(pk=here.pk).id_range:
         return
     number = _find_next_range(alias)
-    for database in (DEFAULT_DB_ALIAS, target.ALIAS):  # first here: a range that is lost does no harm
-        Deployment.objects.using(database).filter(name=there.name).update(id_range=number)
     begin_range(connections[target.ALIAS], number)
+    # If it ends before both rows are stored, the next call gives the same range again, or a higher one.
+    for database in (DEFAULT_DB_ALIAS, target.ALIAS):
+        Deployment.objects.using(database).filter(name=there.name).update(id_range=number)
 
 
 def begin_range(database: BaseDatabaseWrapper, number: int) -> None:
-    """Let all tables of a database give ids from a range, which must be higher than those before."""
-    models = list_ranged()
-    last = {model._meta.db_table: number * Deployment.RANGE_IDS for model in models}
+    """Let all tables of a database give ids from a range, unless they give higher ones already."""
+    models, first = list_ranged(), number * Deployment.RANGE_IDS
     with transaction.atomic(using=database.alias):
-        id_counters.store(database, models, last)
+        last = id_counters.load(models, database)
+        id_counters.store(database, models, {table: first for table in last if last[table] < first})
     partitions.extend(database)
 
 

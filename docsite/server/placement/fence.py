@@ -16,6 +16,7 @@ from docsite.core.postgresql.sqlstate import LOCK_NOT_AVAILABLE, find_sqlstate
 from docsite.core.tenants.frozen import FENCE
 from docsite.core.tenants.models import ApiKey, Organization, Project
 from docsite.server.placement import tables
+from docsite.server.placement.deployments import PlacementError
 
 INSERT, UPDATE, DELETE = "insert", "update", "delete"
 LOCK_MILLISECONDS = 200  # others who write the table wait behind one who waits for it
@@ -23,10 +24,6 @@ RETRY_SECONDS = 0.3
 LOCK_SECONDS = 120.0
 _ALLOWED: dict[type[Model], str] = {ApiKey: "last_used_at"}  # a column that reads write; what is written late is lost
 _SQLSTATE = "23514"  # check_violation: Django's IntegrityError, as of RAISE in SQLite
-
-
-class FenceError(Exception):
-    """A table is in use for too long. The message is for the operator."""
 
 
 def list_models() -> list[type[Model]]:
@@ -39,7 +36,7 @@ def list_models() -> list[type[Model]]:
 
 
 def build(organization_id: int, models: Iterable[type[Model]]) -> None:
-    """Refuse to write rows of these tables from now on. Tables that are fenced stay so. Raises `FenceError`."""
+    """Refuse to write rows of these tables from now on. Tables that are fenced stay so. Raises `PlacementError`."""
     projects = list(Project.objects.filter(organization=organization_id).values_list("pk", flat=True))
     for model in models:
         _run_with_lock(model, partial(_build_table, organization_id, projects, model))
@@ -63,7 +60,7 @@ def _run_with_lock(model: type[Model], change: Callable[[], None], database: str
             if find_sqlstate(failure) != LOCK_NOT_AVAILABLE:
                 raise
             if time.monotonic() > until:
-                raise FenceError(f"The table {model._meta.db_table} is in use for too long.") from None
+                raise PlacementError(f"The table {model._meta.db_table} is in use for too long.") from None
             time.sleep(RETRY_SECONDS)
 
 

@@ -12,7 +12,6 @@ from docsite.server.backup.rows import BackupError
 from docsite.server.move.address import VARIABLE, read_url
 from docsite.server.placement import move, removal
 from docsite.server.placement.deployments import PlacementError
-from docsite.server.placement.fence import FenceError
 
 PROGRESS_SECONDS = 5.0
 
@@ -43,7 +42,7 @@ class Command(ServiceCommand):
                 self.stdout.write(f"{organization} stays here, and is open again.")
             else:
                 self._move(organization, options["deployment"])
-        except (PlacementError, FenceError, BackupError) as failure:
+        except (PlacementError, BackupError) as failure:
             raise CommandError(str(failure)) from None
         except (DatabaseError, InterfaceError) as failure:
             reason = " ".join(str(failure).split())
