@@ -37,6 +37,7 @@ from docsite.core.access.request_checks import (
 from docsite.core.db import REPORTS, REQUESTS, in_db
 from docsite.core.group_commit import QueueFull
 from docsite.core.http.errors import NotFound, Unavailable
+from docsite.core.tenants import frozen
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -138,5 +139,7 @@ async def _wait_for_receipt(future: "Future[Receipt]") -> Receipt:
         raise Unavailable(f"The {store} does not answer. Try again shortly.") from None
     except QueueFull as failure:
         raise Unavailable(str(failure)) from None
-    except IntegrityError:  # it was deleted this moment
+    except IntegrityError as failure:  # it was deleted this moment
+        if frozen.is_refusal(failure):
+            raise
         raise NotFound("No such project.") from None

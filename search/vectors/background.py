@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db.models import F
 
 from docsite.core.background import BackgroundThread
+from docsite.core.tenants.frozen import list_frozen
 from search.models import Generation
 from search.vectors import embedding, registry
 from search.vectors.embedders import Embedder, EmbeddingError
@@ -90,7 +91,8 @@ class _Progress:
 def find_due(embedder: Embedder) -> list[Generation]:
     """The generations of indexes whose vectors are not complete."""
     complete = {"project__vector_index__generation": F("number"), "project__vector_index__model": embedder.model}
-    return list(Generation.objects.exclude(**complete).select_related("project").order_by("indexed_at"))
+    due = Generation.objects.exclude(**complete).exclude(project__in=list_frozen())
+    return list(due.select_related("project").order_by("indexed_at"))
 
 
 _embedding = _Embedding()

@@ -16,6 +16,7 @@ from docsite.core.delivery.models import Delivery
 from docsite.core.notifications import topics
 from docsite.core.notifications.models import Subscription
 from docsite.core.notifications.topics import Topic
+from docsite.core.tenants.frozen import list_frozen
 from docsite.core.tenants.models import Project
 
 _SALT = "docsite.core.notifications"
@@ -42,13 +43,13 @@ class Recipient:
 
 
 def list_receivers(topic: str, project: Project | None = None) -> list[Subscription]:
-    """The subscriptions with a topic and a confirmed address, of one project or of all."""
+    """The subscriptions with a topic and a confirmed address, of one project or of all that are not frozen."""
     found = (
         Subscription.objects.filter(topics__contains=topic, confirmed_email=F("email"))
         .select_related("project")
         .order_by("pk")
     )
-    found = found.filter(project=project) if project else found
+    found = found.filter(project=project) if project else found.exclude(project__in=list_frozen())
     return [one for one in found if topic in one.topics.split()]
 
 

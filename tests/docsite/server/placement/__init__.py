@@ -1,0 +1,1 @@
+"""Tests of several deployments, and of moving an organization between them."""
