@@ -99,8 +99,10 @@ def list_old() -> list[Partition]:
 
     Those for ids of other deployments stay: an organization may come with its views.
     """
+    if not (partitions := list_partitions()):  # as with SQLite
+        return []
     newest = _newest_id(connection)
-    return [one for one in list_partitions() if one.end + MIN_IDS <= newest and one.end % RANGE_IDS]
+    return [one for one in partitions if one.end + MIN_IDS <= newest and one.end % RANGE_IDS]
 
 
 def drop(partition: Partition, removable: Sequence[Removable]) -> int:
