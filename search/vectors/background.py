@@ -7,10 +7,11 @@ import threading
 import time
 
 from django.conf import settings
+from django.db import IntegrityError
 from django.db.models import F
 
 from docsite.core.background import BackgroundThread
-from docsite.core.tenants.frozen import list_frozen
+from docsite.core.tenants import frozen
 from search.models import Generation
 from search.vectors import embedding, registry
 from search.vectors.embedders import Embedder, EmbeddingError
@@ -64,6 +65,10 @@ class _Embedding(BackgroundThread):
                 made = embedding.embed(generation.project, embedder, progress.log, self._rest_after_batch)
             except embedding.RunSuperseded:
                 continue
+            except IntegrityError as failure:
+                if not frozen.is_refusal(failure):  # else its organization has begun to move meanwhile
+                    raise
+                continue
             if made:
                 logger.info("%s: %s vectors made.", generation.project.domain, f"{made:,}")
 
@@ -91,7 +96,7 @@ class _Progress:
 def find_due(embedder: Embedder) -> list[Generation]:
     """The generations of indexes whose vectors are not complete."""
     complete = {"project__vector_index__generation": F("number"), "project__vector_index__model": embedder.model}
-    due = Generation.objects.exclude(**complete).exclude(project__in=list_frozen())
+    due = Generation.objects.exclude(**complete).exclude(project__in=frozen.list_frozen())
     return list(due.select_related("project").order_by("indexed_at"))
 
 
