@@ -35,11 +35,14 @@ def list_models() -> list[type[Model]]:
     ]
 
 
-def build(organization_id: int, models: Iterable[type[Model]]) -> None:
-    """Refuse to write rows of these tables from now on. Tables that are fenced stay so. Raises `PlacementError`."""
+def build(organization_id: int, models: Iterable[type[Model]], *kinds: str) -> None:
+    """Refuse to write rows of these tables from now on; with `kinds`, only by such statements.
+
+    Triggers that stand are left as they are, so fence new projects before other tables. Raises `PlacementError`.
+    """
     projects = list(Project.objects.filter(organization=organization_id).values_list("pk", flat=True))
     for model in models:
-        _run_with_lock(model, partial(_build_table, organization_id, projects, model))
+        _run_with_lock(model, partial(_build_table, organization_id, projects, model, kinds))
 
 
 def remove(organization_id: int, models: Iterable[type[Model]], *kinds: str, database: str = "default") -> None:
@@ -68,7 +71,7 @@ def _lock_statement(database: str) -> str:
     return f"SET LOCAL lock_timeout = {LOCK_MILLISECONDS}" if _is_postgresql(database) else "SELECT 1"
 
 
-def _build_table(organization_id: int, projects: list[int], model: type[Model]) -> None:
+def _build_table(organization_id: int, projects: list[int], model: type[Model], kinds: tuple[str, ...]) -> None:
     field, parent = tables.find_owner(model)
     is_owned_directly = parent in (Organization, Project)
     owners = [organization_id] if parent is Organization else projects
@@ -82,9 +85,11 @@ def _build_table(organization_id: int, projects: list[int], model: type[Model]) 
             f"AND owner.{above.column} IN ({listed}))"
         )
     for kind, rows in ((INSERT, ("NEW",)), (UPDATE, ("OLD", "NEW")), (DELETE, ("OLD",))):
-        _drop(organization_id, model, (kind,), "default")
+        name = _name(organization_id, model, kind)
+        if (kinds and kind not in kinds) or _exists(name, "default"):
+            continue
         when = " OR ".join(condition.format(row=row) for row in rows)
-        _create(_name(organization_id, model, kind), kind, model, when, is_simple=is_owned_directly)
+        _create(name, kind, model, when, is_simple=is_owned_directly)
 
 
 def _create(name: str, kind: str, model: type[Model], when: str, *, is_simple: bool) -> None:
@@ -110,11 +115,22 @@ def _create(name: str, kind: str, model: type[Model], when: str, *, is_simple: b
 def _drop(organization_id: int, model: type[Model], kinds: tuple[str, ...], database: str) -> None:
     for kind in kinds or (INSERT, UPDATE, DELETE):
         name = _name(organization_id, model, kind)
+        if not _exists(name, database):
+            continue  # PostgreSQL would let readers wait, too
         if _is_postgresql(database):
-            _execute(database, f"DROP TRIGGER IF EXISTS {name} ON {model._meta.db_table}")
-            _execute(database, f"DROP FUNCTION IF EXISTS {name}()")
+            _execute(database, f"DROP TRIGGER {name} ON {model._meta.db_table}")
+            _execute(database, f"DROP FUNCTION {name}()")
         else:
-            _execute(database, f"DROP TRIGGER IF EXISTS {name}")
+            _execute(database, f"DROP TRIGGER {name}")
+
+
+def _exists(name: str, database: str) -> bool:
+    catalogue = (
+        "pg_trigger WHERE tgname" if _is_postgresql(database) else "sqlite_master WHERE type = 'trigger' AND name"
+    )
+    with _open(database).cursor() as cursor:
+        cursor.execute(f"SELECT 1 FROM {catalogue} = %s", [name])
+        return cursor.fetchone() is not None
 
 
 def _name(organization_id: int, model: type[Model], kind: str) -> str:

@@ -34,7 +34,7 @@ def adopt(url: str) -> int:
         if known and not missing:
             continue
         organization.deployment_id = there.pk
-        fence.remove(organization.pk, [Project], fence.INSERT)
+        fence.remove(organization.pk, fence.list_models())  # it names the projects
         try:
             with transaction.atomic():
                 if known is None:

@@ -32,11 +32,14 @@ Say = Callable[[str], None]
 def settle(organization: Organization, say: Say) -> None:
     """Refuse requests that write, wait for what runs, and fence all tables. Raises `PlacementError`.
 
-    Views and messages are fenced first, then counted and grouped, then the rest is fenced.
+    New projects and messages are fenced first. So no answer can begin while those that run end, however late a process
+    learns of the move. Then all views and messages are fenced, counted and grouped, and then the rest is fenced.
     """
     _set_state(organization, MoveState.SETTLING)
     time.sleep(NOTICE_SECONDS)
+    fence.build(organization.pk, [Project], fence.INSERT)
     projects = list(Project.objects.filter(organization=organization).order_by("pk"))
+    fence.build(organization.pk, [Message], fence.INSERT)
     say("Waiting for answers and sources that run.")
     _wait_for(lambda: _count_running(projects) == 0, _count_answer_seconds(), "An answer still runs.")
     _wait_for(lambda: not _is_read(projects), _count_answer_seconds(), "A source is still being read.")

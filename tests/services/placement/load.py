@@ -45,7 +45,7 @@ class Load:
 
     def has_done(self, number: int, *, since: "Counter[str] | None" = None) -> bool:
         """Whether each thread has done so much, since a state of `done`. Fails at once if something went wrong."""
-        assert self.wrong == []
+        assert not self.wrong, self.wrong
         return all(self.done[kind] - (since or {}).get(kind, 0) >= number for kind in KINDS)
 
     def _repeat(self, work: Callable[[httpx.Client], None]) -> None:
