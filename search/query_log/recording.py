@@ -84,7 +84,7 @@ def record(
     `first_score` is the score of the first result (0..1).
     """
     text, typed = clean(project, query)
-    if text and not project.organization.is_frozen:
+    if text and not project.organization.refuses_writes:
         now = timezone.now()
         _searches.submit(
             AnsweredSearch(project.pk, caller, text, result_count, now, typed, caller_kind, filters, first_score)

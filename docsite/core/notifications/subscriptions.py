@@ -43,7 +43,10 @@ class Recipient:
 
 
 def list_receivers(topic: str, project: Project | None = None) -> list[Subscription]:
-    """The subscriptions with a topic and a confirmed address, of one project or of all that are not frozen."""
+    """The subscriptions that get e-mail about a topic: they have chosen it, and their address is confirmed.
+
+    Those of one project. Without one, those of all projects that do not move and live in this deployment.
+    """
     found = (
         Subscription.objects.filter(topics__contains=topic, confirmed_email=F("email"))
         .select_related("project")

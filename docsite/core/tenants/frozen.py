@@ -37,18 +37,21 @@ def list_frozen_organizations() -> "QuerySet[Any, Any]":
     return Organization.objects.filter(_FROZEN).values("pk")
 
 
-# The same in SQL, for conditions such as `project_id NOT IN …`.
-FROZEN_SQL = (
-    f"(SELECT frozen.id FROM {Project._meta.db_table} AS frozen JOIN {Organization._meta.db_table} AS owner "
-    "ON owner.id = frozen.organization_id "
-    f"WHERE owner.move_state = '{MoveState.FENCED.value}' OR owner.deployment_id IS NOT NULL)"
-)
-MOVING_SQL = FROZEN_SQL.replace(f"= '{MoveState.FENCED.value}'", "<> ''")
+def _build_sql(move_state: str) -> str:
+    return (
+        f"(SELECT frozen.id FROM {Project._meta.db_table} AS frozen JOIN {Organization._meta.db_table} AS owner "
+        f"ON owner.id = frozen.organization_id WHERE owner.move_state {move_state} OR owner.deployment_id IS NOT NULL)"
+    )
+
+
+# `list_frozen` and `list_moving` in SQL, for conditions such as `project_id NOT IN …`.
+FROZEN_SQL = _build_sql(f"= '{MoveState.FENCED.value}'")
+MOVING_SQL = _build_sql("<> ''")
 
 
 def check_writable(project: Project) -> None:
-    """Raise `Unavailable` if the organization of a project is frozen. The project may be some seconds old."""
-    if project.organization.is_frozen:
+    """Raise `Unavailable` if requests may write nothing of a project. The project may be some seconds old."""
+    if project.organization.refuses_writes:
         raise Unavailable(SENTENCE, RETRY_SECONDS)
 
 

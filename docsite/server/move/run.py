@@ -21,8 +21,6 @@ def move(url: str, record: Callable[[], None], report: Report) -> dict[str, int]
     """
     try:
         new = target.connect(url)
-        if _identify(new) == _identify(connection):
-            raise BackupError("This is the database that the service uses. Name another one.")
         is_resumed = target.has_begun(new)
     except DatabaseError as failure:
         raise BackupError(f"The new database cannot be used: {' '.join(str(failure).split())}") from None
@@ -69,7 +67,3 @@ def _count(database: BaseDatabaseWrapper, models: list[type[Model]]) -> dict[str
             return int(cursor.fetchone()[0])
 
         return count_rows([model._meta.db_table for model in models], fetch)
-
-
-def _identify(database: BaseDatabaseWrapper) -> list[str]:
-    return [str(database.settings_dict[name]) for name in ("ENGINE", "HOST", "PORT", "NAME")]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import connections, transaction
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 
@@ -23,7 +23,10 @@ CHANGED = "The database was written since the move began. Empty the new one, and
 
 
 def connect(url: str) -> BaseDatabaseWrapper:
-    """The new database, as Django's connection `target`. Raises `BackupError` if its file cannot be made."""
+    """The new database, as Django's connection `target`.
+
+    Raises `BackupError` if its file cannot be made, or if it is the database that the service uses.
+    """
     described = database_settings.describe(url, Path())
     if described["ENGINE"] == "django.db.backends.sqlite3" and not (file := Path(described["NAME"])).exists():
         try:
@@ -31,7 +34,13 @@ def connect(url: str) -> BaseDatabaseWrapper:
         except OSError as failure:
             raise BackupError(f"The new database {file} cannot be made: {failure.strerror}.") from None
     connections.settings[ALIAS] = connections.configure_settings({**connections.settings, ALIAS: described})[ALIAS]
+    if _identify(connections[ALIAS]) == _identify(connections[DEFAULT_DB_ALIAS]):
+        raise BackupError("This is the database that the service uses. Name another one.")
     return connections[ALIAS]
+
+
+def _identify(database: BaseDatabaseWrapper) -> list[str]:
+    return [str(database.settings_dict[name]) for name in ("ENGINE", "HOST", "PORT", "NAME")]
 
 
 def has_begun(target: BaseDatabaseWrapper) -> bool:

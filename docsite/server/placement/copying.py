@@ -131,7 +131,7 @@ def delete(model: type[Model], organization_id: int, alias: str = DEFAULT_DB_ALI
 
 
 def delete_all(organization_id: int, alias: str = DEFAULT_DB_ALIAS) -> None:
-    """Delete what belongs to an organization, but not itself and its projects."""
+    """Delete all rows that belong to an organization, except its own row and those of its projects."""
     for model in reversed(list(tables.find_paths())):
         if model not in (Organization, Project):
             delete(model, organization_id, alias)

@@ -1,6 +1,6 @@
 """The deployments: their rows in each database, and their ranges of ids."""
 
-from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import BigAutoField, Max, Model
 
@@ -19,11 +19,9 @@ class PlacementError(Exception):
 def add(name: str, address: str, url: str) -> Deployment:
     """Make a deployment of an empty database, and store it in both. After an interruption, call it again.
 
-    Raises `PlacementError`, and `BackupError` for a database that is not empty.
+    Raises `PlacementError`, and `BackupError` for a database that is not empty, or is our own.
     """
     new = target.connect(url)
-    if is_same(new, connection):
-        raise PlacementError("This is the database that the service uses. Name another one.")
     if not _is_ready(new, name):
         target.has_begun(new)  # refuses one with data
         target.migrate(url)
@@ -48,7 +46,10 @@ def add(name: str, address: str, url: str) -> Deployment:
 
 
 def find_pair() -> tuple[Deployment, Deployment]:
-    """The deployment of this database, and that of the other one, whose connection is open. Raises `PlacementError`."""
+    """The row of the deployment where this command runs, and the row of the one to which `target.connect` has led.
+
+    Both rows are from the database of this command. Raises `PlacementError` if the two do not know each other.
+    """
     here = Deployment.objects.filter(is_here=True).first()
     theirs = Deployment.objects.using(target.ALIAS).filter(is_here=True).first()
     known = Deployment.objects.filter(name=theirs.name).first() if theirs else None
@@ -60,9 +61,11 @@ def find_pair() -> tuple[Deployment, Deployment]:
 
 
 def raise_range(here: Deployment, there: Deployment) -> None:
-    """Let the other deployment give higher ids than this one has given, so that ids of what comes rise there, too.
+    """Give the receiving deployment a new range of ids, unless its range is above that of this deployment.
 
-    Ids of the others there go on from the new range. Nothing changes if its ids are higher already.
+    An organization that arrives brings rows with ids of this deployment. Rows that are made after them must have higher
+    ids: views are counted, and pages of lists go on, from the highest id that was seen. The range is that of all
+    organizations there.
     """
     alias = DEFAULT_DB_ALIAS if here.name == FIRST else target.ALIAS
     stored = Deployment.objects.using(target.ALIAS).get(name=there.name)
@@ -87,12 +90,6 @@ def begin_range(database: BaseDatabaseWrapper, number: int) -> None:
 def list_ranged() -> list[type[Model]]:
     """The models whose ids come from the range of the deployment."""
     return [model for model in list_models() if isinstance(model._meta.pk, BigAutoField)]
-
-
-def is_same(one: BaseDatabaseWrapper, other: BaseDatabaseWrapper) -> bool:
-    """Whether both are the same database."""
-    names = ("ENGINE", "HOST", "PORT", "NAME")
-    return all(str(one.settings_dict[name]) == str(other.settings_dict[name]) for name in names)
 
 
 def _get_here() -> Deployment:

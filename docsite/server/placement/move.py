@@ -21,7 +21,7 @@ from docsite.core.tenants.models import Deployment, MoveProgress, MoveState, Org
 from docsite.server.move import target
 from docsite.server.move.target import ALIAS
 from docsite.server.placement import copying, fence, settling, tables, users
-from docsite.server.placement.deployments import PlacementError, find_pair, is_same, raise_range
+from docsite.server.placement.deployments import PlacementError, find_pair, raise_range
 
 Report = Callable[[str, int], None]
 _FROM = "from:"  # begins the name of the row in the database that an organization leaves
@@ -89,10 +89,8 @@ def cancel(organization: Organization, url: str) -> None:
 
 
 def connect(url: str) -> tuple[Deployment, Deployment]:
-    """Open the other database. Returns the deployments of both. Raises `PlacementError`."""
+    """Open the other database. Returns the deployments of both. Raises `PlacementError` and `BackupError`."""
     other = target.connect(url)
-    if is_same(other, connection):
-        raise PlacementError("This is the database that the service uses. Name another one.")
     applied = (set(MigrationRecorder(one).applied_migrations()) for one in (connection, other))
     if next(applied) != next(applied):
         raise PlacementError("The two databases are not of the same release. Update both deployments, and try again.")

@@ -17,7 +17,10 @@ PAUSE = 0.03  # seconds between two requests of a thread
 
 
 class Load:
-    """Threads that view, ask, search and read reports of one tenant. `find_url` says where nginx would send them."""
+    """Four threads that send requests for one project: page views, questions, searches, and calls of a report.
+
+    `find_url` returns the address of the deployment to which nginx would send them at this moment.
+    """
 
     def __init__(self, tenant: dict[str, str], find_url: Callable[[], str], *, may_be_refused: bool) -> None:
         self.tenant = tenant

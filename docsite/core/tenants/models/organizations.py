@@ -49,8 +49,8 @@ class Organization(models.Model):
         return self.name
 
     @property
-    def is_frozen(self) -> bool:
-        """Whether requests may write nothing of it here, since it moves or lives elsewhere."""
+    def refuses_writes(self) -> bool:
+        """Whether requests that would write are refused here, since it moves or lives elsewhere."""
         return bool(self.move_state) or self.deployment_id is not None
 
 

@@ -1,4 +1,4 @@
-"""`manage.py adddeployment`: a second deployment, with a database of its own."""
+"""`manage.py adddeployment NAME`: prepare an empty database for one more deployment of the service."""
 
 import re
 from typing import Any
