@@ -30,7 +30,7 @@ page_router = Router()
 
 @router.post(
     "/{domain}",
-    auth=AssistantKey(search_charges, SearchIn, only_reads=True),
+    auth=AssistantKey(search_charges, SearchIn),
     operation_id="search",
     summary="Search documentation",
     response=list[SearchResult],
@@ -70,7 +70,7 @@ async def click(request: BrowserRequest, domain: str, payload: ClickIn) -> HttpR
 
 @page_router.post(
     "/{domain}",
-    auth=AssistantKey(search_charges, PageIn, only_reads=True),
+    auth=AssistantKey(search_charges, PageIn),
     operation_id="getPage",
     summary="Read a page as Markdown",
     response=PageOut,

@@ -37,7 +37,6 @@ from docsite.core.access.request_checks import (
 from docsite.core.db import REPORTS, REQUESTS, in_db
 from docsite.core.group_commit import QueueFull
 from docsite.core.http.errors import NotFound, Unavailable
-from docsite.core.tenants import frozen
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -139,7 +138,5 @@ async def _wait_for_receipt(future: "Future[Receipt]") -> Receipt:
         raise Unavailable(f"The {store} does not answer. Try again shortly.") from None
     except QueueFull as failure:
         raise Unavailable(str(failure)) from None
-    except IntegrityError as failure:  # it was deleted this moment
-        if frozen.is_refusal(failure):
-            raise
+    except IntegrityError:  # it was deleted this moment
         raise NotFound("No such project.") from None

@@ -18,7 +18,6 @@ from analytics.models import ArchiveChange, ArchivedRange
 from assistant.models import Thread
 from docsite.core import availability, signals
 from docsite.core.background import collect_failures
-from docsite.core.tenants.frozen import list_frozen
 from docsite.core.tenants.models import Project
 
 BATCH = 10_000  # changes of a project at once
@@ -40,9 +39,8 @@ def apply_all() -> None:
     Raises OSError and `folder.ArchiveError`, the first one after all other files and projects got their changes.
     """
     ArchiveChange.objects.exclude(project__in=Project.objects.all()).delete()  # of projects that were deleted
-    projects = Project.objects.filter(pk__in=ArchiveChange.objects.values("project"))
     with collect_failures(OSError, folder.ArchiveError) as part:
-        for project in projects.exclude(pk__in=list_frozen()).order_by("pk"):
+        for project in Project.objects.filter(pk__in=ArchiveChange.objects.values("project")).order_by("pk"):
             with part():
                 _apply(project)
 

@@ -16,7 +16,6 @@ from analytics.archive import changes, folder, marker, rows
 from analytics.archive.waiting import Waiting
 from analytics.models import ArchivedRange
 from docsite.core.background import collect_failures
-from docsite.core.tenants.frozen import list_frozen
 from docsite.core.tenants.models import Project
 
 Report = Callable[[str, int], object]
@@ -117,5 +116,5 @@ def _is_due(waiting: Waiting | None, *, at_once: bool) -> bool:
 
 
 def _list_sets() -> list[tuple[int, str, str]]:
-    projects = Project.objects.exclude(pk__in=list_frozen()).order_by("pk").values_list("pk", "project_id")
+    projects = Project.objects.order_by("pk").values_list("pk", "project_id")
     return [(*project, kind) for project in projects for kind in ArchivedRange.Kind.values]

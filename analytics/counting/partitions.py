@@ -17,7 +17,6 @@ from django.db import OperationalError, ProgrammingError, connection, transactio
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from docsite.core.postgresql.sqlstate import LOCK_NOT_AVAILABLE, find_sqlstate
-from docsite.core.tenants.models import Deployment
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +24,6 @@ TABLE = "analytics_pageview"
 DEFAULT = "analytics_pageview_rest"
 MIN_IDS = 2_000_000  # of a partition, and of the room ahead of the newest view; some 450 MB of rows and indexes
 MAX_PARTITIONS = 16  # about so many: the more ids there are, the more of them a partition gets
-RANGE_IDS = Deployment.RANGE_IDS
 _HOUR = 3_600_000_000  # microseconds
 _LOCK = 0x5EA2  # of PostgreSQL's advisory locks
 _LOCK_MILLISECONDS = 200  # others who read or store views wait behind one who waits for the table
@@ -95,14 +93,11 @@ def extend(database: BaseDatabaseWrapper = connection) -> int:
 
 
 def list_old() -> list[Partition]:
-    """The partitions that get no new views, since their ids were given long ago.
-
-    Those for ids of other deployments stay: an organization may come with its views.
-    """
+    """The partitions that get no new views, since their ids were given long ago."""
     if not (partitions := list_partitions()):  # as with SQLite
         return []
     newest = _newest_id(connection)
-    return [one for one in partitions if one.end + MIN_IDS <= newest and one.end % RANGE_IDS]
+    return [one for one in partitions if one.end + MIN_IDS <= newest]
 
 
 def drop(partition: Partition, removable: Sequence[Removable]) -> int:
@@ -138,21 +133,12 @@ def _has_rows_that_stay(partition: Partition, removable: Sequence[Removable]) ->
 
 
 def _make(database: BaseDatabaseWrapper, partitions: Sequence[Partition]) -> Partition:
-    """Make the next partition. It begins after the rows that are in the default one.
-
-    Where a new range of ids has begun (`Deployment.id_range`), it is one for all ids before, which others give.
-    """
-    start, newest = partitions[-1].end, _newest_id(database)
-    if (first := newest - newest % RANGE_IDS) > start:
-        return _create(database, start, first)
+    """Make the next partition. It begins after the rows that are in the default one."""
+    start = partitions[-1].end
     if stray := _fetch(database, f"SELECT max(id) FROM {DEFAULT} WHERE id >= %s", start):
-        start = max(stray, newest) + MIN_IDS
-    given = start - max(partitions[0].start, first)
-    return _create(database, start, start + max(MIN_IDS, given // MAX_PARTITIONS))
-
-
-def _create(database: BaseDatabaseWrapper, start: int, end: int) -> Partition:
-    made = Partition(f"{TABLE}_{start}", start, end)
+        start = max(stray, _newest_id(database)) + MIN_IDS
+    size = max(MIN_IDS, (start - partitions[0].start) // MAX_PARTITIONS)
+    made = Partition(f"{TABLE}_{start}", start, start + size)
     _execute(database, f"CREATE TABLE {made.name} PARTITION OF {TABLE} FOR VALUES FROM ({made.start}) TO ({made.end})")
     return made
 

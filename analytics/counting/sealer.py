@@ -30,7 +30,6 @@ from analytics.counting.stored_cells import HourlyChanges
 from analytics.models import PageView, Seal, Sharding, Trail
 from docsite.core.db import insert
 from docsite.core.postgresql import primary
-from docsite.core.tenants import frozen
 
 logger = logging.getLogger(__name__)
 
@@ -167,8 +166,6 @@ def _step(project_id: int, shard: int, up_to: int) -> int | None:
         step_size.adjust(LEASE_SECONDS)
         return None
     except IntegrityError as failure:  # a project and its views were deleted meanwhile
-        if frozen.is_refusal(failure):
-            raise
         logger.warning("A sealing step is repeated: %s", failure)
         return None
     finally:

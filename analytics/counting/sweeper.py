@@ -28,7 +28,6 @@ from analytics.counting.sealer import (
 from analytics.identity import key_rotation
 from analytics.models import AnalyticsSettings, ArchivedRange, Seal, Trail, ViewKeys
 from docsite.core.background import collect_failures
-from docsite.core.tenants.frozen import list_frozen
 from docsite.core.tenants.models import Project
 
 EVERY = timedelta(days=1)
@@ -72,7 +71,6 @@ def sweep(*, force: bool = False, go_on: Callable[[], object] = bool) -> int:
     now = timezone.now()
     due = Seal.objects.all() if force else Seal.objects.filter(swept_at__lte=now - EVERY)
     days, removable, removed = _own_days(), [], 0
-    due = due.exclude(project__in=list_frozen())
     due_ids = list(due.order_by("project_id").values_list("project_id", flat=True).distinct())
     with collect_failures(Exception) as part:
         for project_id in due_ids:
@@ -116,8 +114,7 @@ def _list_swept_before(due_ids: list[int], days: dict[int, int]) -> list[Removab
 
     A project that waits for its first sweep has no views that arrived so long ago.
     """
-    seals = Seal.objects.exclude(project__in=list_frozen()).order_by("project_id")
-    every = seals.values_list("project_id", flat=True).distinct()
+    every = Seal.objects.order_by("project_id").values_list("project_id", flat=True).distinct()
     return [
         _find_removable(project_id, days.get(project_id), earlier=24) for project_id in set(every).difference(due_ids)
     ]

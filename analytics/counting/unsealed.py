@@ -11,7 +11,6 @@ from itertools import chain
 from django.conf import settings
 from django.db import connection, transaction
 
-from docsite.core.tenants.frozen import FROZEN_SQL
 from docsite.core.tenants.models import Project
 
 MAX_COUNTED = 10_000  # of waiting views, for reports
@@ -88,15 +87,9 @@ def hold_inserts(project_id: int) -> Iterator[None]:
 
 
 def list_marked() -> list[int]:
-    """The ids of the projects that may have views that are not sealed, those first that were marked first.
-
-    Projects that are frozen are left out.
-    """
+    """The ids of the projects that may have views that are not sealed, those first that were marked first."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT project_id FROM analytics_unsealedproject WHERE project_id NOT IN {FROZEN_SQL} "
-            "GROUP BY project_id ORDER BY MIN(id)"
-        )
+        cursor.execute("SELECT project_id FROM analytics_unsealedproject GROUP BY project_id ORDER BY MIN(id)")
         return [project_id for (project_id,) in cursor.fetchall()]
 
 

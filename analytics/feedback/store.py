@@ -14,7 +14,6 @@ from assistant.models import Message
 from assistant.question_groups import thumbs
 from docsite.core.http.cursor import Moment
 from docsite.core.http.errors import BadRequest, NotFound
-from docsite.core.tenants import frozen
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.retention import list_cutoffs
 
@@ -59,9 +58,7 @@ def record(project: Project, feedback: "FeedbackIn", source: str = "") -> None:
                 row = Feedback.objects.create(**values)
             if feedback.helpful is False and not was_bad:
                 events.publish(project, row)
-    except IntegrityError as failure:  # the answer or the project was deleted at this moment
-        if frozen.is_refusal(failure):
-            raise
+    except IntegrityError:  # the answer or the project was deleted at this moment
         raise _answer_not_found() if answer else NotFound("No such domain.") from None
     if answer:
         thumbs.set_thumb(answer.pk, feedback.helpful)

@@ -14,7 +14,6 @@ from django.utils import timezone
 
 from analytics.models import AnalyticsSettings, VisitorSecret, new_visitor_secret
 from docsite.core.access.authentication import ttl_cache
-from docsite.core.tenants.frozen import list_frozen
 from docsite.core.tenants.models import Project
 from search.query_log.recording import forget_callers
 
@@ -71,7 +70,7 @@ def forget(project: Project) -> None:
 
 def sweep() -> None:
     """Delete the secrets of periods that are over."""
-    VisitorSecret.objects.filter(expires_at__lte=timezone.now()).exclude(project__in=list_frozen()).delete()
+    VisitorSecret.objects.filter(expires_at__lte=timezone.now()).delete()
 
 
 def _rotation(project: Project, *, private: bool) -> str:

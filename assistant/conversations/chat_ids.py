@@ -11,7 +11,6 @@ from django.db.models import Q
 
 from assistant.models import ChatId, Thread
 from docsite.core.db import insert
-from docsite.core.tenants.frozen import list_frozen
 
 DAYS_WITHOUT_THREAD = 2
 
@@ -39,8 +38,7 @@ def is_chat_id_shared(project_id: int, chat_id: str) -> bool:
 def sweep() -> None:
     """Delete the ids of deleted threads that nobody has used for two days."""
     oldest = _today() - timedelta(days=DAYS_WITHOUT_THREAD)
-    unused = ChatId.objects.filter(Q(used_on=None) | Q(used_on__lt=oldest), thread=None)
-    unused.exclude(project__in=list_frozen()).delete()
+    ChatId.objects.filter(Q(used_on=None) | Q(used_on__lt=oldest), thread=None).delete()
 
 
 def _today() -> date:

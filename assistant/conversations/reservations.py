@@ -26,7 +26,6 @@ from assistant.conversations.budget import (
 from assistant.conversations.budget_rows import Amounts, Sums
 from assistant.models import BudgetNotice, TokenReservation
 from assistant.prices import NOTHING, Charge
-from docsite.core.tenants.frozen import list_frozen
 from docsite.core.tenants.models import Project
 
 SAVE_MARGIN_SECONDS = 60.0
@@ -119,16 +118,14 @@ def charge(project: Project, used: Charge) -> None:
 def sweep() -> None:
     """Charge what killed processes left reserved, and delete the reservations of days before yesterday."""
     today, now = today_utc(), timezone.now()
-    reservations = TokenReservation.objects.exclude(project__in=list_frozen())
-    expired = reservations.filter(day__lt=today, expires_at__lt=now, reserved_tokens__gt=0)
+    expired = TokenReservation.objects.filter(day__lt=today, expires_at__lt=now, reserved_tokens__gt=0)
     for project_id, day in sorted(set(expired.values_list("project", "day"))):
         with transaction.atomic():
             project = Project.objects.get(pk=project_id)
             rows.lock_day(project.pk, day)
             _charge_expired(project, expired.filter(project=project, day=day))
-    reservations.filter(day__lt=today - timedelta(days=1), reserved_tokens=0).delete()
-    notices = BudgetNotice.objects.exclude(project__in=list_frozen())
-    notices.filter(starts_on__lt=today - timedelta(days=KEEP_NOTICES_DAYS)).delete()
+    TokenReservation.objects.filter(day__lt=today - timedelta(days=1), reserved_tokens=0).delete()
+    BudgetNotice.objects.filter(starts_on__lt=today - timedelta(days=KEEP_NOTICES_DAYS)).delete()
 
 
 def hash_address(network: str, day: date) -> str:

@@ -22,7 +22,6 @@ from docsite.core.access.readers import decode_groups, encode_groups
 from docsite.core.db import ANSWERS, in_db
 from docsite.core.group_commit import GroupCommit
 from docsite.core.row_sql import insert_rows, update_rows
-from docsite.core.tenants import frozen
 from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit
 from search.retrieval.index_state import find_reader_groups
@@ -161,9 +160,8 @@ def open_conversation(project: Project, new: NewQuestion, network: str = "") -> 
 
     An id that is unknown, or of another project or fingerprint, starts a new thread without an error. So does that of
     a thread which was answered for groups that the reader does not have (now). The tokens of the answer count for the
-    address `network`. Raises `Unavailable` while the project moves to another deployment.
+    address `network`.
     """
-    frozen.check_writable(project)
     groups = find_reader_groups(project)
     asked, new = new.text, replace(new, text=project.redact(new.text))
     with transaction.atomic():
@@ -300,5 +298,6 @@ def mark_orphans() -> int:
 
     An answer that another process is still writing becomes `running` again with its next save.
     """
-    running = Message.objects.filter(state=Message.State.RUNNING).exclude(project__in=frozen.list_frozen())
-    return running.update(state=Message.State.INTERRUPTED, outcome=Message.Outcome.CUT, cut_by=Message.CutBy.SERVICE)
+    return Message.objects.filter(state=Message.State.RUNNING).update(
+        state=Message.State.INTERRUPTED, outcome=Message.Outcome.CUT, cut_by=Message.CutBy.SERVICE
+    )

@@ -10,7 +10,6 @@ from assistant.models import GroupedQuestion, QuestionGroup
 from assistant.passage_search import find
 from assistant.question import Question
 from docsite.core.db import has_row
-from docsite.core.tenants.frozen import FROZEN_SQL, list_frozen
 from docsite.core.tenants.models import Project
 from search.models import Generation
 
@@ -23,16 +22,12 @@ BATCH = 100
 def is_due() -> bool:
     """Whether `find_due` has something to do."""
     groups = QuestionGroup._meta.db_table
-    return has_row(
-        f"SELECT 1 FROM {groups} WHERE has_problem AND nearest_generation IS NULL "
-        f"AND project_id NOT IN {FROZEN_SQL} LIMIT 1"
-    )
+    return has_row(f"SELECT 1 FROM {groups} WHERE has_problem AND nearest_generation IS NULL LIMIT 1")
 
 
 def find_due(should_stop: Callable[[], bool] = lambda: False) -> None:
     """Find the pages of groups whose latest gap is newer than their pages."""
     due = QuestionGroup.objects.filter(has_problem=True, nearest_generation=None).select_related("project")
-    due = due.exclude(project__in=list_frozen())
     last = 0
     while batch := list(due.filter(pk__gt=last).order_by("pk")[:BATCH]):
         for group in batch:

@@ -23,7 +23,6 @@ from assistant.question import Question
 from assistant.question_groups.pins import find_pin
 from assistant.upstream import formats
 from docsite.core.db import has_row
-from docsite.core.tenants.frozen import FROZEN_SQL, list_frozen
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.models import Generation
@@ -40,8 +39,7 @@ def is_due() -> bool:
     groups, generations = QuestionGroup._meta.db_table, Generation._meta.db_table
     return has_row(
         f"SELECT 1 FROM {groups} JOIN {generations} ON {generations}.project_id = {groups}.project_id WHERE state = %s "
-        f"AND (asked_generation IS NULL OR asked_generation <> {generations}.number) "
-        f"AND {groups}.project_id NOT IN {FROZEN_SQL} LIMIT 1",
+        f"AND (asked_generation IS NULL OR asked_generation <> {generations}.number) LIMIT 1",
         QuestionGroup.State.FIXED.value,
     )
 
@@ -50,7 +48,6 @@ def ask_due(should_stop: Callable[[], bool] = lambda: False) -> int:
     """Ask the fixed questions whose project has a newer index than that of their last answer. Returns their number."""
     number = Generation.objects.filter(project=OuterRef("project")).values("number")[:1]
     fixed = QuestionGroup.objects.filter(state=QuestionGroup.State.FIXED).annotate(generation=Subquery(number))
-    fixed = fixed.exclude(project__in=list_frozen())
     due = fixed.filter(generation__isnull=False).exclude(asked_generation=F("generation"))
     asked, spent, counted = 0, dict[int, int](), dict[int, int]()
     for group in due.select_related("project").order_by("project", "-fixed_at", "-pk").iterator():

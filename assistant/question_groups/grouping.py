@@ -16,7 +16,6 @@ from assistant.models import GroupedQuestion, GroupingProgress, Message, Questio
 from assistant.question_groups import events, group_index, thumbs, wording
 from assistant.question_groups.problems import Problem, problem_of
 from docsite.core.db import has_row
-from docsite.core.tenants.frozen import list_frozen
 from search.models import SearchQuery
 from search.query_log.recording import CLICKABLE
 
@@ -165,32 +164,14 @@ def _store_at_once(progress: GroupingProgress, new: Sequence[_NewRow], **reached
     before = {name: getattr(progress, name) for name in reached}
     if not GroupingProgress.objects.select_for_update().filter(pk=progress.pk, **before).exists():
         return None
-    missing = _leave_out_known(new)
+    known = GroupedQuestion.objects.filter(answer__in=[one.row.answer_id for one in new if one.row.answer_id])
+    done = set(known.values_list("answer", flat=True))  # answers that were skipped while they ran come again
+    missing = [one for one in new if one.row.answer_id not in done]
     _choose_groups(missing)
     rows = GroupedQuestion.objects.bulk_create(_without_deleted([one.row for one in missing]))
     events.mark_problems(rows)
     GroupingProgress.objects.filter(pk=progress.pk).update(**reached)
     return rows
-
-
-def _leave_out_known(new: Sequence[_NewRow]) -> list[_NewRow]:
-    """The rows that are not stored yet, without those of projects that are frozen.
-
-    Answers that were skipped while they ran come again, and so does what came from another deployment.
-    """
-    rows = [one.row for one in new]
-    answers = set(_list_grouped("answer", [row.answer_id for row in rows if row.answer_id]))
-    searches = set(_list_grouped("search", [row.search_id for row in rows if row.search_id]))
-    frozen = set(list_frozen().filter(pk__in={row.project_id for row in rows}).values_list("pk", flat=True))
-    return [
-        one
-        for one in new
-        if not ({one.row.answer_id} & answers or {one.row.search_id} & searches or one.row.project_id in frozen)
-    ]
-
-
-def _list_grouped(field: str, ids: Sequence[int]) -> Iterable[int]:
-    return GroupedQuestion.objects.filter(**{f"{field}__in": ids}).values_list(field, flat=True)
 
 
 def _without_deleted(rows: list[GroupedQuestion]) -> list[GroupedQuestion]:
@@ -239,6 +220,5 @@ def _create_group(project_id: int, terms: frozenset[str]) -> int:
 def sweep() -> None:
     """Delete groups without questions, which retention has left empty. Groups that somebody worked on stay."""
     empty = QuestionGroup.objects.filter(questions=None, actions=None, state=QuestionGroup.State.OPEN)
-    empty = empty.exclude(project__in=list_frozen())
     while batch := list(empty.values_list("pk", flat=True)[:BATCH]):
         QuestionGroup.objects.filter(pk__in=batch, questions=None).delete()

@@ -52,8 +52,7 @@ class Transport:
 
 
 async def start_answer(caller: Caller, body: Ask, transport: Transport) -> RunningAnswer:
-    """Store the question and start its answer. Raises `Unavailable` when too many answers are running, or while the
-    project moves to another deployment.
+    """Store the question and start its answer. Raises `Unavailable` when too many answers are running.
 
     If the reader leaves before that, the answer is abandoned as soon as it has started.
     """

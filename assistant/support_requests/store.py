@@ -14,7 +14,6 @@ from assistant.support_requests import form_tokens
 from docsite.core.delivery import events, outbox
 from docsite.core.delivery.models import Delivery
 from docsite.core.http.errors import NotFound
-from docsite.core.tenants import frozen
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.retention import list_cutoffs
 
@@ -93,9 +92,7 @@ def record(project: Project, body: "SupportRequestIn", thread: Thread | None) ->
             outbox.add(project, CREATED, request.request_id, list_channels(settings))
             events.publish(project, HANDED_OFF, {"request": request.request_id})
             count_form(project, "sent")
-    except IntegrityError as failure:
-        if frozen.is_refusal(failure):
-            raise
+    except IntegrityError:
         return SupportRequest.objects.get(project=project, form_id=form_id)
     return request
 

@@ -6,7 +6,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotFound, HttpRes
 
 from docsite.core import context
 from docsite.core.http.errors import is_store_failure
-from docsite.core.tenants import frozen
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -17,15 +16,9 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def server_error(request: HttpRequest) -> HttpResponse:
     """Name the reference, under which the log has the cause. It uses no template, which may be what failed.
 
-    503 if the database does not answer, or the organization moves.
+    503 if the database does not answer.
     """
     failure = sys.exc_info()[1]
-    if frozen.is_refusal(failure):
-        page = (
-            "<!doctype html><html lang=en><title>Unavailable</title><h1>Unavailable</h1>"
-            f"<p>{frozen.SENTENCE} Nothing was changed.</p>"
-        )
-        return HttpResponse(page, status=503, headers={"Retry-After": str(frozen.RETRY_SECONDS)})
     if isinstance(failure, Exception) and is_store_failure(failure):
         page = (
             "<!doctype html><html lang=en><title>Unavailable</title><h1>Unavailable</h1>"

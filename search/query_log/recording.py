@@ -16,7 +16,6 @@ from django.utils.crypto import salted_hmac
 
 from docsite.core.group_commit import GroupCommit
 from docsite.core.http.client_address import Address, network_of
-from docsite.core.tenants.frozen import list_frozen
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.retention import list_cutoffs
 from search.hits import Filters
@@ -78,13 +77,12 @@ def record(
     filters: Filters = Filters(),
     first_score: float | None = None,
 ) -> None:
-    """Record a search with its number of results, unless it is empty or the project moves. Returns at once, and never
-    fails.
+    """Record a search with its number of results, unless it is empty. Returns at once, and never fails.
 
     `first_score` is the score of the first result (0..1).
     """
     text, typed = clean(project, query)
-    if text and not project.organization.refuses_writes:
+    if text:
         now = timezone.now()
         _searches.submit(
             AnsweredSearch(project.pk, caller, text, result_count, now, typed, caller_kind, filters, first_score)
@@ -131,13 +129,12 @@ def _find_clicked_row(project: Project, caller: int, text: str, typed: str, now:
 def sweep() -> None:
     """Forget the callers of searches older than an hour. Delete searches after the retention time of their project."""
     now = timezone.now()
-    searches = SearchQuery.objects.exclude(project__in=list_frozen())
-    searches.filter(caller__isnull=False, at__lt=now - CLICKABLE).update(caller=None)
+    SearchQuery.objects.filter(caller__isnull=False, at__lt=now - CLICKABLE).update(caller=None)
     cutoffs = dict(list_cutoffs(SearchSettings, "search_days"))
     for project_id, oldest in cutoffs.items():
         SearchQuery.objects.filter(project=project_id, at__lt=oldest).delete()
     default = now - timedelta(days=settings.ENV.search_retention_days)
-    searches.filter(at__lt=default).exclude(project__in=list(cutoffs)).delete()
+    SearchQuery.objects.filter(at__lt=default).exclude(project__in=list(cutoffs)).delete()
 
 
 def _store_searches(searches: list[AnsweredSearch]) -> list[None]:

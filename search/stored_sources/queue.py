@@ -13,7 +13,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from docsite.core.db import has_row
-from docsite.core.tenants.frozen import MOVING_SQL, list_moving
 from search.models import Source
 from search.stored_sources import events
 from search.stored_sources.heartbeat import MAX_SILENCE
@@ -42,28 +41,23 @@ def reschedule(source: Source) -> None:
 
 def is_due() -> bool:
     """Whether `claim_next` has something to do."""
-    query = (
-        f"SELECT 1 FROM {Source._meta.db_table} WHERE (wanted_at <= %s OR (state = %s AND seen_at <= %s)) "
-        f"AND project_id NOT IN {MOVING_SQL} LIMIT 1"
-    )
+    query = f"SELECT 1 FROM {Source._meta.db_table} WHERE wanted_at <= %s OR (state = %s AND seen_at <= %s) LIMIT 1"
     now = timezone.now()
     return has_row(query, now, State.RUNNING.value, now - MAX_SILENCE)
 
 
 def count_due() -> int:
     """How many sources should be read now, and are not."""
-    due = Source.objects.filter(wanted_at__lte=timezone.now()).exclude(state=State.RUNNING)
-    return due.exclude(project__in=list_moving()).count()
+    return Source.objects.filter(wanted_at__lte=timezone.now()).exclude(state=State.RUNNING).count()
 
 
 def claim_next() -> Source | None:
     """Claim the source that has waited longest, if one is due."""
     now = timezone.now()
-    sources = Source.objects.exclude(project__in=list_moving())
-    running = sources.filter(state=State.RUNNING)
+    running = Source.objects.filter(state=State.RUNNING)
     for silent in running.filter(seen_at__lte=now - MAX_SILENCE):
         fail(silent, "The process that read it stopped responding.")
-    due = sources.filter(wanted_at__lte=now).exclude(project__in=running.values("project"))
+    due = Source.objects.filter(wanted_at__lte=now).exclude(project__in=running.values("project"))
     for source in due.order_by("wanted_at", "pk").select_related("project")[:10]:
         if claim(source, if_due=True):
             return source

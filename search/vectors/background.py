@@ -7,11 +7,9 @@ import threading
 import time
 
 from django.conf import settings
-from django.db import IntegrityError
 from django.db.models import F
 
 from docsite.core.background import BackgroundThread
-from docsite.core.tenants import frozen
 from search.models import Generation
 from search.vectors import embedding, registry
 from search.vectors.embedders import Embedder, EmbeddingError
@@ -65,10 +63,6 @@ class _Embedding(BackgroundThread):
                 made = embedding.embed(generation.project, embedder, progress.log, self._rest_after_batch)
             except embedding.RunSuperseded:
                 continue
-            except IntegrityError as failure:
-                if not frozen.is_refusal(failure):  # else its organization has begun to move meanwhile
-                    raise
-                continue
             if made:
                 logger.info("%s: %s vectors made.", generation.project.domain, f"{made:,}")
 
@@ -96,8 +90,7 @@ class _Progress:
 def find_due(embedder: Embedder) -> list[Generation]:
     """The generations of indexes whose vectors are not complete."""
     complete = {"project__vector_index__generation": F("number"), "project__vector_index__model": embedder.model}
-    due = Generation.objects.exclude(**complete).exclude(project__in=frozen.list_frozen())
-    return list(due.select_related("project").order_by("indexed_at"))
+    return list(Generation.objects.exclude(**complete).select_related("project").order_by("indexed_at"))
 
 
 _embedding = _Embedding()

@@ -19,7 +19,6 @@ from analytics.collecting.writer import Receipt
 from docsite.core.access.authentication import project_by_id
 from docsite.core.background import BackgroundThread
 from docsite.core.group_commit import QueueFull
-from docsite.core.tenants import frozen
 from docsite.core.tenants.models import Project
 
 logger = logging.getLogger(__name__)
@@ -85,8 +84,6 @@ def _judge(delivery: Delivery, future: "Future[Receipt | None]") -> _Outcome:
     failure = future.exception()
     if failure is None:
         return _Outcome.DONE
-    if frozen.is_refusal(failure) and _is_moving(delivery):
-        return _Outcome.WAITS
     is_of_database = isinstance(failure, Error) and not isinstance(failure, (DataError, IntegrityError))
     if is_of_database or isinstance(failure, QueueFull):
         return _Outcome.WAITS
@@ -96,16 +93,6 @@ def _judge(delivery: Delivery, future: "Future[Receipt | None]") -> _Outcome:
         "Message %d of the view log cannot be stored. It goes to docs_views_refused.", delivery.number, exc_info=failure
     )
     return _Outcome.REFUSED
-
-
-def _is_moving(delivery: Delivery) -> bool:
-    """Whether the project of a message moves. Views of one that lives elsewhere would wait for ever."""
-    project_id, _ = messages.decode(delivery.body)
-    return (
-        Project.objects.filter(project_id=project_id, organization__deployment=None)
-        .exclude(organization__move_state="")
-        .exists()
-    )
 
 
 def _has_project(delivery: Delivery) -> bool:

@@ -29,7 +29,6 @@ from docsite.core.http.errors import (
     is_store_failure,
 )
 from docsite.core.http.nul import find_nul
-from docsite.core.tenants import frozen
 
 logger = logging.getLogger(__name__)
 
@@ -116,15 +115,13 @@ def as_api_error(failure: Exception) -> ApiError:
     """The error that the caller gets.
 
     An `ApiError` stays as it is. Too many query parameters are a 400. An unreachable
-    database is a 503, and so is an organization that moves. Anything else is a 500
-    with the id of the request, under which the traceback is logged.
+    database is a 503. Anything else is a 500 with the id of the request, under which the
+    traceback is logged.
     """
     if isinstance(failure, ApiError):
         return failure
     if isinstance(failure, TooManyFieldsSent):
         return BadRequest(f"query: more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} parameters")
-    if frozen.is_refusal(failure):
-        return Unavailable(frozen.SENTENCE, frozen.RETRY_SECONDS)
     if is_store_failure(failure):
         logger.error("The database does not answer.", exc_info=failure)
         return Unavailable("The database does not answer. Try again shortly.")

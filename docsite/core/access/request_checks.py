@@ -25,7 +25,6 @@ from docsite.core.http import body, cpu_time, ratelimit
 from docsite.core.http.client_address import Address, client_ip, network_of
 from docsite.core.http.errors import Forbidden, NotFound
 from docsite.core.http.ratelimit import Charge, Limit
-from docsite.core.tenants import frozen
 from docsite.core.tenants.models import Project
 
 # One limit for what is sent without a key and without a limit of its own: views, clicks, requests of the widget for
@@ -76,19 +75,14 @@ class _KeyCheck(AuthBase):
         *,
         counted: bool = True,
         allows_stale: bool = False,
-        only_reads: bool = False,
     ) -> None:
-        """`body` is the schema of the body of a POST. `allows_stale`: see `authentication.allow_stale`.
-
-        `only_reads`: the POST works while the organization is frozen, as each GET does.
-        """
+        """`body` is the schema of the body of a POST. `allows_stale`: see `authentication.allow_stale`."""
         super().__init__()
         self.is_async = True
         self.charges = charges
         self.body = body
         self.counted = counted
         self.allows_stale = allows_stale
-        self.only_reads = only_reads
 
     @abstractmethod
     def caller(self, token: str, project: str, address: Address, *, write: bool) -> Caller:
@@ -107,8 +101,6 @@ class _KeyCheck(AuthBase):
 
         def admit() -> Caller:
             caller = self.caller(token, project, address, write=is_write)
-            if is_write and not self.only_reads:
-                frozen.check_writable(caller.project)
             if caller.groups is not None:
                 caller = replace(caller, groups=find_groups(caller.project, request.headers.get(READER_TOKEN_HEADER)))
             if self.counted:
@@ -178,8 +170,6 @@ class AnyOrigin:
         project = authentication.project_by_domain(domain)
         if project is None:
             raise NotFound("No such domain.")
-        if request.method not in ("GET", "HEAD"):
-            frozen.check_writable(project)
         charges = [(self.limit, network_of(address))]
         if self.organization_limit:
             charges.append((self.organization_limit, str(project.organization_id)))

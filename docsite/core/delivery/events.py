@@ -17,7 +17,6 @@ from docsite.core.delivery import outbox
 from docsite.core.delivery.messages import WebhookCall
 from docsite.core.delivery.models import Delivery, Event, Webhook
 from docsite.core.delivery.outbox import EventKind
-from docsite.core.tenants.frozen import list_frozen
 from docsite.core.tenants.models import Project
 
 TEST = "webhook.test"  # what the test button sends
@@ -122,7 +121,6 @@ def build_test(webhook: Webhook) -> WebhookCall:
 def sweep() -> None:
     """Delete events with their deliveries after `DAYS`."""
     old = Event.objects.filter(created_at__lt=timezone.now() - timedelta(days=DAYS))
-    old = old.exclude(project__in=list_frozen())
     while batch := dict(old.values_list("pk", "event_id")[:_BATCH]):
         Delivery.objects.filter(subject__in=batch.values(), webhook__isnull=False).delete()
         Event.objects.filter(pk__in=batch).delete()

@@ -20,7 +20,6 @@ from docsite.core.db import has_row
 from docsite.core.delivery import mail
 from docsite.core.delivery.messages import Message
 from docsite.core.delivery.models import Delivery, DeliveryAttempt
-from docsite.core.tenants.frozen import FROZEN_SQL, list_frozen
 from docsite.core.tenants.models import Project
 
 LEASE_SECONDS = 180  # longer than any attempt: the mail server may take 15 s for each of some eight steps
@@ -65,11 +64,7 @@ def add(project: Project, event: str, subject: str, channels: Iterable[Delivery.
 def is_due() -> bool:
     """Whether a delivery is due, so that it is worth calling `claim`. Cheap enough to ask every second."""
     waiting = f"state = '{Delivery.State.WAITING.value}'"  # as in the condition of the index
-    return has_row(
-        f"SELECT 1 FROM {Delivery._meta.db_table} WHERE {waiting} AND due_at <= %s "
-        f"AND project_id NOT IN {FROZEN_SQL} LIMIT 1",
-        timezone.now(),
-    )
+    return has_row(f"SELECT 1 FROM {Delivery._meta.db_table} WHERE {waiting} AND due_at <= %s LIMIT 1", timezone.now())
 
 
 def claim() -> Delivery | None:
@@ -83,7 +78,7 @@ def claim() -> Delivery | None:
     while True:
         now = timezone.now()
         due = Delivery.objects.filter(state=Delivery.State.WAITING, due_at__lte=now, event__in=_kinds)
-        due = due.filter(channel__in=channels).exclude(project__in=list_frozen())
+        due = due.filter(channel__in=channels)
         delivery = due.select_related("project", "webhook").order_by("due_at", "pk").first()
         if delivery is None:
             return None
@@ -147,7 +142,7 @@ def list_deliveries(project: Project, subject: str) -> list[Delivery]:
 
 def delete_old(events: Collection[str], before: datetime) -> None:
     """Delete deliveries of some kinds of events that are older than a time, whatever became of them."""
-    old = Delivery.objects.filter(event__in=events, created_at__lt=before).exclude(project__in=list_frozen())
+    old = Delivery.objects.filter(event__in=events, created_at__lt=before)
     while batch := list(old.values_list("pk", flat=True)[:_BATCH]):
         Delivery.objects.filter(pk__in=batch).delete()
 

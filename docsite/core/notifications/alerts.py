@@ -25,7 +25,6 @@ from docsite.core.notifications import email_content, subscriptions, topics
 from docsite.core.notifications.email_content import EmailContent
 from docsite.core.notifications.models import Alert, Subscription
 from docsite.core.notifications.topics import Topic
-from docsite.core.tenants.frozen import list_frozen
 from docsite.core.tenants.models import Project
 
 logger = logging.getLogger(__name__)
@@ -87,8 +86,7 @@ def _list_watched() -> "QuerySet[Project]":
     subscribed = Subscription.objects.exclude(topics="").values("project")
     connected = Webhook.objects.exclude(events="").values("project")
     alerted = Alert.objects.filter(cleared_at=None, project__isnull=False).values("project")
-    watched = Project.objects.filter(Q(pk__in=subscribed) | Q(pk__in=connected) | Q(pk__in=alerted))
-    return watched.exclude(pk__in=list_frozen()).order_by("pk")
+    return Project.objects.filter(Q(pk__in=subscribed) | Q(pk__in=connected) | Q(pk__in=alerted)).order_by("pk")
 
 
 def _run(topic: str, project: Project | None, check: ServiceCheck) -> None:

@@ -8,7 +8,6 @@ from docsite.core.background import BackgroundThread
 from docsite.core.delivery import outbox
 from docsite.core.notifications import alerts, confirmation, digest, routines
 from docsite.core.notifications.models import Alert, Digest
-from docsite.core.tenants.frozen import list_frozen
 
 NAME = "alerts and digests"
 EVERY = timedelta(minutes=1)
@@ -32,8 +31,7 @@ def sweep() -> None:
     """Delete old alerts and digests, and e-mail about them, also what still waits for a mail server."""
     old = timezone.now() - timedelta(days=DAYS)
     outbox.delete_old((alerts.OPENED, alerts.CLEARED, digest.ISSUED, confirmation.REQUESTED), old)
-    over = Alert.objects.filter(cleared_at__lt=old)
-    over.exclude(project__isnull=False, project__in=list_frozen()).delete()
+    Alert.objects.filter(cleared_at__lt=old).delete()
     Digest.objects.filter(week__lt=old.date()).delete()
 
 

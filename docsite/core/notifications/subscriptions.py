@@ -16,7 +16,6 @@ from docsite.core.delivery.models import Delivery
 from docsite.core.notifications import topics
 from docsite.core.notifications.models import Subscription
 from docsite.core.notifications.topics import Topic
-from docsite.core.tenants.frozen import list_frozen
 from docsite.core.tenants.models import Project
 
 _SALT = "docsite.core.notifications"
@@ -45,14 +44,15 @@ class Recipient:
 def list_receivers(topic: str, project: Project | None = None) -> list[Subscription]:
     """The subscriptions that get e-mail about a topic: they have chosen it, and their address is confirmed.
 
-    Those of one project. Without one, those of all projects that do not move and live in this deployment.
+    Those of one project, or of all.
     """
     found = (
         Subscription.objects.filter(topics__contains=topic, confirmed_email=F("email"))
         .select_related("project")
         .order_by("pk")
     )
-    found = found.filter(project=project) if project else found.exclude(project__in=list_frozen())
+    if project:
+        found = found.filter(project=project)
     return [one for one in found if topic in one.topics.split()]
 
 

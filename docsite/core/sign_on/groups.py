@@ -6,7 +6,6 @@ from django.contrib.auth.models import AbstractBaseUser
 
 from docsite.core.sign_on.models import GroupRole
 from docsite.core.tenants import members
-from docsite.core.tenants.frozen import list_frozen_organizations
 from docsite.core.tenants.members import MembershipError
 from docsite.core.tenants.models import Membership, Role
 
@@ -14,8 +13,7 @@ from docsite.core.tenants.models import Membership, Role
 def find_roles(groups: frozenset[str]) -> dict[int, Role]:
     """The highest role of these groups in each organization, by its primary key."""
     roles: dict[int, Role] = {}
-    known = GroupRole.objects.filter(group__in=groups).exclude(organization__in=list_frozen_organizations())
-    rows = known.values_list("organization_id", "role")
+    rows = GroupRole.objects.filter(group__in=groups).values_list("organization_id", "role")
     for organization, role in sorted(rows, key=lambda row: Role(row[1]).rank):
         roles[organization] = Role(role)
     return roles
@@ -24,11 +22,10 @@ def find_roles(groups: frozenset[str]) -> dict[int, Role]:
 def sync_roles(user: AbstractBaseUser, groups: frozenset[str]) -> None:
     """Give the user the roles of these groups, and take those of groups that the user has left.
 
-    The last owner of an organization stays its owner. Organizations that are frozen are left out.
+    The last owner of an organization stays its owner.
     """
     roles = find_roles(groups)
-    known = Membership.objects.filter(user=user.pk).exclude(organization__in=list_frozen_organizations())
-    own = {member.organization_id: member for member in known}
+    own = {member.organization_id: member for member in Membership.objects.filter(user=user.pk)}
     for organization, role in roles.items():
         member = own.get(organization)
         if member is None:

@@ -2,5 +2,5 @@
 
 Others import `models`, `validators` (what fields refuse), `roles` (who may open and change what), `log_in_rules` (which
 organizations a session opens), `staff` (what a staff user may see), `members` (invitations, and the last owner), `rows`
-(a project's row of settings), `retention`, `frozen` (organizations that move) and, for commands, `management`.
+(a project's row of settings), `retention` and, for commands, `management`.
 """

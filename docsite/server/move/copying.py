@@ -37,7 +37,7 @@ def copy(model: type[Model], target: BaseDatabaseWrapper, report: Callable[[int]
         progress |= {"rows": progress["rows"] + len(step), "done": len(step) < size}
         try:
             with transaction.atomic(using=database.ALIAS):
-                insert(target, table, fields, step)
+                _insert(target, table, fields, step)
                 database.save_progress(target, table, progress)
         except (DataError, IntegrityError, ValueError) as failure:
             reason = str(failure).partition("\n")[0]
@@ -64,10 +64,9 @@ def count_rows(rows: "QuerySet[Any, Any]", binary: Sequence[str]) -> int:
     return STEP_ROWS
 
 
-def insert(
-    target: BaseDatabaseWrapper, table: str, fields: "list[Field[Any, Any]]", rows: Sequence[Sequence[Any]]
+def _insert(
+    target: BaseDatabaseWrapper, table: str, fields: "list[Field[Any, Any]]", rows: list[tuple[Any, ...]]
 ) -> None:
-    """Insert rows, whose values are in the order of the fields. Call it in a transaction."""
     quote = target.ops.quote_name
     into = f"{quote(table)} ({', '.join(quote(field.column) for field in fields)})"
     prepared = [

@@ -5,8 +5,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import AutoField, Model
 
 
-def load(models: list[type[Model]], connection: BaseDatabaseWrapper = connection) -> dict[str, int]:
-    """The last id that each table has given, of the source or of another database."""
+def load(models: list[type[Model]]) -> dict[str, int]:
+    """The last id that each table of the source has given."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute("SELECT name, seq FROM sqlite_sequence")

@@ -6,15 +6,6 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from docsite.core.tenants.models.deployments import Deployment
-
-
-class MoveState(models.TextChoices):
-    """How far an organization is on its way to another deployment."""
-
-    SETTLING = "settling", "Settling: requests that write are refused, and what runs may end"
-    FENCED = "fenced", "Fenced: nothing is written"
-
 
 class Organization(models.Model):
     """A tenant. Admin keys and rate limits belong to it."""
@@ -30,28 +21,12 @@ class Organization(models.Model):
         db_default=False,
         help_text="Who logs in by password opens it only with a code, too.",
     )
-    deployment = models.ForeignKey(
-        Deployment,
-        on_delete=models.PROTECT,
-        related_name="+",
-        null=True,
-        editable=False,
-        help_text="Where it lives. Empty: here.",
-    )
-    move_state = models.CharField(
-        max_length=8, choices=MoveState.choices, blank=True, default="", db_default="", editable=False
-    )
 
     class Meta:
         ordering: ClassVar = ["name"]
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def refuses_writes(self) -> bool:
-        """Whether requests that would write are refused here, since it moves or lives elsewhere."""
-        return bool(self.move_state) or self.deployment_id is not None
 
 
 class Role(models.TextChoices):

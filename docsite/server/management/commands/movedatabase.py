@@ -1,19 +1,22 @@
 """`manage.py movedatabase`: all data into another database."""
 
+import os
 import time
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
+from docsite import database_settings
 from docsite.core import context
 from docsite.core.signals import command_started
 from docsite.core.tenants.management.base import check_migrations
 from docsite.server.backup.rows import BackupError
-from docsite.server.move.address import VARIABLE, read_url
 from docsite.server.move.run import move
 
 PROGRESS_SECONDS = 5.0
+VARIABLE = "NEW_DATABASE_URL"
 
 
 class Command(BaseCommand):
@@ -35,7 +38,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Move the data."""
-        url = read_url(options["url"])
+        url = options["url"] or os.environ.get(VARIABLE, "")
+        if not url.startswith(("postgres://", "postgresql://", "sqlite://")):
+            raise CommandError(
+                f"Name the new database by {VARIABLE}: postgres://user:password@host/name or sqlite:///path."
+            )
+        try:
+            database_settings.describe(url, Path())
+        except ValueError as wrong:
+            raise CommandError(f"The address of the new database: {wrong}.") from None
         check_migrations()
         self._next = time.monotonic() + PROGRESS_SECONDS
         try:

@@ -50,7 +50,7 @@ def refuse_a_row(folder: str) -> None:
     (model,) = (model for model in list_models() if model._meta.db_table == "django_content_type")
     target.begin(new, [], "state")
     with (
-        mock.patch.object(copying, "insert", side_effect=ValueError("too long")),
+        mock.patch.object(copying, "_insert", side_effect=ValueError("too long")),
         pytest.raises(BackupError, match="A row of django_content_type cannot be stored"),
     ):
         copying.copy(model, new, print)

@@ -1,4 +1,4 @@
-"""The site of nginx in `docsite/deploy`, in front of a service that does not answer."""
+"""The site of nginx in `docsite/deploy`, in front of a service, and of one that does not answer."""
 
 import asyncio
 import json
@@ -9,13 +9,13 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 import websockets
 
-from tests import scenarios
 from tests.conftest import NO_TLS, PATIENCE, question, wait_for
 from tests.docsite.server.operating.test_deploy_files import DEPLOY, PROGRAMS, needs_program
 from tests.ports import free_port
@@ -32,14 +32,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
 
 
 @contextmanager
-def serve_site(folder: Path, port: int, lines: str = "") -> Iterator[httpx.Client]:
-    """The site in front of a service at a port. `lines` are what `nginxmap` prints."""
+def serve_site(folder: Path, port: int) -> Iterator[httpx.Client]:
+    """The site in front of a service at a port."""
     certificate = f"-x509 -newkey rsa:2048 -nodes -subj /CN=x -keyout {folder}/privkey.pem -out {folder}/fullchain.pem"
     subprocess.run(["openssl", "req", *certificate.split()], check=True, capture_output=True)
-    (folder / "moved.map").write_text(lines)
     text = (DEPLOY / "nginx.conf").read_text()
     text = text.replace("/etc/docs-service/tls", str(folder)).replace("/var/log/nginx", str(folder))
-    text = text.replace("/etc/nginx/docs-service", str(folder))
     text = text.replace("127.0.0.1:8000", f"127.0.0.1:{port}").replace("127.0.0.1:8001", f"127.0.0.1:{port}")
     ports = {"80": free_port(), "443": free_port()}
     text = re.sub(r" +listen \[::\].*\n", "", text)
@@ -101,42 +99,27 @@ def test_a_page_keeps_the_error_of_nginx(site: httpx.Client) -> None:
     assert answer.headers["Content-Type"] == "text/html"
 
 
-def test_requests_for_a_project_go_where_it_lives(tmp_path: Path, start, copy_database) -> None:
-    tenants, urls = {}, {}
-    for name in ("here", "moved"):
-        folder = tmp_path / name
-        folder.mkdir()
-        database = copy_database(folder)
-        page = folder / "docs" / "one.md"
-        page.parent.mkdir()
-        page.write_text(f"# In {name}\n\nMore than enough to be found.\n")
-        options = ("--organization", name, "--docs-url", f"https://{name}.example", "--json")
-        tenants[name] = json.loads(scenarios.manage(("createproject", name, *options), database))
-        scenarios.manage(("ingest", name, str(page.parent)), database)
-        urls[name] = urlsplit(start.fresh(**database, TRUSTED_PROXIES="127.0.0.1").url)
-    lines = "".join(f"{word} {urls['moved'].netloc};\n" for word in ("moved", tenants["moved"]["project_id"]))
-    with serve_site(tmp_path, urls["here"].port, lines) as client:
-        for name, tenant in tenants.items():
-            readers = {"Authorization": f"Bearer {tenant['assistant_key']}"}
-            for prefix in ("/discovery", ""):
-                path = f"{prefix}/v1/search/{name}"
-                assert f"In {name}" in client.post(path, json={"query": "enough"}, headers=readers).text
-            path = f"/discovery/v2/assistant/{name}/message"
-            with client.stream("POST", path, json=question("What is enough?"), headers=readers) as answer:
-                assert '"finish"' in "".join(answer.iter_text())
-            owners = {"Authorization": f"Bearer {tenant['admin_key']}"}
-            assert client.get(f"/v1/analytics/{tenant['project_id']}/visitors", headers=owners).status_code == 200
-            assert client.get(f"/v1/analytics/{tenant['project_id']}/visitors").status_code == 401
-            assert asyncio.run(ask_by_socket(str(client.base_url), tenant, name)) == "finish"
+def test_requests_streams_and_sockets_reach_the_service(tmp_path: Path, service, project) -> None:
+    with serve_site(tmp_path, urlsplit(service.url).port or 0) as client:
+        for prefix in ("/discovery", ""):
+            path = f"{prefix}/v1/search/{project.domain}"
+            assert client.post(path, json={"query": "labels"}, headers=project.assistant).json()
+        path = f"/discovery/v2/assistant/{project.domain}/message"
+        with client.stream("POST", path, json=question("How do I print labels?"), headers=project.assistant) as answer:
+            assert '"finish"' in "".join(answer.iter_text())
+        path = f"/v1/analytics/{project.project_id}/visitors"
+        assert client.get(path, headers=project.admin).status_code == 200
+        assert client.get(path).status_code == 401
+        assert asyncio.run(ask_by_socket(str(client.base_url), project)) == "finish"
 
 
-async def ask_by_socket(url: str, tenant: dict[str, str], name: str) -> str:
+async def ask_by_socket(url: str, project: Any) -> str:
     """Ask on a WebSocket. Returns the type of the last part."""
     trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
-    address = f"{url.replace('http', 'ws', 1)}/v1/assistant/{name}/socket"
-    async with websockets.connect(address, ssl=trusting, origin=f"https://{name}.example", proxy=None) as socket:
-        await socket.send(json.dumps({"type": "ask", "key": tenant["assistant_key"], **question("What is enough?")}))
+    address = f"{url.replace('http', 'ws', 1)}/v1/assistant/{project.domain}/socket"
+    async with websockets.connect(address, ssl=trusting, origin=project.project.docs_url, proxy=None) as socket:
+        await socket.send(json.dumps({"type": "ask", "key": project.assistant_key, **question("How do I install?")}))
         async for text in socket:
             if (part := json.loads(text)["type"]) in ("finish", "error", "abort"):
                 return part

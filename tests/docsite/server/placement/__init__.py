@@ -1,1 +1,0 @@
-"""Tests of several deployments, and of moving an organization between them."""
