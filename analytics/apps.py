@@ -13,7 +13,6 @@ class AnalyticsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register endpoints, thumbs, events and receivers; load a project's settings with it."""
-        from analytics.archive import changes
         from analytics.feedback import events, store
         from analytics.reports import annotations, digest
         from assistant.question_groups import thumbs
@@ -25,5 +24,4 @@ class AnalyticsConfig(AppConfig):
         thumbs.add_lookup(store.find_thumbs)
         events.register()
         digest.register()
-        changes.watch()
         post_save.connect(annotations.record_replacement, sender=Generation)

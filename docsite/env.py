@@ -351,12 +351,6 @@ class Env(BaseSettings):
         le=2600,
         description="Days without a view after which a visitor is forgotten. A later view counts as a new visitor.",
     )
-    archive_dir: str = Field(
-        default="",
-        description="Folder in which single views and questions are stored as Parquet files, for DuckDB, ClickHouse, "
-        "Spark or pandas. It must exist, and be the same one on every host. Units of systemd need `ReadWritePaths=` "
-        "for it. [Growing](/growing#an-archive-in-parquet) says what it holds. Empty: no archive.",
-    )
     limit_analytics_org: Rate = Field(
         default="100/h", description="Analytics requests per organization, as number/window (s, m, h, d)."
     )
@@ -548,15 +542,6 @@ class Env(BaseSettings):
         if importlib.util.find_spec("nats") is None:
             raise ValueError("needs the client of NATS: pip install 'nats-py~=2.16'")
         return value
-
-    @field_validator("archive_dir")
-    @classmethod
-    def _check_archive(cls, value: str) -> str:
-        if not value:
-            return value
-        if importlib.util.find_spec("pyarrow") is None:
-            raise ValueError("needs a package that writes Parquet files: pip install 'pyarrow~=26.0'")
-        return str(Path(value).expanduser().resolve())
 
     @field_validator("embeddings")
     @classmethod

@@ -25,6 +25,7 @@ done
 missing=""
 command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
     missing="$missing chromium"
+command -v sqlite3 >/dev/null || missing="$missing sqlite3"
 command -v redis-server >/dev/null || missing="$missing redis-server"
 command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing="$missing postgresql"
 [ -n "$missing" ] || exit 0

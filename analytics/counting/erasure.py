@@ -12,8 +12,6 @@ from analytics.counting import unsealed
 from analytics.counting.sealer import Lease, LeaseLost, acquire_lease, list_shards, release_lease
 from analytics.models import (
     AgentViews,
-    ArchiveChange,
-    ArchivedRange,
     AudienceCells,
     Cells,
     LogImport,
@@ -80,12 +78,10 @@ def _clamp_shard(shard: int, shards: int) -> int:
 
 
 def _delete_visitor(project: Project, visitor: int, lease: Lease) -> Erased:
-    ArchiveChange.add(project.pk, ArchivedRange.Kind.VIEWS, [str(visitor)])
     return _delete(project, "visitor = %s", visitor)
 
 
 def _delete_shard(project: Project, lease: Lease) -> Erased:
-    ArchiveChange.add(project.pk, ArchivedRange.Kind.VIEWS, [ArchiveChange.EVERYTHING])
     for cells in (Cells, AudienceCells):
         cells.objects.filter(project=project, shard=lease.shard).delete()
     return _delete(project, "(visitor & %s) = %s", lease.shards - 1, lease.shard)

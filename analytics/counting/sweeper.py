@@ -26,7 +26,7 @@ from analytics.counting.sealer import (
     store_histories,
 )
 from analytics.identity import key_rotation
-from analytics.models import AnalyticsSettings, ArchivedRange, Seal, Trail, ViewKeys
+from analytics.models import AnalyticsSettings, Seal, Trail, ViewKeys
 from docsite.core.background import collect_failures
 from docsite.core.tenants.models import Project
 
@@ -72,7 +72,7 @@ def sweep(*, force: bool = False, go_on: Callable[[], object] = bool) -> int:
     due = Seal.objects.all() if force else Seal.objects.filter(swept_at__lte=now - EVERY)
     days, removable, removed = _own_days(), [], 0
     due_ids = list(due.order_by("project_id").values_list("project_id", flat=True).distinct())
-    with collect_failures(Exception) as part:
+    with collect_failures() as part:
         for project_id in due_ids:
             with part():
                 _trim_project(project_id, days.get(project_id))
@@ -103,8 +103,6 @@ def _trim_project(project_id: int, own_days: int | None) -> None:
 def _find_removable(project_id: int, own_days: int | None, earlier: int = 0) -> Removable:
     """Which views of a project may be removed, or could be so many hours earlier."""
     done_to = Seal.objects.filter(project=project_id).aggregate(least=Min("sealed_to"))["least"] or 0
-    if settings.ENV.archive_dir:  # views stay until they are in the archive
-        done_to = min(done_to, ArchivedRange.archived_to(project_id, ArchivedRange.Kind.VIEWS))
     before = _first_hour(_limit_days(own_days)) - 24  # a day later: a report may be reading them now
     return Removable(project_id, before - earlier, done_to)
 

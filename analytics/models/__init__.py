@@ -1,7 +1,6 @@
 """The tables of analytics, one module for each subject. Import the models from here."""
 
 from analytics.models.agents import AgentAddresses, AgentViews
-from analytics.models.archive import ArchiveChange, ArchivedRange, ArchiveFolder
 from analytics.models.counts import EPOCH, AudienceCells, Cells, Seal, Sharding, Trail, UnsealedProject
 from analytics.models.feedback import Feedback, FeedbackNote
 from analytics.models.page_views import Audience, LogImport, Page, PageView, ViewKeys
@@ -14,9 +13,6 @@ __all__ = [
     "AgentViews",
     "AnalyticsSettings",
     "Annotation",
-    "ArchiveChange",
-    "ArchiveFolder",
-    "ArchivedRange",
     "Audience",
     "AudienceCells",
     "Cells",

@@ -59,5 +59,4 @@ class Dependency:
 database = Dependency("The database")
 replica = Dependency("The read replica")
 redis = Dependency("Redis")
-archive = Dependency("The archive")
 view_log = Dependency("The view log")

@@ -87,12 +87,11 @@ class BackgroundThread(ABC):
 
 
 @contextmanager
-def collect_failures(*kinds: type[Exception]) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+def collect_failures() -> Iterator[Callable[[], AbstractContextManager[None]]]:
     """Let the failure of one part of the work stop no other part.
 
-    Yields a function that makes a context for one part. It suppresses errors of these `kinds`; the first one is raised
-    at the end of the block, the others are dropped. InterfaceError, OperationalError and errors of other kinds are
-    raised at once.
+    Yields a function that makes a context for one part. It suppresses errors; the first one is raised at the end of the
+    block, the others are dropped. InterfaceError and OperationalError are raised at once.
     """
     failures: list[Exception] = []
 
@@ -102,7 +101,7 @@ def collect_failures(*kinds: type[Exception]) -> Iterator[Callable[[], AbstractC
             yield
         except (InterfaceError, OperationalError):
             raise
-        except kinds as failure:
+        except Exception as failure:
             failures.append(failure)
 
     yield part

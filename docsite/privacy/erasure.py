@@ -11,7 +11,6 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from analytics.archive import changes as archive_changes
 from analytics.collecting import writer
 from analytics.collecting.recording import possible_visitors
 from analytics.collecting.view_log import state
@@ -103,7 +102,6 @@ def erase_writer(project: Project, email: str) -> Receipt:
 def erase_visitor(project: Project, address: Address, user_agent: str, reader_id: str = "") -> Receipt:
     """Erase the single views and visit histories of a visitor, and the searches of the last one to two hours.
 
-    The files of the archive lose the views, too.
     Later nothing links a search to anybody. Counts stay: they are numbers. So do the positions of imports, without
     which the next import of the same log would store the visitor again.
     """
@@ -173,16 +171,12 @@ def _mask(project: Project, secret: str) -> str:
 
 
 def _write_receipt(project: Project, subject: str, erased: dict[str, int]) -> Receipt:
-    receipt_id, archived = ids.receipt_id(), archive_changes.LATER
-    try:
-        archived = archive_changes.apply_after_erasure(project)
-    finally:  # the data is gone, even if somebody stops us while the archive hangs
-        erased |= archived
-        entry = audit.add_entry(
-            "erased",
-            subject,
-            organization_id=project.organization_id,
-            project=project.domain,
-            details={"receipt": receipt_id, **erased},
-        )
+    receipt_id = ids.receipt_id()
+    entry = audit.add_entry(
+        "erased",
+        subject,
+        organization_id=project.organization_id,
+        project=project.domain,
+        details={"receipt": receipt_id, **erased},
+    )
     return Receipt(receipt_id, entry.at, project.domain, subject, erased)

@@ -1,8 +1,5 @@
 """Warnings and errors for operators at start-up."""
 
-import os
-import pwd
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -44,29 +41,6 @@ def limits_have_prices(**kwargs: Any) -> list[CheckMessage]:
         for name in names
         if getattr(env, name) is not None
     ]
-
-
-@register()
-def archive_is_writable(**kwargs: Any) -> list[CheckMessage]:
-    """Warn of an archive that cannot be written, and start: erasures and backups must work without it, too."""
-    folder = settings.ENV.archive_dir
-    if not folder or (Path(folder).is_dir() and os.access(folder, os.R_OK | os.W_OK | os.X_OK)):
-        return []
-    if Path(folder).is_dir():
-        sentence = f"ARCHIVE_DIR: {folder} cannot be written by the user of the service."
-        hint = f"Run: sudo chown {_user_name()} {folder}. A unit of systemd also needs: ReadWritePaths=-{folder}"
-    else:
-        sentence = f"ARCHIVE_DIR: there is no folder {folder}."
-        hint = f"Mount it, or run: sudo install -d -m 750 -o {_user_name()} {folder}"
-    hint += ". Or leave ARCHIVE_DIR empty: then there is no archive. Until then, old single views stay in the database."
-    return [Warning(sentence, hint=hint, id="docsite.W004")]
-
-
-def _user_name() -> str:
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:  # a container may run as a number
-        return str(os.geteuid())
 
 
 @register()

@@ -11,7 +11,6 @@ from typing import Any
 
 from django.db import connection
 
-from analytics.archive import background as archive
 from analytics.collecting import writer
 from analytics.collecting.view_log import consumer, publisher
 from analytics.counting import background
@@ -69,7 +68,6 @@ def start_background() -> None:
     """
     background.start()
     consumer.start()
-    archive.start()
     _sweeper.start()
     scheduler.start()
     vectors.start()
@@ -82,7 +80,6 @@ async def stop_background() -> None:
     """End this work. What is not complete goes on later, in any process. Never raises."""
     await asyncio.gather(
         _attempt("stop reading the view log", asyncio.to_thread(consumer.stop)),
-        _attempt("end archiving", asyncio.to_thread(archive.stop)),
         _attempt("end reading sources", asyncio.to_thread(scheduler.stop)),
         _attempt("end making vectors", asyncio.to_thread(vectors.stop)),
         _attempt("end grouping questions", asyncio.to_thread(gaps.stop)),

@@ -1,21 +1,33 @@
 """Counting on PostgreSQL: the same as on SQLite, by several processes at once."""
 
+import csv
 import json
+import os
 import random
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+from docsite.site import navigation
 from tests import scenarios
-from tests.analytics.archive import archiving
+from tests.analytics import view_files
 from tests.analytics.counting import crashes, leases, view_partitions
 from tests.analytics.counting.history import as_reported, brute, history
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, ROOT
 from tests.docsite.core.workspace.older_settings import a_database_of_the_state_before
 from tests.variants import first_of
 
 pytestmark = pytest.mark.services
+
+# The script of the page Growing that copies views into files.
+VIEW_FILES = navigation.pages()["growing"].body.partition("\n## Single views as files\n")[2]
+SCRIPT = re.search(r"^```sh\n(.*?)^```$", VIEW_FILES, re.M | re.S)[1]
+FOR_SQLITE = re.sub(r"^options=.*# SQLite: (.*)$", r"\1", SCRIPT, flags=re.M)
 
 
 @pytest.fixture(scope="module")
@@ -48,24 +60,6 @@ def test_writers_and_sealers_at_once_lose_and_double_nothing_although_some_are_k
 
 def test_a_view_that_another_process_has_not_committed_yet_counts_once(database):
     scenarios.run(crashes.sends_what_another_has_not_committed_yet, database)
-
-
-@pytest.fixture(scope="module")
-def archive(database: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The database with its archive: it has one folder only."""
-    return {**database, "ARCHIVE_DIR": str(tmp_path_factory.mktemp("archive"))}
-
-
-def test_rows_that_are_committed_late_are_archived_once(archive):
-    scenarios.run(archiving.committed_out_of_order, archive)
-
-
-def test_no_answer_is_archived_while_an_earlier_one_may_still_be_committed(archive):
-    scenarios.run(archiving.settles_or_waits, archive)
-
-
-def test_long_answers_have_files_of_their_own(archive):
-    scenarios.run(archiving.long_answers, archive)
 
 
 def test_views_that_several_processes_send_count_once(database):
@@ -155,3 +149,35 @@ def partitioned(new_database: Callable[[str], dict[str, str]]) -> dict[str, str]
 )
 def test_old_views_go_with_their_partitions(partitioned: dict[str, str], scenario: Callable[[], None]) -> None:
     scenarios.run(scenario, partitioned)
+
+
+@pytest.mark.parametrize("script", [SCRIPT, FOR_SQLITE], ids=["postgresql", "sqlite"])
+def test_the_script_of_the_page_growing_copies_the_views_that_arrived_yesterday(
+    script: str,
+    new_database: Callable[[str], dict[str, str]],
+    copy_database: Callable[[Path], dict[str, str]],
+    tmp_path: Path,
+) -> None:
+    database = new_database("view_files") if script == SCRIPT else copy_database(tmp_path)
+    stored = scenarios.run(view_files.store, database).splitlines()
+    manage = tmp_path / "manage"
+    manage.write_text(f'#!/bin/sh\nexec {sys.executable} {ROOT}/manage.py "$@"\n')
+    manage.chmod(0o755)
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["sh", "-ec", script],
+        cwd=tmp_path,
+        env={**scenarios.environment(database), **path},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    (file,) = tmp_path.glob("views-*.csv")
+    assert re.fullmatch(r"views-\d{4}-\d\d-\d\d.csv", file.name)
+    assert file.stat().st_mode & 0o077 == 0
+    rows = list(csv.DictReader(file.open(newline="")))
+    names = ("id", "project", "micros", "class", "surface", "visitor", "user_agent")
+    assert ["|".join(row[name] for name in names) for row in rows] == stored
+    assert len(stored) == 2 * 54
+    assert {row["path"] for row in rows} <= {f"/page-{n}" for n in range(6)}
+    assert {row["browser"] for row in rows if row["class"] == "human" and row["surface"] == "html"} == {"Chrome"}

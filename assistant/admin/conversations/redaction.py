@@ -7,7 +7,6 @@ from django.db import transaction
 from assistant.admin.conversations import ratings
 from assistant.conversations.threads import MAX_TITLE
 from assistant.models import Message, Thread
-from docsite.core import signals
 from docsite.core.redaction import redact
 
 
@@ -21,7 +20,6 @@ def redact_thread(thread: Thread) -> int:
         is_title_changed = title != thread.title
         if is_title_changed:
             Thread.objects.filter(pk=thread.pk).update(title=title)
-        signals.conversation_redacted.send(Thread, project_id=thread.project_id, thread_id=thread.thread_id)
         comments = ratings.get_ratings().redact(message.pk for message in messages)
     return len(changed) + comments + is_title_changed
 

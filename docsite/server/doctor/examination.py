@@ -10,7 +10,7 @@ CHECKS: tuple[Callable[[], Finding | None], ...] = (
     *(host.check_settings, host.check_clock, host.check_disk, host.check_descriptors),
     *(stores.check_database, stores.check_connections, stores.check_pool, stores.check_redis),
     *(services.check_model, services.check_mail, services.check_deliveries, services.check_sources),
-    *(services.check_view_log, services.check_views, services.check_archive),
+    *(services.check_view_log, services.check_views),
 )
 
 

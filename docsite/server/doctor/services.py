@@ -1,22 +1,14 @@
 """The model, the mail server, and the work in the background."""
 
 import smtplib
-import tempfile
-from datetime import timedelta
-from pathlib import Path
 
 from django.conf import settings
 from django.core.mail import get_connection
 from django.db import DatabaseError
-from django.utils import timezone
 
-from analytics.archive import folder as archive_folder
-from analytics.archive import marker
-from analytics.archive.waiting import find_oldest_view
 from analytics.collecting.view_log import state
 from analytics.collecting.view_log.connection import LogUnavailableError
 from analytics.counting.unsealed import count_waiting_views
-from analytics.models import ArchiveChange
 from assistant import model_status
 from assistant.upstream import UpstreamError
 from docsite.core.delivery import mail
@@ -26,7 +18,6 @@ from search.models import Source
 
 MAX_WAITING_VIEWS = 100_000
 MAX_LOGGED_SECONDS = 60.0
-MAX_ARCHIVING = timedelta(days=2)
 
 
 def check_model() -> Finding:
@@ -108,29 +99,3 @@ def check_view_log() -> Finding | None:
     if refused:
         return Finding("View log", fact, "The log file says why: look for “goes to docs_views_refused”.")
     return Finding("View log", fact)
-
-
-def check_archive() -> Finding | None:
-    """Whether the folder of the archive is ours and can be written, and nothing waits for long. None without one."""
-    if not (folder := settings.ENV.archive_dir):
-        return None
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-        marker.check(Path(folder))
-        oldest = find_oldest_view()
-        changes = ArchiveChange.objects.count()
-    except OSError as failure:
-        advice = "Look at ARCHIVE_DIR, its owner and its disk: old single views stay in the database until it works."
-        return Finding("Archive", f"{folder} cannot be written: {failure.strerror}", advice)
-    except archive_folder.ArchiveError as failure:
-        fact, _, advice = str(failure).partition(". ")
-        return Finding("Archive", fact, f"{advice}.")
-    except DatabaseError:
-        return None
-    if oldest and oldest < timezone.now() - MAX_ARCHIVING:
-        advice = "Run: manage.py archive. It says what is wrong."
-        return Finding("Archive", "views wait for more than two days", advice)
-    if changes:
-        return Finding("Archive", f"{changes:,} erasures and deletions wait for their files", "Run: manage.py archive")
-    return Finding("Archive", f"{folder} can be written, and no view is late")

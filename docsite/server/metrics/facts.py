@@ -6,9 +6,7 @@ import time
 from pathlib import Path
 
 from django.conf import settings
-from django.utils import timezone
 
-from analytics.archive.waiting import find_oldest_view
 from analytics.collecting.view_log import state as view_log
 from analytics.counting.unsealed import count_waiting_views
 from assistant.sessions.running import running_answers
@@ -70,13 +68,10 @@ def collect_stored() -> list[Metric]:
         deliveries = Metric("docs_deliveries", "gauge", "E-mails and webhooks that wait or were given up.")
         for state in (Delivery.State.WAITING, Delivery.State.FAILED):
             deliveries.add(Delivery.objects.filter(state=state).count(), {"state": state.value})
-        oldest = find_oldest_view() if settings.ENV.archive_dir else None
-        age = (timezone.now() - oldest).total_seconds() if oldest else 0
         failed = Source.objects.filter(state=Source.State.FAILED).count()
         return [
             gauge("docs_views_waiting", "Views that are stored, but not yet counted.", count_waiting_views()),
             deliveries,
-            gauge("docs_archive_waiting_seconds", "Age of the oldest view that waits for the archive.", age),
             gauge("docs_sources_due", "Stored sources that wait to be read.", queue.count_due()),
             gauge("docs_sources_failed", "Stored sources that could not be read the last time.", failed),
         ]
