@@ -18,18 +18,18 @@ _SQLITE_OPTIONS = {
 }
 
 FORM = "write postgres://user:password@host/name or sqlite:///path"
-SERVER_KINDS = ("any", "primary", "standby", "read-write", "read-only", "prefer-standby")  # as libpq calls them
+SERVER_KINDS = ("any", "primary", "read-write")  # as libpq calls those that may be written
 CONNECT_SECONDS = 2  # to each of several servers: the least that libpq takes, so that two fit into DATABASE_SECONDS
 _ADDRESS = re.compile(r"(?P<scheme>[a-z]+://)(?P<user>[^/?#]*@)?(?P<hosts>[^/?#]*)(?P<rest>.*)", re.DOTALL)
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:\[\]\s]+)(?::(?P<port>[0-9]{1,5}))?")
 
 
-def describe(url: str, file: Path, kind: str = "read-write") -> dict[str, Any]:
+def describe(url: str, file: Path) -> dict[str, Any]:
     """The settings for an address. Without one it is SQLite in the file.
 
     An address may name several PostgreSQL servers, `postgres://user:password@host:5432,host:5433/name`. They become
-    lists in HOST and PORT, as libpq takes them. `kind` is the server to look for among them, unless the address says
-    it (`target_session_attrs`). Raises ValueError with a sentence for an address that cannot be understood.
+    lists in HOST and PORT, as libpq takes them, which looks for the one that can be written, unless the address says
+    another kind (`target_session_attrs`). Raises ValueError with a sentence for an address that cannot be understood.
     """
     database: dict[str, Any] = {"ENGINE": "django.db.backends.sqlite3", "NAME": file}
     if url:
@@ -37,7 +37,7 @@ def describe(url: str, file: Path, kind: str = "read-write") -> dict[str, Any]:
     database |= {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
     if database["ENGINE"] == "django.db.backends.postgresql":
         database["ENGINE"] = "docsite.core.postgresql"
-        _look_for(kind, database)
+        _look_for_primary(database)
     else:
         database["OPTIONS"] = _SQLITE_OPTIONS
     return database
@@ -64,7 +64,7 @@ def _parse(url: str) -> dict[str, Any]:
     return database
 
 
-def _look_for(kind: str, database: dict[str, Any]) -> None:
+def _look_for_primary(database: dict[str, Any]) -> None:
     """Say which of several servers to use. Theirs may also be the parameters `host` and `port` of the address."""
     options = database.setdefault("OPTIONS", {})
     for name in ("host", "port"):
@@ -74,7 +74,7 @@ def _look_for(kind: str, database: dict[str, Any]) -> None:
     if len(ports) not in (1, len(hosts)):
         raise ValueError("name one port, or one for each host")
     if len(hosts) > 1:
-        options.setdefault("target_session_attrs", kind)
+        options.setdefault("target_session_attrs", "read-write")
         options.setdefault("connect_timeout", CONNECT_SECONDS)
     if options.get("target_session_attrs", "any") not in SERVER_KINDS:
         raise ValueError(f"target_session_attrs is one of {', '.join(SERVER_KINDS)}")

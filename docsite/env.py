@@ -65,11 +65,6 @@ class Env(BaseSettings):
         "[several servers](/growing#failover-of-postgresql), `postgres://user:password@host:5432,host:5432/name`, the "
         "service uses the one that can be written. Empty: SQLite in `DATA_DIR/db.sqlite3`.",
     )
-    database_replica_url: str = Field(
-        default="",
-        description="`postgres://user:password@host/name` of a streaming replica of the database. Searches, exports "
-        "and reports are read there while it is as new as the primary. [Growing](/growing#read-replica) says how.",
-    )
     database_seconds: Seconds = Field(
         default=5,
         description="How long PostgreSQL may take to answer a request of a reader. After that the reader gets 503. "
@@ -506,18 +501,6 @@ class Env(BaseSettings):
     @classmethod
     def _check_database_url(cls, value: str) -> str:
         database_settings.describe(value, Path())  # raises ValueError
-        return value
-
-    @field_validator("database_replica_url")
-    @classmethod
-    def _check_replica_url(cls, value: str, info: ValidationInfo) -> str:
-        if value and not all(
-            url.startswith(("postgres://", "postgresql://")) for url in (value, info.data.get("database_url", ""))
-        ):
-            raise ValueError(
-                "a replica needs PostgreSQL: DATABASE_URL and DATABASE_REPLICA_URL must both begin with postgres://"
-            )
-        database_settings.describe(value, Path())
         return value
 
     @field_validator("redis_url")

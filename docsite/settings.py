@@ -90,8 +90,6 @@ TEMPLATES = [
 DATABASES = {"default": database_settings.describe(ENV.database_url, DATA_DIR / "db.sqlite3")}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     protect_database(Path(DATABASES["default"]["NAME"]))
-if ENV.database_replica_url:
-    DATABASES["replica"] = database_settings.describe(ENV.database_replica_url, Path(), kind="standby")
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {

@@ -28,7 +28,6 @@ from assistant.models import Message
 from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import REPORTS, in_db
 from docsite.core.http.errors import NotFound
-from docsite.core.replica import use_replica
 from docsite.core.tenants.models import Project
 from search.query_log import report as search_report
 from search.retrieval.links import urls_of
@@ -79,7 +78,7 @@ def _searches(project: Project, params: SearchesQuery) -> HttpResponse:
 )
 async def conversations(request: CallerRequest, projectId: str, params: Query[ConversationsQuery]) -> HttpResponse:
     """Questions to the assistant with its answers."""
-    return await in_db(use_replica(_conversations), REPORTS)(request.auth.project, params)
+    return await in_db(_conversations, REPORTS)(request.auth.project, params)
 
 
 def _conversations(project: Project, params: ConversationsQuery) -> HttpResponse:
@@ -120,7 +119,7 @@ def _row(exchange: Exchange, urls: dict[str, str]) -> ConversationRow:
 async def caller_stats(request: CallerRequest, projectId: str, params: Query[DatesQuery]) -> CallerStatsResponse:
     """How many questions came from browsers, from the API, and from elsewhere, such as agents."""
     start, end = paging.parse_range(params)
-    counts = await in_db(use_replica(assistant_report.count_by_caller), REPORTS)(request.auth.project, start, end)
+    counts = await in_db(assistant_report.count_by_caller, REPORTS)(request.auth.project, start, end)
     web, api = counts[Message.Caller.WEB], counts[Message.Caller.API]
     return CallerStatsResponse(web=web, api=api, other=counts.total() - web - api, total=counts.total())
 
@@ -134,7 +133,7 @@ async def caller_stats(request: CallerRequest, projectId: str, params: Query[Dat
 )
 async def thread(request: CallerRequest, projectId: str, threadId: Path[ThreadId]) -> HttpResponse:
     """One conversation with its messages, oldest first."""
-    return await in_db(use_replica(_thread), REPORTS)(request.auth.project, threadId)
+    return await in_db(_thread, REPORTS)(request.auth.project, threadId)
 
 
 def _thread(project: Project, thread_id: str) -> HttpResponse:

@@ -27,7 +27,6 @@ from docsite.core.access.request_checks import (
 )
 from docsite.core.db import REPORTS, in_db
 from docsite.core.http.cursor import Moment
-from docsite.core.replica import use_replica
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -57,7 +56,7 @@ async def submit_feedback(request: BrowserRequest, domain: str, payload: Feedbac
 )
 async def get_feedback(request: CallerRequest, projectId: str, params: Query[FeedbackQuery]) -> HttpResponse:
     """Feedback on pages, code and answers."""
-    return await in_db(use_replica(_feedback), REPORTS)(request.auth.project, params)
+    return await in_db(_feedback, REPORTS)(request.auth.project, params)
 
 
 def _feedback(project: Project, params: FeedbackQuery) -> HttpResponse:
@@ -104,7 +103,7 @@ async def get_feedback_by_page(
     request: CallerRequest, projectId: str, params: Query[FeedbackByPageQuery]
 ) -> HttpResponse:
     """How much feedback each page has."""
-    return await in_db(use_replica(_by_page), REPORTS)(request.auth.project, params)
+    return await in_db(_by_page, REPORTS)(request.auth.project, params)
 
 
 def _by_page(project: Project, params: FeedbackByPageQuery) -> HttpResponse:

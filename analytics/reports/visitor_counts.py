@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from analytics.counting import (
 from analytics.counting.cells import Ints
 from analytics.models import EPOCH, AnalyticsSettings, Cells, PageView, Seal
 from docsite.core.db import snapshot
-from docsite.core.replica import run_on_replica
 from docsite.core.tenants.models import Project
 
 logger = logging.getLogger(__name__)
@@ -193,10 +192,6 @@ def count_each_step(
 def _count(project: Project, window: Window, count: Callable[..., Ints], *, fresh: bool) -> Counts:
     if fresh:
         refresh(project)
-    return run_on_replica(partial(_read_counts, project, window, count))
-
-
-def _read_counts(project: Project, window: Window, count: Callable[..., Ints]) -> Counts:
     with snapshot():
         buckets = load_buckets(project.pk, window)
         edge = load_edges(project.pk, window.edges)

@@ -57,6 +57,5 @@ class Dependency:
 
 
 database = Dependency("The database")
-replica = Dependency("The read replica")
 redis = Dependency("Redis")
 view_log = Dependency("The view log")

@@ -20,7 +20,7 @@ from django.db import OperationalError, close_old_connections, connection
 from django.db.backends.utils import CursorWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
-from docsite.core import availability, context, replica, request_times
+from docsite.core import availability, context, request_times
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,8 +39,6 @@ _GROUP = "number_of_group"  # a column of our temporary tables; no other table h
 class Pool:
     """Threads for one kind of work, so that other kinds go on when it waits for a table or a slow report.
 
-    `uses_replica` means that its work only reads, and may run on a replica.
-
     `seconds` is the time that PostgreSQL has for an answer, as a multiple of `DATABASE_SECONDS`. A thread keeps one
     connection.
     """
@@ -48,7 +46,6 @@ class Pool:
     name: str
     threads: int | None = None  # None: a share of the connections; the rest is for background work and pages
     patience: int = 1
-    uses_replica: bool = False
 
     @cached_property
     def executor(self) -> ThreadPoolExecutor:
@@ -71,7 +68,7 @@ class Pool:
 
 HEALTH = Pool("health", threads=2)
 REQUESTS = Pool("requests")  # keys, limits, and all that is nothing of the following
-SEARCHES = Pool("searches", uses_replica=True)
+SEARCHES = Pool("searches")
 ANSWERS = Pool("answers")  # conversations and budgets
 REPORTS = Pool("reports", threads=2, patience=12)
 _FILE_THREADS = 4  # of a pool, with SQLite
@@ -95,8 +92,6 @@ def in_db(function: Callable[P, T], pool: Pool = REQUESTS) -> Callable[P, Awaita
         if seconds is not None and seconds <= 0:
             raise OperationalError(NO_ANSWER)
         work = partial(function, *args, **kwargs)
-        if pool.uses_replica:
-            work = partial(replica.run_on_replica, work)
         call = partial(_with_connections, work, seconds, pool, time.perf_counter())
         running = asyncio.get_running_loop().run_in_executor(pool.executor, copy_context().run, call)
         if seconds is None:

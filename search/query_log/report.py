@@ -3,13 +3,11 @@
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from heapq import nsmallest
 from typing import NamedTuple
 
 from django.db.models import Count, Max
 
-from docsite.core.replica import run_on_replica
 from docsite.core.tenants.models import Project
 from search.models import SearchQuery
 from search.query_log import recording
@@ -61,10 +59,6 @@ def fetch_page(project: Project, start: datetime, end: datetime, limit: int, aft
     query appears twice and none is missed.
     """
     recording.flush()
-    return run_on_replica(partial(_fetch_page, project, start, end, limit, after))
-
-
-def _fetch_page(project: Project, start: datetime, end: datetime, limit: int, after: Cursor | None) -> Page:
     found = SearchQuery.objects.filter(project=project, at__gte=start, at__lt=end)
     if after:
         found = found.filter(pk__lte=after.newest)

@@ -20,7 +20,7 @@ from psycopg import IsolationLevel, OperationalError
 from psycopg.errors import QueryCanceled, ReadOnlySqlTransaction, TooManyConnections
 from psycopg.pq import TransactionStatus
 
-from docsite.core import context, replica, request_times
+from docsite.core import context, request_times
 from docsite.core.db import NO_ANSWER
 
 CHECK_SECONDS = 1.5  # at most, for the first statement on a connection that was not used for a while
@@ -32,7 +32,6 @@ RETRY_SECONDS = 0.1
 KIND_CHECKS = {
     "read-write": ("SHOW transaction_read_only", "off"),
     "primary": ("SELECT pg_is_in_recovery()::text", "false"),
-    "standby": ("SELECT pg_is_in_recovery()::text", "true"),
 }
 FAILED_AT_ONCE = ("too many", "remaining connection slots", "no more connections")  # PostgreSQL's and PgBouncer's words
 
@@ -54,16 +53,12 @@ _last_server: dict[str, tuple[str, str]] = {}  # host and port of the latest con
 class Connection(psycopg.Connection[Any]):
     """A connection on which a statement may take as long as the context allows."""
 
-    is_of_primary = False
-
     def wait(self, gen: Any, *options: Any, **named: Any) -> Any:
         """Run a statement. Closes the connection and raises `OperationalError` when its time is over."""
         until = context.database_deadline.get()
         try:
             return super().wait(gen if until is None else self._limit(gen, until), *options, **named)
         except ReadOnlySqlTransaction as failure:  # an InternalError
-            if not self.is_of_primary:
-                raise
             raise OperationalError(f"the server is no primary any more: {failure}") from None
 
     def _limit(self, statement: Any, until: float) -> Generator[Any, Any, Any]:
@@ -115,7 +110,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
         except BaseException:
             free.release()
             raise
-        connection.is_of_primary = self.alias != replica.ALIAS
         self._is_pooled: bool | None = None
         self._kind_check = KIND_CHECKS.get(conn_params.get("target_session_attrs", ""))
         self._release = weakref.finalize(connection, free.release)  # threads that end leave theirs to the collector

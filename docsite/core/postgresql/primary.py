@@ -54,7 +54,7 @@ def _see_new_connection(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
 
 
 def _find_server(connection: Any) -> str:
-    """The server behind a connection. Empty if that is no PostgreSQL, or is the read replica."""
+    """The server behind a connection. Empty if that is no PostgreSQL, or another database."""
     global _server
     if connection.vendor != "postgresql" or connection.alias != DEFAULT_DB_ALIAS:
         return ""

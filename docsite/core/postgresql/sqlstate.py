@@ -3,11 +3,7 @@
 https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
 
-READ_ONLY_TRANSACTION = "25006"
-SERIALIZATION_FAILURE = "40001"  # also of a replica that had to apply a change
-TOO_MANY_CONNECTIONS = "53300"
 LOCK_NOT_AVAILABLE = "55P03"
-QUERY_CANCELED = "57014"
 
 
 def find_sqlstate(failure: Exception) -> str | None:

@@ -32,8 +32,6 @@ def collect_process() -> list[Metric]:
     cpu.add(usage.ru_utime + usage.ru_stime)
     working = Metric("docs_store_up", "gauge", "Whether a store answers: 1 or 0.")
     working.add(availability.database.is_available, {"store": "database"})
-    if settings.ENV.database_replica_url:
-        working.add(availability.replica.is_available, {"store": "replica"})
     if settings.ENV.redis_url:
         working.add(availability.redis.is_available, {"store": "redis"})
     if settings.ENV.view_log_url:

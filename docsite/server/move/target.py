@@ -62,7 +62,6 @@ def has_begun(target: BaseDatabaseWrapper) -> bool:
 def migrate(url: str) -> None:
     """Make the tables. In a process of its own, as migrations may use the database of the settings."""
     environment = {**os.environ, "DATABASE_URL": url, "PYTHONPATH": os.pathsep.join(sys.path)}
-    environment.pop("DATABASE_REPLICA_URL", None)  # it is that of the old database
     command = [sys.executable, "-m", "django", "migrate", "--verbosity=0"]
     if subprocess.run(command, env=environment).returncode:
         raise BackupError("The tables could not be made in the new database.")

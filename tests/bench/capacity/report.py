@@ -139,7 +139,7 @@ def _compute(database: Mapping[str, Any], assumed: Mapping[str, float]) -> Itera
     recorded = steps["views"]["views"]
     seal = views * load * (steps["seal"]["cpu"] + steps["seal"]["database_cpu"]) / recorded
     yield "cores for web processes", f"{web:,.1f}"
-    yield "cores of PostgreSQL, without replicas", f"{server:,.1f}"
+    yield "cores of PostgreSQL", f"{server:,.1f}"
     yield "cores for sealing views, in workers and PostgreSQL", f"{seal:,.1f}"
     pattern = steps["conversations"]
     storage = {

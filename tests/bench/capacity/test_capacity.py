@@ -41,7 +41,7 @@ def test_cores_and_storage_are_computed_from_what_was_measured():
     assert computed["view: a second at the peak"] == "1,000"
     # 1,000 views of 1 ms, 30 searches of 10 ms and 5 questions of 20 ms a second, on cores that are half busy
     assert computed["cores for web processes"] == "2.8"
-    assert computed["cores of PostgreSQL, without replicas"] == "1.1"
+    assert computed["cores of PostgreSQL"] == "1.1"
     assert computed["cores for sealing views, in workers and PostgreSQL"] == "0.0"
     assert computed["storage of raw views, GB"] == "259"  # 200 bytes a view, half a month
 

@@ -35,6 +35,7 @@ def test_an_address_may_name_several_servers(address, host, port, options):
         ("postgres://u@one,,two/docs", "host:5432,host:5432"),
         ("postgres://u@/docs?host=one,two,three&port=1,2", "one port, or one for each host"),
         ("postgres://u@one,two/docs?target_session_attrs=best", "read-write"),
+        ("postgres://u@one,two/docs?target_session_attrs=standby", "read-write"),
     ],
 )
 def test_an_address_that_cannot_be_understood_is_refused_with_a_sentence(address, says):
