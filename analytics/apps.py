@@ -3,6 +3,7 @@
 from django.apps import AppConfig
 from django.db.models.signals import post_save
 
+from docsite.core import components
 from docsite.core.access import cors
 
 
@@ -19,6 +20,8 @@ class AnalyticsConfig(AppConfig):
         from docsite.core.access import authentication
         from search.models import Generation
 
+        components.register("analytics.components")
+        components.register("analytics.collecting.view_log.components")
         cors.allow_project_origins("view", "feedback")
         authentication.load_with_project("analytics_settings")
         thumbs.add_lookup(store.find_thumbs)

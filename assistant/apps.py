@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.apps import AppConfig
 
+from docsite.core import components
 from docsite.core.access import cors
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class AssistantConfig(AppConfig):
         from assistant.support_requests import notifications
         from search.signals import index_compared, index_staged
 
+        components.register("assistant.components")
         notifications.register()
         events.register()
         alerts.register()

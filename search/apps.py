@@ -7,6 +7,7 @@ from django.apps import AppConfig
 from django.db import connection
 from django.db.models.signals import post_migrate, pre_delete
 
+from docsite.core import components
 from docsite.core.access import cors
 
 
@@ -20,6 +21,7 @@ class SearchConfig(AppConfig):
         from docsite.core.access import authentication, uploads
         from search.stored_sources import alerts, events
 
+        components.register("search.components")
         events.register()
         alerts.register()
         authentication.load_with_project("search_settings")

@@ -125,7 +125,7 @@ def _store(group: list[_Batch]) -> list[Receipt]:
         _build_receipt(batch.views, claims[batch.project_id].is_new[part])
         for batch, part in zip(group, parts, strict=True)
     ]
-    background.report_views(sum(receipt.accepted for receipt in receipts))
+    background.thread.report_views(sum(receipt.accepted for receipt in receipts))
     return receipts
 
 

@@ -19,6 +19,7 @@ class _Sealer(BackgroundThread):
 
     name = "sealer"
     seconds = retry_seconds = SEAL_AFTER_SECONDS
+    may_be_cut = True
     views = 0
 
     def report_views(self, views: int) -> None:
@@ -39,5 +40,4 @@ class _Sealer(BackgroundThread):
                 claimed.finish(SWEEP_PAUSE)
 
 
-_sealer = _Sealer()
-start, report_views = _sealer.start, _sealer.report_views
+thread = _Sealer()

@@ -26,5 +26,4 @@ class _Grouper(BackgroundThread):
         return self.stopping.wait(REST_SECONDS)
 
 
-_grouper = _Grouper()
-start, stop = _grouper.start, _grouper.stop
+thread = _Grouper()

@@ -24,6 +24,7 @@ class BackgroundThread(ABC):
     seconds: float  # between two calls
     retry_seconds = 60.0  # after a failure
     works_at_once = False
+    may_be_cut = False  # whether its work may end anywhere, so that the end of a process need not wait for it
 
     def __init__(self) -> None:
         self.failures = 0

@@ -23,7 +23,7 @@ class Sweeper(BackgroundThread):
 
     name = "sweeper"
     seconds = 60.0
-    works_at_once = True
+    works_at_once = may_be_cut = True
 
     def __init__(self, sweeps: Iterable[Callable[[], object]]) -> None:
         super().__init__()

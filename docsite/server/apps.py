@@ -6,7 +6,7 @@ from django.apps import AppConfig
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
-from docsite.core import request_times
+from docsite.core import components, request_times
 from docsite.core.postgresql import primary
 
 
@@ -20,6 +20,7 @@ class ServerConfig(AppConfig):
         """Register the checks. Measure the statements of each connection, and look at its server."""
         from docsite.server import checks  # noqa: F401  # registers itself
 
+        components.register("docsite.server.components")
         connection_created.connect(_measure_statements)
         primary.watch_connections()
 

@@ -7,43 +7,18 @@ lifespan protocol, which `lifespan` speaks. `manage.py worker` has the backgroun
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from functools import cache
 from typing import Any
 
 from django.db import connection
 
-from analytics.collecting import writer
-from analytics.collecting.view_log import consumer, publisher
-from analytics.counting import background
-from analytics.feedback import store as feedback
-from assistant.conversations import chat_ids, reservations, retention, threads
-from assistant.gaps import background as gaps
-from assistant.question_groups import grouping
-from assistant.sessions import model_rests
-from assistant.sessions.start import drain
-from assistant.support_requests import store as support_requests
-from docsite.core.access import last_uses
+from docsite.core import components
+from docsite.core.background import BackgroundThread
 from docsite.core.db import REPORTS, in_db
-from docsite.core.delivery import background as deliveries
-from docsite.core.delivery import events
-from docsite.core.http import limit_use
-from docsite.core.notifications import background as notifications
 from docsite.core.sweeper import Sweeper
-from docsite.server import memory, telemetry
 from docsite.server.health import readiness
-from docsite.server.sessions import sweep as sweep_sessions
-from search.query_log import recording
-from search.stored_sources import scheduler
-from search.vectors import background as vectors
 
 logger = logging.getLogger(__name__)
-
-# One process of all runs them. Single views, visit histories and visitor secrets: `analytics.counting.background`.
-SWEEPS = (
-    *(recording.sweep, retention.sweep, grouping.sweep, chat_ids.sweep, reservations.sweep, feedback.sweep),
-    *(support_requests.sweep, sweep_sessions, events.sweep, notifications.sweep),
-)
-
-_sweeper = Sweeper(SWEEPS)
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Any]]
@@ -52,40 +27,42 @@ Send = Callable[[Any], Awaitable[None]]
 
 def start(with_background: bool = True) -> None:
     """Start what runs beside the requests. Blocks: it writes to the database."""
-    threads.mark_orphans()
-    memory.start()
-    telemetry.start()
-    model_rests.share()
+    for component in components.load():
+        if component.recover:
+            component.recover()
+    start_components()
     if with_background:
         start_background()
     connection.close()  # this thread runs the event loop from now on, and needs none
 
 
-def start_background() -> None:
-    """Start the work that any process may do: counts, sweeps, sources, vectors, groups of questions, news.
+def start_components() -> None:
+    """Start what each process has, whether it answers requests or not."""
+    for component in components.load():
+        if component.start:
+            component.start()
 
-    It also moves views from the view log to the database.
-    """
-    background.start()
-    consumer.start()
-    _sweeper.start()
-    scheduler.start()
-    vectors.start()
-    gaps.start()
-    deliveries.start()
-    notifications.start()
+
+def start_background() -> None:
+    """Start the work that any process may do, such as counting views, reading sources and sending deliveries."""
+    for thread in _list_threads():
+        thread.start()
 
 
 async def stop_background() -> None:
     """End this work. What is not complete goes on later, in any process. Never raises."""
-    await asyncio.gather(
-        _attempt("stop reading the view log", asyncio.to_thread(consumer.stop)),
-        _attempt("end reading sources", asyncio.to_thread(scheduler.stop)),
-        _attempt("end making vectors", asyncio.to_thread(vectors.stop)),
-        _attempt("end grouping questions", asyncio.to_thread(gaps.stop)),
-        _attempt("end sending deliveries", asyncio.to_thread(deliveries.stop)),
-        _attempt("end looking for alerts", asyncio.to_thread(notifications.stop)),
-    )
+    threads = [thread for thread in _list_threads() if not thread.may_be_cut]
+    await asyncio.gather(*(_attempt(f"stop “{one.name}”", asyncio.to_thread(one.stop)) for one in threads))
+
+
+def list_sweeps() -> list[components.Step]:
+    """What deletes data that is stored for a limited time. One process of all runs it once an hour."""
+    return [component.sweep for component in components.load() if component.sweep]
+
+
+@cache
+def _list_threads() -> tuple[BackgroundThread, ...]:
+    return (Sweeper(list_sweeps()), *(thread for component in components.load() for thread in component.threads))
 
 
 async def no_requests() -> None:
@@ -99,15 +76,12 @@ async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> Non
     so that the records of the last requests are stored, too.
     """
     readiness.start_draining()
-    await asyncio.gather(stop_background(), _attempt("end the running answers", drain()))
+    drains = [_attempt(f"end the {one.name}", one.drain()) for one in components.load() if one.drain]
+    await asyncio.gather(stop_background(), *drains)
     await _attempt("end the last requests", end_requests())
-    await _attempt("store the last answers", in_db(threads.flush, REPORTS)())
-    await _attempt("store the last searches", in_db(recording.flush, REPORTS)())
-    await _attempt("put the last views into the view log", asyncio.to_thread(publisher.flush))
-    await _attempt("store the last views", in_db(writer.flush, REPORTS)())
-    await _attempt("store the last uses of keys", in_db(last_uses.flush, REPORTS)())
-    await _attempt("store the last uses of limits", in_db(limit_use.flush, REPORTS)())
-    await _attempt("send the last errors", asyncio.to_thread(telemetry.stop))
+    for component in reversed(components.load()):
+        if component.flush:
+            await _attempt(f"store the last {component.name}", in_db(component.flush, REPORTS)())
 
 
 async def _attempt(purpose: str, step: Awaitable[object]) -> None:

@@ -57,5 +57,4 @@ class _Scheduler(BackgroundThread):
             queue.fail(source, f"The process that read it {explain_end(status)}")
 
 
-_scheduler = _Scheduler()
-start, stop = _scheduler.start, _scheduler.stop
+thread = _Scheduler()

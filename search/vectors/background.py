@@ -93,5 +93,4 @@ def find_due(embedder: Embedder) -> list[Generation]:
     return list(Generation.objects.exclude(**complete).select_related("project").order_by("indexed_at"))
 
 
-_embedding = _Embedding()
-start, stop = _embedding.start, _embedding.stop
+thread = _Embedding()

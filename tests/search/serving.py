@@ -43,37 +43,37 @@ def state_of(source: Source) -> str:
 
 def serving(folder: str) -> None:
     """What becomes of due sources beside a process that serves."""
-    scheduler._scheduler.seconds = 0.02
+    scheduler.thread.seconds = 0.02
     good = stored(folder)
-    scheduler.start()
+    scheduler.thread.start()
     wait_for(lambda: state_of(good) == State.DONE, "it to be read")
     assert good.outcome["added"] == 1
     assert good.wanted_at == good.finished_at + timedelta(days=1)
     killed = stored(folder)
-    wait_for(lambda: state_of(killed) == State.RUNNING and scheduler._scheduler.worker, "one to be read")
-    score = Path(f"/proc/{scheduler._scheduler.worker.pid}/oom_score_adj")
+    wait_for(lambda: state_of(killed) == State.RUNNING and scheduler.thread.worker, "one to be read")
+    score = Path(f"/proc/{scheduler.thread.worker.pid}/oom_score_adj")
     wait_for(lambda: score.read_text() == "1000\n", "the reader to give way")
-    os.kill(scheduler._scheduler.worker.pid, signal.SIGKILL)
+    os.kill(scheduler.thread.worker.pid, signal.SIGKILL)
     wait_for(lambda: state_of(killed) == State.FAILED, "the end to be noticed")
     assert killed.error == "The process that read it was killed, perhaps because memory ran out."
     left = stored(folder)
-    wait_for(lambda: state_of(left) == State.RUNNING and scheduler._scheduler.worker, "one to be read")
-    worker = scheduler._scheduler.worker
-    scheduler.stop()
+    wait_for(lambda: state_of(left) == State.RUNNING and scheduler.thread.worker, "one to be read")
+    worker = scheduler.thread.worker
+    scheduler.thread.stop()
     assert worker.poll() is not None
     assert state_of(left) == State.QUEUED
     assert left.wanted_at <= timezone.now()
-    scheduler.start()
+    scheduler.thread.start()
     wait_for(lambda: state_of(left) == State.DONE, "it to be read after a new beginning")
-    scheduler.stop()
+    scheduler.thread.stop()
 
 
 def dying(folder: str) -> None:
     """A process that serves is gone at once, while its reader reads."""
-    scheduler._scheduler.seconds = 0.02
+    scheduler.thread.seconds = 0.02
     source = stored(folder)
-    scheduler.start()
-    wait_for(lambda: state_of(source) == State.RUNNING and scheduler._scheduler.worker, "it to be read")
+    scheduler.thread.start()
+    wait_for(lambda: state_of(source) == State.RUNNING and scheduler.thread.worker, "it to be read")
     os._exit(0)
 
 

@@ -37,6 +37,11 @@ class _Consumer(BackgroundThread):
     retry_seconds = RETRY_SECONDS
     works_at_once = True
 
+    def start(self) -> None:
+        """Start the thread, if there is a log and the thread does not run."""
+        if settings.ENV.view_log_url:
+            super().start()
+
     def work(self) -> None:
         """Store the next messages. What the database does not take now is delivered again, to any process."""
         try:
@@ -101,11 +106,4 @@ def _has_project(delivery: Delivery) -> bool:
     return Project.objects.filter(project_id=project_id).exists()
 
 
-_consumer = _Consumer()
-stop = _consumer.stop
-
-
-def start() -> None:
-    """Start the thread, if there is a log."""
-    if settings.ENV.view_log_url:
-        _consumer.start()
+thread = _Consumer()

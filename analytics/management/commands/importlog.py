@@ -55,7 +55,7 @@ class Command(ServiceCommand):
         self.summaries: list[ImportSummary] = []
         try:
             paths = _paths(options["files"], project)
-            background.start()
+            background.thread.start()
             for path in paths:
                 self.import_file(project, path)
             self.finish(project)

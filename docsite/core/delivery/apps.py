@@ -2,6 +2,8 @@
 
 from django.apps import AppConfig
 
+from docsite.core import components
+
 
 class DeliveryConfig(AppConfig):
     """Deliveries to owners."""
@@ -9,3 +11,7 @@ class DeliveryConfig(AppConfig):
     name = "docsite.core.delivery"
     label = "delivery"
     verbose_name = "Deliveries"
+
+    def ready(self) -> None:
+        """Register what runs beside the requests."""
+        components.register("docsite.core.delivery.components")

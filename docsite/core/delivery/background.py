@@ -56,5 +56,4 @@ def send(delivery: Delivery) -> str:
     return webhooks.call(message, delivery.delivery_id, delivery.event, created_at)
 
 
-_sender = _Sender()
-start, stop = _sender.start, _sender.stop
+thread = _Sender()

@@ -2,6 +2,8 @@
 
 from django.apps import AppConfig
 
+from docsite.core import components
+
 
 class NotificationsConfig(AppConfig):
     """Digests and alerts."""
@@ -14,6 +16,7 @@ class NotificationsConfig(AppConfig):
         """Register the alerts of the core, and let the outbox deliver e-mail of this app."""
         from docsite.core.notifications import alerts, confirmation, core_alerts, digest
 
+        components.register("docsite.core.notifications.components")
         core_alerts.register()
         alerts.register()
         confirmation.register()

@@ -35,5 +35,4 @@ def sweep() -> None:
     Digest.objects.filter(week__lt=old.date()).delete()
 
 
-_watcher = _Watcher()
-start, stop = _watcher.start, _watcher.stop
+thread = _Watcher()

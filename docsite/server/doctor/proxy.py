@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from docsite.server.doctor.finding import Finding
+from docsite.core.components.findings import Finding
 from docsite.server.health import reflection
 
 SECONDS = 10.0

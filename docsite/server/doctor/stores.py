@@ -11,12 +11,12 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import load_backend
 
 from docsite import database_settings
+from docsite.core.components.findings import Finding
 from docsite.core.context import limit_database_time
 from docsite.core.db import list_missing_migrations
 from docsite.core.logs import describe
 from docsite.core.redis_servers import clients
 from docsite.core.tenants.management.base import MOVE_AGAIN, is_moved_in_part
-from docsite.server.doctor.finding import Finding
 
 SECONDS = 5.0
 MAX_CLOCK_SECONDS = 2.0  # between this host and a server

@@ -11,9 +11,7 @@ from django.conf import settings
 from django.core.cache import caches
 from django.db import OperationalError, connection
 
-from analytics.collecting.view_log import state
-from analytics.collecting.view_log.connection import LogUnavailableError
-from docsite.core import background
+from docsite.core import background, components
 from docsite.core.context import limit_database_time
 from docsite.core.db import HEALTH, in_db, is_remote
 from docsite.core.logs import describe
@@ -41,11 +39,11 @@ async def check() -> dict[str, str]:
 async def _check_all() -> dict[str, str]:
     checks = {
         **{"process": _check_process, "database": _in_time(_write), "limits": _in_time(_count)},
-        **{"threads": _check_threads, "disk": _check_disk},
+        **{"threads": _check_threads, "disk": _in_thread(_check_disk)},
     }
-    if settings.ENV.view_log_url:
-        checks["views"] = _check_view_log
-    return dict(zip(checks, await asyncio.gather(*(check() for check in checks.values())), strict=True))
+    checks |= {one.name: _in_thread(one.health) for one in components.load() if one.health}
+    results = await asyncio.gather(*(check() for check in checks.values()))
+    return {name: result for name, result in zip(checks, results, strict=True) if result}
 
 
 def _in_time(use: Callable[[], None]) -> Callable[[], Awaitable[str]]:
@@ -57,6 +55,16 @@ def _in_time(use: Callable[[], None]) -> Callable[[], Awaitable[str]]:
         except Exception as failure:  # each store has its own
             return _describe(failure)
         return "ok"
+
+    return check
+
+
+def _in_thread(look: Callable[[], str | None]) -> Callable[[], Awaitable[str | None]]:
+    async def check() -> str | None:
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(look), CHECK_SECONDS)
+        except TimeoutError:
+            return f"no answer within {CHECK_SECONDS:g} seconds"
 
     return check
 
@@ -92,20 +100,9 @@ async def _check_threads() -> str:
     return f"has ended: {', '.join(missing)}" if missing else "ok"
 
 
-async def _check_view_log() -> str:
+def _check_disk() -> str:
     try:
-        await asyncio.wait_for(asyncio.to_thread(state.read), CHECK_SECONDS)
-    except (TimeoutError, LogUnavailableError):  # whose message may name hosts
-        return "the view log does not work"
-    return "ok"
-
-
-async def _check_disk() -> str:
-    try:
-        usage = await asyncio.wait_for(asyncio.to_thread(shutil.disk_usage, settings.DATA_DIR), CHECK_SECONDS)
-    except TimeoutError:
-        return f"no answer within {CHECK_SECONDS:g} seconds"
+        free = shutil.disk_usage(settings.DATA_DIR).free // 2**20
     except OSError as failure:
         return failure.strerror or type(failure).__name__
-    free = usage.free // 2**20
     return "ok" if free >= MIN_FREE_MIB else f"only {free} MiB are free below DATA_DIR"

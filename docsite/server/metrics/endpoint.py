@@ -2,16 +2,20 @@
 
 import asyncio
 import secrets
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from django.conf import settings
 from django.db import DatabaseError
 
-from analytics.collecting.view_log.connection import LogUnavailableError
+from docsite.core import components
+from docsite.core.components.metrics import Metric
+from docsite.core.context import limit_database_time
 from docsite.core.db import HEALTH, in_db
-from docsite.server.metrics import facts, requests
+from docsite.server.metrics import requests
 from docsite.server.metrics.exposition import render
 
+STORE_SECONDS = 2.0
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -21,10 +25,31 @@ def is_allowed(authorization: str) -> bool:
 
 
 async def build() -> str:
-    """The metrics. Those of the database, or of the view log, are missing while it does not answer."""
-    metrics = [*requests.collect(), *await asyncio.to_thread(facts.collect_process)]
-    with suppress(DatabaseError, TimeoutError):  # docs_store_up says so
-        metrics += await asyncio.wait_for(in_db(facts.collect_stored, HEALTH)(), facts.DATABASE_SECONDS)
-    with suppress(LogUnavailableError, TimeoutError):
-        metrics += await asyncio.wait_for(asyncio.to_thread(facts.collect_view_log), facts.VIEW_LOG_SECONDS)
-    return render(metrics)
+    """The metrics. Those of a store are missing while it does not answer: `docs_store_up` says so."""
+    metrics = [*requests.collect(), *await asyncio.to_thread(_collect_process)]
+    for component in components.load():
+        if component.stored_metrics:
+            with suppress(DatabaseError, TimeoutError):
+                collected = in_db(_collect_stored, HEALTH)(component.stored_metrics)
+                metrics += await asyncio.wait_for(collected, STORE_SECONDS)
+    return render(_merge(metrics))
+
+
+def _merge(metrics: Iterable[Metric]) -> Iterable[Metric]:
+    """Each name once, with the values of all components that report it: the format has one block for a name."""
+    merged: dict[str, Metric] = {}
+    for metric in metrics:
+        if metric.name in merged:
+            merged[metric.name].values += metric.values
+        else:
+            merged[metric.name] = metric
+    return merged.values()
+
+
+def _collect_process() -> list[Metric]:
+    return [metric for component in components.load() if component.metrics for metric in component.metrics()]
+
+
+def _collect_stored(measure: Callable[[], Iterable[Metric]]) -> list[Metric]:
+    with limit_database_time(STORE_SECONDS):
+        return list(measure())

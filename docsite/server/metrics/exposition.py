@@ -1,29 +1,8 @@
 """The text format of Prometheus (https://prometheus.io/docs/instrumenting/exposition_formats/)."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterable
 
-Labels = tuple[tuple[str, str], ...]
-
-
-@dataclass
-class Metric:
-    """A metric with its values by labels. `suffix` of a value is that of its line, as in `_bucket`."""
-
-    name: str
-    kind: Literal["counter", "gauge", "histogram"]
-    help: str
-    values: list[tuple[str, Labels, float]] = field(default_factory=list)
-
-    def add(self, value: float, labels: Mapping[str, str] | None = None, suffix: str = "") -> None:
-        """Add a value."""
-        self.values.append((suffix, tuple((labels or {}).items()), value))
-
-
-def gauge(name: str, help: str, value: float) -> Metric:
-    """A gauge with one value."""
-    return Metric(name, "gauge", help, [("", (), value)])
+from docsite.core.components.metrics import Metric
 
 
 def render(metrics: Iterable[Metric]) -> str:

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 
-from docsite.server.metrics.exposition import Metric
+from docsite.core.components.metrics import Metric
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
 _KINDS = (  # the first that matches; the rest are pages

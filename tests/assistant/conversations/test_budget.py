@@ -17,7 +17,7 @@ from assistant.conversations.reservations import AnswerBudget
 from assistant.models import AssistantSettings, ModelPrice, TokenReservation, TokenUse
 from assistant.prices import Charge, Price, compute_charge
 from docsite.core.sweeper import sweep_once
-from docsite.server.lifecycle import SWEEPS
+from docsite.server.lifecycle import list_sweeps
 from tests.assistant.wire.test_message_v1 import ask, parts, values
 from tests.conftest import PATIENCE, fake, question, wait_for
 
@@ -108,11 +108,11 @@ def test_answers_that_were_killed_before_midnight_are_charged_to_their_day(limit
     with time_machine.travel(NOON, tick=False) as clock:
         reserve(AnswerBudget(tenant), 4_000, 2_000)
         clock.shift(timedelta(days=1))
-        sweep_once(SWEEPS)
+        sweep_once(list_sweeps())
         assert used(tenant) == {NOON.date(): 4_000}
         assert TokenReservation.objects.filter(project=tenant).exists(), "its address has used a share of yesterday"
         clock.shift(timedelta(days=1))
-        sweep_once(SWEEPS)
+        sweep_once(list_sweeps())
         assert not TokenReservation.objects.filter(project=tenant).exists()
         assert used(tenant) == {NOON.date(): 4_000}, "charged once"
 
@@ -121,7 +121,7 @@ def test_reservations_of_answers_that_still_run_are_not_swept(limits, tenant):
     with time_machine.travel(NOON.replace(hour=23, minute=59), tick=False) as clock:
         reserve(AnswerBudget(tenant), 4_000, 2_000)
         clock.shift(timedelta(minutes=2))
-        sweep_once(SWEEPS)
+        sweep_once(list_sweeps())
         assert TokenReservation.objects.get(project=tenant).reserved_tokens == 6_000
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from analytics.collecting import recording as views
 from analytics.collecting.recording import Observation
 from analytics.models import PageView
-from assistant.conversations import threads
 from assistant.models import Message, Thread
+from docsite.core import components
 from docsite.core.db import in_db
 from docsite.core.http.client_address import parse_address
 from docsite.core.notifications.models import Routine
@@ -43,7 +43,8 @@ def the_end_stores_what_the_last_requests_recorded() -> None:
     """Although a step before it fails. The errors of these steps are sent last."""
     project = new_project()
     stored_at_flush: list[tuple[int, int]] = []
-    lifecycle.telemetry.stop = lambda: stored_at_flush.append(stored(project))
+    seam = components.load()
+    last = components.Component(name="errors", flush=lambda: stored_at_flush.append(stored(project)))
 
     async def last_requests() -> None:
         await in_db(a_view)(project)
@@ -52,7 +53,8 @@ def the_end_stores_what_the_last_requests_recorded() -> None:
     async def broken() -> None:
         raise RuntimeError("the answers cannot be ended")
 
-    lifecycle.drain = broken
+    broken_answers = components.Component(name="answers", drain=broken)
+    components.load = lambda: (last, broken_answers, *seam)
     asyncio.run(lifecycle.stop(last_requests))
     assert stored(project) == (1, 1)
     assert stored_at_flush == [(1, 1)]
@@ -100,7 +102,7 @@ def a_start_that_fails_is_announced() -> None:
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    threads.mark_orphans = broken
+    components.load = lambda: (components.Component(name="answers", recover=broken),)
     try:
         asyncio.run(lifecycle.lifespan({"type": "lifespan"}, receive, send))
     except RuntimeError:
@@ -114,5 +116,5 @@ def old_searches_are_forgotten_at_the_start() -> None:
     project = new_project()
     project.searches.create(caller=1, text="install", at=datetime(2020, 1, 1, tzinfo=UTC))
     Routine.objects.all().delete()  # no process has swept within the hour
-    lifecycle._sweeper.start()
+    lifecycle.start_background()
     wait_for(lambda: not project.searches.exists(), "the search to be removed")

@@ -13,7 +13,7 @@ from analytics.reports import visitor_counts
 from assistant.conversations import chat_ids
 from assistant.models import AssistantSettings, ChatId, Message, Thread
 from docsite.core.sweeper import sweep_once
-from docsite.server.lifecycle import SWEEPS
+from docsite.server.lifecycle import list_sweeps
 from search.models import SearchQuery, SearchSettings
 from tests.analytics.counting.history import view
 from tests.conftest import logged_in, set_analytics
@@ -70,7 +70,7 @@ def test_conversations_go_so_many_days_after_their_last_question_with_their_feed
     kept = ask(forever, 3000)
     give_feedback(tenant, 1, message=old.messages.first())
     chat_ids.record_chat_id(old, "chat-1")
-    sweep_once(SWEEPS)
+    sweep_once(list_sweeps())
     assert set(Thread.objects.filter(project=tenant.project)) == {alive, recent}
     assert not Feedback.objects.filter(project=tenant.project).exists()
     assert ChatId.objects.get(project=tenant.project).thread is None
@@ -87,7 +87,7 @@ def test_feedback_and_searches_go_after_the_days_of_their_project(make_project):
         search(one, 11)
         search(one, 9)
         search(one, 401)
-    sweep_once(SWEEPS)
+    sweep_once(list_sweeps())
     assert [Feedback.objects.filter(project=one.project).count() for one in (tenant, other)] == [1, 2]
     assert sorted(row.text for row in tenant.project.searches.all()) == ["9"]
     assert sorted(row.text for row in other.project.searches.all()) == ["11", "9"], "SEARCH_RETENTION_DAYS holds"
@@ -98,7 +98,7 @@ def test_an_owner_may_keep_searches_longer_than_the_default(make_project, settin
     settings.ENV = settings.ENV.model_copy(update={"search_retention_days": 30})
     SearchSettings.objects.create(project=tenant.project, search_days=100)
     search(tenant, 99)
-    sweep_once(SWEEPS)
+    sweep_once(list_sweeps())
     assert tenant.project.searches.exists()
 
 
@@ -133,7 +133,7 @@ def test_sessions_that_have_expired_are_deleted():
         name: Session.objects.create(session_key=name * 20, session_data="", expire_date=days_ago(days))
         for name, days in (("a", 1), ("b", -1))
     }
-    sweep_once(SWEEPS)
+    sweep_once(list_sweeps())
     assert set(Session.objects.filter(pk__in=[row.pk for row in rows.values()])) == {rows["b"]}
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from assistant.sessions import model_rests
 from docsite.core.tenants.management.base import ServiceCommand, check_migrations, port
-from docsite.server import lifecycle, memory, telemetry
+from docsite.server import lifecycle
 from docsite.server.health import descriptors
 
 
@@ -38,9 +37,7 @@ class Command(ServiceCommand):
                 check_address(host, port)
             except OSError as failure:
                 raise CommandError(f"{host}:{port}: {failure.strerror}. Choose another --port.") from None
-        memory.start()
-        telemetry.start()
-        model_rests.share()
+        lifecycle.start_components()
         lifecycle.start_background()
         if port:
             serve_probes(host, port, self._report)

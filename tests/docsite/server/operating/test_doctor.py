@@ -26,8 +26,8 @@ def test_a_set_up_with_nothing_but_faults_is_described(tmp_path: Path) -> None:
         "✗ Settings",
         "✗ Database",
         "✗ Redis",
-        "✗ Model",
         "✗ Mail",
+        "✗ Model",
     ]
     assert "  → Run: manage.py migrate" in lines
     assert all(lines[at + 1].startswith("  → ") for at, line in enumerate(lines) if line.startswith("✗"))

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
+from docsite.core.components.metrics import Metric
 from docsite.server.metrics import requests
-from docsite.server.metrics.exposition import Metric, render
+from docsite.server.metrics.exposition import render
 from tests.conftest import ROOT
 
 TOKEN = {"Authorization": "Bearer metrics-of-acme-1"}

@@ -1,4 +1,4 @@
-"""What a check found."""
+"""What a check of the set-up found."""
 
 from dataclasses import dataclass
 

@@ -1,0 +1,80 @@
+"""What of the view log runs beside the requests. Without `VIEW_LOG_URL` each function does nothing."""
+
+from collections.abc import Iterable
+
+from django.conf import settings
+
+from analytics.collecting.view_log import consumer, publisher, state
+from analytics.collecting.view_log.connection import LogUnavailableError
+from docsite.core import availability
+from docsite.core.components import Component
+from docsite.core.components.findings import Finding
+from docsite.core.components.metrics import Metric, gauge
+
+MAX_LOGGED_SECONDS = 60.0
+
+
+def find_problem() -> str | None:
+    """Why the log takes no views, in words that name no host; “ok” if it does."""
+    if not settings.ENV.view_log_url:
+        return None
+    try:
+        state.read()
+    except LogUnavailableError:
+        return "the view log does not work"
+    return "ok"
+
+
+def measure_availability() -> Iterable[Metric]:
+    """Whether the log answers."""
+    if settings.ENV.view_log_url:
+        working = Metric("docs_store_up", "gauge", "Whether a store answers: 1 or 0.")
+        working.add(availability.view_log.is_available, {"store": "view_log"})
+        yield working
+
+
+def measure_log() -> Iterable[Metric]:
+    """What waits in the log, the same in every process; zeros without a log, nothing while it does not answer."""
+    messages, age, refused = 0, 0.0, 0
+    if settings.ENV.view_log_url:
+        try:
+            waiting, refused = state.read(), state.count_refused()
+        except LogUnavailableError:  # docs_store_up says so
+            return
+        messages, age = waiting.messages, waiting.oldest_seconds
+    yield gauge("docs_view_log_messages", "Messages in the view log that are not in the database yet.", messages)
+    yield gauge("docs_view_log_waiting_seconds", "Age of the oldest of them.", age)
+    yield gauge("docs_view_log_refused", "Messages that could not be stored, and wait for a person.", refused)
+
+
+def check_log() -> Finding | None:
+    """Whether the log answers, is fit to hold views, and is emptied. None without one."""
+    if not settings.ENV.view_log_url:
+        return None
+    try:
+        waiting, refused = state.read(), state.count_refused()
+    except LogUnavailableError as failure:
+        advice = "Look at VIEW_LOG_URL and the servers of NATS: JetStream must be on, with room on the disk."
+        return Finding("View log", f"it does not work: {failure}", advice)
+    fact = (
+        f"{waiting.messages:,} messages wait for the database, the oldest for {waiting.oldest_seconds:.0f} seconds; "
+        f"replicas: {waiting.replicas}; refused: {refused:,}"
+    )
+    if waiting.oldest_seconds > MAX_LOGGED_SECONDS:
+        return Finding("View log", fact, "Is a process or `manage.py worker` running, and what does its log say?")
+    if refused:
+        return Finding("View log", fact, "The log file says why: look for “goes to docs_views_refused”.")
+    return Finding("View log", fact)
+
+
+COMPONENTS = (
+    Component(
+        name="messages of the view log",
+        threads=(consumer.thread,),
+        flush=publisher.flush,
+        health=find_problem,
+        stored_metrics=measure_log,
+        doctor=(check_log,),
+        metrics=measure_availability,
+    ),
+)

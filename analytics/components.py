@@ -1,0 +1,43 @@
+"""What of analytics runs beside the requests."""
+
+from collections.abc import Iterable
+
+from django.db import DatabaseError
+
+from analytics.collecting import writer
+from analytics.counting import background as counting
+from analytics.counting.unsealed import count_waiting_views
+from analytics.feedback import store as feedback
+from docsite.core.components import Component
+from docsite.core.components.findings import Finding
+from docsite.core.components.metrics import Metric, gauge
+
+MAX_WAITING_VIEWS = 100_000
+
+
+def measure_views() -> Iterable[Metric]:
+    """How many views wait to be counted."""
+    yield gauge("docs_views_waiting", "Views that are stored, but not yet counted.", count_waiting_views())
+
+
+def check_views() -> Finding | None:
+    """Views that are stored, but not yet counted."""
+    try:
+        waiting = count_waiting_views()
+    except DatabaseError:
+        return None  # the check of the database says why
+    advice = "Is a process serving? Or run: manage.py seal" if waiting > MAX_WAITING_VIEWS else ""
+    return Finding("Views", f"{waiting:,} wait to be counted", advice)
+
+
+COMPONENTS = (
+    # Its thread also sweeps single views, visit histories and visitor secrets, each project once a day.
+    Component(
+        name="views",
+        threads=(counting.thread,),
+        flush=writer.flush,
+        stored_metrics=measure_views,
+        doctor=(check_views,),
+    ),
+    Component(name="feedback", sweep=feedback.sweep),
+)

@@ -1,0 +1,53 @@
+"""What of the assistant runs beside the requests."""
+
+from collections.abc import Iterable
+
+from assistant import model_status
+from assistant.conversations import chat_ids, reservations, retention, threads
+from assistant.gaps import background as gaps
+from assistant.question_groups import grouping
+from assistant.sessions import model_rests
+from assistant.sessions.running import running_answers
+from assistant.sessions.start import drain
+from assistant.support_requests import store as support_requests
+from assistant.upstream import UpstreamError
+from assistant.upstream.breaker import count_failing
+from docsite.core.components import Component
+from docsite.core.components.findings import Finding
+from docsite.core.components.metrics import Metric, gauge
+
+
+def measure_answers() -> Iterable[Metric]:
+    """The answers of this process, and its models."""
+    yield gauge("docs_running_answers", "Answers that run in this process.", running_answers.count_all())
+    yield gauge("docs_models_failing", "Models whose last request failed.", count_failing())
+
+
+def check_model() -> Finding:
+    """Whether the model answers a short request."""
+    try:
+        seconds = model_status.measure()
+    except UpstreamError as failure:
+        advice = f"{failure.advice} Then run: manage.py checkmodel".strip()
+        return Finding("Model", f"{model_status.describe().removeprefix('by ')}: {failure.reason}", advice)
+    if seconds is None:
+        return Finding("Model", f"answers are {model_status.describe()}")
+    return Finding("Model", f"{model_status.describe().removeprefix('by ')} answered in {seconds:.1f} s")
+
+
+COMPONENTS = (
+    Component(
+        name="answers",
+        recover=threads.mark_orphans,
+        start=model_rests.share,
+        drain=drain,
+        flush=threads.flush,
+        sweep=retention.sweep,
+        metrics=measure_answers,
+        doctor=(check_model,),
+    ),
+    Component(name="chat ids", sweep=chat_ids.sweep),
+    Component(name="reservations of tokens", sweep=reservations.sweep),
+    Component(name="question groups", threads=(gaps.thread,), sweep=grouping.sweep),
+    Component(name="support requests", sweep=support_requests.sweep),
+)
