@@ -199,15 +199,13 @@ def cover(lo: int, hi: int, closed: int, spans: Sequence[int] = SPANS) -> list[t
     return [*cover(lo, first, closed, shorter), (span, first, end), *cover(end, hi, closed, shorter)]
 
 
-def cover_steps(
-    steps: Sequence[tuple[int, int]], closed: int, spans: Sequence[int] = SPANS
-) -> list[tuple[int, int, int]]:
+def cover_steps(steps: Sequence[tuple[int, int]], closed: int) -> list[tuple[int, int, int]]:
     """The buckets that make up each of some steps of whole hours, as few ranges. The steps follow each other.
 
     No bucket lies across two steps, so a bucket belongs to the step in which it starts.
     """
     ranges: list[tuple[int, int, int]] = []
-    for span, first, end in sorted(part for lo, hi in steps for part in cover(lo, hi, closed, spans)):
+    for span, first, end in sorted(part for lo, hi in steps for part in cover(lo, hi, closed)):
         if ranges and ranges[-1][0] == span and ranges[-1][2] == first:
             ranges[-1] = (span, ranges[-1][1], end)
         else:

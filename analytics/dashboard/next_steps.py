@@ -58,8 +58,8 @@ def _walk(project: Project, start: datetime, end: datetime, now: datetime, dates
         yield NextStep(
             f"The key {key.name or key} expires on {key.expires_at:%Y-%m-%d}.", "Make a new one", urls["keys"]
         )
-    outcomes = dict(answer_statistics.count_by(project, start, end, "outcome"))
-    refused = outcomes.get("refused", 0) + outcomes.get("closest_passages", 0)
+    outcomes = answer_statistics.count_outcomes(project, start, end)
+    refused = outcomes["refused"] + outcomes["closest_passages"]
     if refused:
         reason = "1 question has" if refused == 1 else f"{refused:,} questions have"
         yield NextStep(

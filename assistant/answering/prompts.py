@@ -50,9 +50,10 @@ def estimate_tokens(text: str) -> int:
     return plain // 4 + len(text) - plain + 1
 
 
-def keep_newest(turns: Sequence[Turn], budget: int = HISTORY_BUDGET) -> list[Turn]:
-    """Return the latest turns that fit the budget (tokens), oldest first. The last turn is cut if it does not fit."""
+def keep_newest(turns: Sequence[Turn]) -> list[Turn]:
+    """Return the latest turns that fit `HISTORY_BUDGET`, oldest first. The last turn is cut if it does not fit."""
     kept: list[Turn] = []
+    budget = HISTORY_BUDGET
     for turn in reversed(turns):
         text = turn.text if kept else _cut(turn.text, budget)
         budget -= estimate_tokens(text)

@@ -12,22 +12,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-from django.db.models import Aggregate, CharField, Count, F, Func, Q, QuerySet, Sum
+from django.db.models import Aggregate, CharField, Count, Func, Q, QuerySet, Sum
 
 from assistant.models import Message
 from docsite.core.tenants.models import Project
 
-Dimension = Literal[
-    "outcome",
-    "caller",
-    "rung",
-    "model",
-    "language",
-    "page_path",
-    "cut_by",
-    "filter_version",
-    "filter_language",
-]
 Step = Literal["hour", "day"]
 
 _STEPS: dict[Step, tuple[timedelta, int, str]] = {  # length, characters of an ISO time, and its format in PostgreSQL
@@ -111,13 +100,9 @@ def summarize(project: Project, start: datetime, end: datetime, step: Step) -> A
     return AnswerStatistics(whole, list(steps.values()))
 
 
-def count_by(
-    project: Project, start: datetime, end: datetime, dimension: Dimension, limit: int | None = None
-) -> list[tuple[str | None, int]]:
-    """Count the questions of a half-open range by a column, the most frequent values first. None is not known."""
-    answers = _answers(project, start, end).order_by().values_list(dimension)
-    counted = answers.annotate(questions=Count("*")).order_by("-questions", F(dimension).asc(nulls_last=True))
-    return list(counted[:limit])
+def count_outcomes(project: Project, start: datetime, end: datetime) -> Counter[str]:
+    """Count the questions of a half-open range by outcome."""
+    return Counter(dict(_answers(project, start, end).order_by().values_list("outcome").annotate(Count("*"))))
 
 
 def find_first_time(project: Project) -> datetime | None:

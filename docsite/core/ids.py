@@ -62,14 +62,11 @@ def salt() -> str:
     return secrets.token_hex(32)
 
 
-TOKEN_PATTERN = r"\bsvc_(?:dsc_)?[0-9A-Za-z]{34}\b"  # what `token` returns; the page Security publishes it for scanners
-
-
 def token(prefix: str) -> str:
     """An API key: prefix, 28 base62 characters (166 random bits), 6 characters of checksum.
 
     The checksum lets the server and secret scanners reject typing errors without
-    a look-up. It adds no security.
+    a look-up. It adds no security. The page Security publishes an expression that finds keys.
     """
     secret = "".join(secrets.choice(BASE62) for _ in range(28))
     return prefix + secret + _checksum(prefix + secret)

@@ -21,11 +21,6 @@ def success(pages: Sequence[str], relevant: Mapping[str, int]) -> float:
     return float(bool(pages) and pages[0] in relevant)
 
 
-def reciprocal_rank(pages: Sequence[str], relevant: Mapping[str, int], depth: int = 10) -> float:
-    """1 over the place of the first right page; 0 when there is none."""
-    return next((1 / place for place, page in enumerate(pages[:depth], 1) if page in relevant), 0.0)
-
-
 def calibration_error(scored: Sequence[tuple[float, bool]], bins: int = 10) -> float:
     """Expected calibration error: how far scores are from the share of right pages, in bins of equal width."""
     gaps = 0.0
@@ -33,11 +28,6 @@ def calibration_error(scored: Sequence[tuple[float, bool]], bins: int = 10) -> f
         inside = [pair for pair in scored if min(int(pair[0] * bins), bins - 1) == number]
         gaps += abs(sum(score for score, _ in inside) - sum(right for _, right in inside))
     return gaps / len(scored) if scored else 0.0
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """The value that this share of the samples does not exceed."""
-    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
 
 def mean(values: Sequence[float]) -> float | None:

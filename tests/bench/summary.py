@@ -10,6 +10,11 @@ from typing import Any
 from tests.bench.others import MAX_SHARE
 
 
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value that this share of the samples does not exceed."""
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
+
+
 @dataclass(frozen=True)
 class Row:
     """One figure. `limit` is the target: for the ratio if `limits_ratio`, else for our own figure.

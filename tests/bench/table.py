@@ -43,8 +43,8 @@ class Row:
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:
-    """The value that this share of the samples does not exceed."""
-    return sorted(values)[min(len(values) - 1, int(len(values) * share))] if values else None
+    """That of `summary`; None without samples."""
+    return summary.percentile(values, share) if values else None
 
 
 def rows(figures: Figures, readers: int, streams: int, stall: float) -> list[Row]:

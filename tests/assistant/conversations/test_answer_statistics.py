@@ -13,7 +13,6 @@ from assistant.models import Message, Thread
 from docsite.core.tenants.models import Organization, Project
 
 START = datetime(2026, 10, 24, tzinfo=UTC)
-COLUMNS = ("outcome", "caller", "rung", "model", "language", "page_path", "cut_by", "filter_version", "filter_language")
 VALUES = {
     "outcome": [*Message.Outcome.values, None],
     "caller": Message.Caller.values,
@@ -99,11 +98,7 @@ def compare_with_rows() -> None:
             assert starts[0] == begin(start)
             assert starts == sorted(set(starts))
             assert begin(end - timedelta(microseconds=1)) == starts[-1]
-        for column in COLUMNS:
-            expected = Counter(getattr(row, column) for row in inside)
-            assert dict(answer_statistics.count_by(project, start, end, column)) == expected
-            best = answer_statistics.count_by(project, start, end, column, limit=2)
-            assert [questions for _, questions in best] == sorted(expected.values(), reverse=True)[:2]
+        assert answer_statistics.count_outcomes(project, start, end) == Counter(row.outcome for row in inside)
     assert answer_statistics.find_first_time(project) == min(row.created_at for row in rows if row.total_ms is not None)
     assert answer_statistics.find_first_time(empty) is None
     nothing = answer_statistics.summarize(empty, START, START + timedelta(days=2), "day")

@@ -7,7 +7,7 @@ from search.training import metrics
 from tests.bench.answers.measure import Answer, Figures
 from tests.bench.others import Witness
 from tests.bench.search.table import render
-from tests.bench.summary import Row
+from tests.bench.summary import Row, percentile
 
 OWN_REFUSED = 0.05  # at most
 PRECISION = 0.90  # at least
@@ -59,7 +59,7 @@ def answers(figures: Figures) -> str:
         named = [one.quoted for one in some if one.quoted is not None]
         lines.append([
             group, str(len(given)), f"{_mean(len(one.sources) for one in given):.1f}", f"{_mean(sizes):.0f}",
-            f"{metrics.percentile(sizes, 0.95):.0f}", f"{_mean(named):.3f} of {len(named)}" if named else "",
+            f"{percentile(sizes, 0.95):.0f}", f"{_mean(named):.3f} of {len(named)}" if named else "",
         ])  # fmt: skip
     return render(lines)
 
@@ -102,7 +102,7 @@ def http(figures: Figures) -> str:
     lines = [["over HTTP, ms p50 / p95", "answers", "per second", "first event", "first text", "end", "target"]]
     for one in figures.http:
         limit = HTTP_MS[one.clients] if one.mode == figures.http[0].mode else None
-        missed = limit is not None and metrics.percentile(one.text, 0.95) > limit
+        missed = limit is not None and percentile(one.text, 0.95) > limit
         lines.append([
             f"{one.mode}, {one.clients} client{'s' * (one.clients > 1)}", str(len(one.whole)),
             f"{len(one.whole) / one.seconds:.0f}", _pair(one.first), _pair(one.text) + " !" * missed, _pair(one.whole),
@@ -127,7 +127,7 @@ def summarize(figures: Figures, witness: Witness) -> Iterator[Row]:
         wrong = sum(bool(reason) for one in figures.answers for _, reason in one.faults)
         yield Row("citations that lead wrong", wrong, "", limit=0.0)
     for one in figures.http:
-        p95 = metrics.percentile(one.text, 0.95)
+        p95 = percentile(one.text, 0.95)
         limit = HTTP_MS[one.clients] if one.mode == figures.http[0].mode else None
         work = f"first text of an answer {one.mode}, {one.clients} client{'s' * (one.clients > 1)}, p95"
         yield Row(work, p95, "ms", limit=limit, others=witness.share("http"))
@@ -166,4 +166,4 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def _pair(spent: Sequence[float]) -> str:
-    return f"{metrics.percentile(spent, 0.5):.0f} / {metrics.percentile(spent, 0.95):.0f}"
+    return f"{percentile(spent, 0.5):.0f} / {percentile(spent, 0.95):.0f}"

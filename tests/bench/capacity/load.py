@@ -10,10 +10,10 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from search.training.metrics import percentile
 from tests.bench.load import Broken
 from tests.bench.others import Witness
 from tests.bench.relays import Process
+from tests.bench.summary import percentile
 
 KINDS = ("search", "ask", "view", "mix")
 MIX = ("view",) * 16 + ("search",) * 3 + ("ask",)  # of twenty requests

@@ -11,7 +11,7 @@ from search.training.data import Query
 from tests.bench.others import Witness
 from tests.bench.search.engines import MINISEARCH, OURS
 from tests.bench.search.measure import Answer, Figures
-from tests.bench.summary import Row
+from tests.bench.summary import Row, percentile
 
 Measure = Callable[[Sequence[str], dict[str, int]], float]
 
@@ -29,6 +29,11 @@ class Column:
     def value(self, answers: Iterable[Answer]) -> float | None:
         """None where no query is of this kind."""
         return metrics.mean([self.measure(a.pages, a.query.relevant) for a in answers if self.of(a.query)])
+
+
+def reciprocal_rank(pages: Sequence[str], relevant: dict[str, int], depth: int = 10) -> float:
+    """1 over the place of the first right page; 0 when there is none."""
+    return next((1 / place for place, page in enumerate(pages[:depth], 1) if page in relevant), 0.0)
 
 
 def judged(query: Query) -> bool:
@@ -50,7 +55,7 @@ QUALITY = (
     Column("nDCG@10", judged, least=0.80, lead=0.04),
     Column("recall@5", judged, metrics.recall, 0.88),
     Column("first right", judged, metrics.success, 0.68),
-    Column("MRR@10", judged, metrics.reciprocal_rank),
+    Column("MRR@10", judged, reciprocal_rank),
     Column("question", kind("question")),
     Column("sentence", kind("sentence")),
     Column("keyword", kind("keyword")),
@@ -151,7 +156,7 @@ def latency(figures: Figures) -> str:
     tail: dict[str, float] = {}
     for engine, answers in figures.answers.items():
         spent = [[a.ms for a in answers if name in (None, a.query.set)] for name in [None, *names]]
-        tail[engine] = metrics.percentile(spent[0], 0.95)
+        tail[engine] = percentile(spent[0], 0.95)
         lines.append([engine, *map(_pair, spent)])
     limit = min(ENGINE_MS, ENGINE_SHARE * tail.get(MINISEARCH, 2 * ENGINE_MS))
     lines[1][1] += " !" * (tail[OURS] > limit)
@@ -180,12 +185,12 @@ def http(figures: Figures) -> str:
     lines = [["over HTTP", "searches", "per second", "p50 ms", "p95 ms", "target", "nDCG@10, shipped weights"]]
     for clients, answers in figures.http.items():
         spent = [answer.ms for answer in answers]
-        p95 = metrics.percentile(spent, 0.95)
+        p95 = percentile(spent, 0.95)
         lines.append([
             f"{clients} client{'s' * (clients > 1)}",
             str(len(spent)),
             f"{len(spent) / figures.http_seconds[clients]:.0f}",
-            f"{metrics.percentile(spent, 0.5):.1f}",
+            f"{percentile(spent, 0.5):.1f}",
             f"{p95:.1f}" + " !" * (p95 > HTTP_MS[clients]),
             f"p95 {HTTP_MS[clients]:.0f}",
             _number(QUALITY[0].value(answers), 3),
@@ -201,7 +206,7 @@ def large(figures: Figures) -> str:
         cells = []
         for what, limit in LARGE_MS.items():
             spent = figures.large.get((engine, what), [])
-            cells.append(_pair(spent) + " !" * (ours and bool(spent) and metrics.percentile(spent, 0.95) > limit))
+            cells.append(_pair(spent) + " !" * (ours and bool(spent) and percentile(spent, 0.95) > limit))
         targets = ", ".join(f"{limit:.0f}" for limit in LARGE_MS.values()) if ours else ""
         lines.append([engine, f"{sections:,}", *cells, targets])
     return render(lines)
@@ -217,7 +222,7 @@ def summarize(figures: Figures, witness: Witness) -> Iterator[Row]:
         best = max(values, key=lambda engine: values[engine], default="")
         yield Row(f"search, nDCG@10, {name}", ours, "", best, values.get(best), more_is_better=True)
     for share in (0.5, 0.95) if OURS in answers else ():
-        spent = {engine: metrics.percentile([a.ms for a in found], share) for engine, found in answers.items()}
+        spent = {engine: percentile([a.ms for a in found], share) for engine, found in answers.items()}
         others, work = witness.share("ask"), f"search in the engine, p{share * 100:.0f}"
         ours = spent.pop(OURS)
         yield Row(work, ours, "ms", limit={0.5: 4.0, 0.95: 8.0}[share], others=others)
@@ -225,7 +230,7 @@ def summarize(figures: Figures, witness: Witness) -> Iterator[Row]:
             if peer in spent:
                 yield Row(work, ours, "ms", peer, spent[peer], others=others)
     for clients, found in figures.http.items():
-        p95 = metrics.percentile([answer.ms for answer in found], 0.95)
+        p95 = percentile([answer.ms for answer in found], 0.95)
         work = f"search over HTTP, {clients} client{'s' * (clients > 1)}, p95"
         yield Row(work, p95, "ms", limit={1: 25.0, 8: 60.0}[clients], others=witness.share("http"))
     built = figures.build[OURS]
@@ -236,7 +241,7 @@ def summarize(figures: Figures, witness: Witness) -> Iterator[Row]:
 
 
 def _pair(spent: Sequence[float]) -> str:
-    return f"{metrics.percentile(spent, 0.5):.2f} / {metrics.percentile(spent, 0.95):.2f}" if spent else ""
+    return f"{percentile(spent, 0.5):.2f} / {percentile(spent, 0.95):.2f}" if spent else ""
 
 
 def _number(value: float | None, digits: int) -> str:

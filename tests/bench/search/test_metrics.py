@@ -8,6 +8,7 @@ from search.training import metrics
 from search.training.data import Query
 from tests.bench.search import table
 from tests.bench.search.measure import Answer, Figures
+from tests.bench.summary import percentile
 
 
 def query(relevant: str = "/a", **more: object) -> Query:
@@ -36,8 +37,8 @@ def test_recall_success_and_reciprocal_rank():
     assert metrics.success(pages, relevant) == 0
     assert metrics.success(["/a"], relevant) == 1
     assert metrics.success([], relevant) == 0
-    assert metrics.reciprocal_rank(pages, relevant) == 0.5
-    assert metrics.reciprocal_rank(["/x"], relevant) == 0
+    assert table.reciprocal_rank(pages, relevant) == 0.5
+    assert table.reciprocal_rank(["/x"], relevant) == 0
 
 
 def test_calibration_error_is_the_mean_gap_between_scores_and_truth():
@@ -47,8 +48,8 @@ def test_calibration_error_is_the_mean_gap_between_scores_and_truth():
 
 
 def test_percentiles_are_samples():
-    assert metrics.percentile([3, 1, 2, 4], 0.5) == 3
-    assert metrics.percentile(list(range(100)), 0.95) == 95
+    assert percentile([3, 1, 2, 4], 0.5) == 3
+    assert percentile(list(range(100)), 0.95) == 95
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,6 @@ def test_a_busy_key_is_written_once_in_ten_minutes(project):
 
 def test_the_published_expression_finds_keys(project):
     published, admin_only = re.findall(r"\\bsvc_\S+?\\b", (CONTENT / "security.md").read_text())
-    assert published == ids.TOKEN_PATTERN
     for kind, prefix in ApiKey.PREFIX.items():
         tokens = [ids.token(prefix) for _ in range(100)]
         text = "".join(f"key={token}, " for token in tokens)
