@@ -16,7 +16,7 @@ from analytics.models import Feedback
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
-from docsite.core.workspace.reports.downloads import CHUNK_ROWS, FORMATS, Format, format_table, refuse, send_file
+from docsite.core.workspace.reports.downloads import CHUNK_ROWS, FORMATS, format_table, parse_format, refuse, send_file
 from docsite.core.workspace.reports.formatting import percent, visible
 from docsite.core.workspace.reports.links import TABLES, Choice
 from docsite.core.workspace.reports.report_state import previous_period
@@ -59,9 +59,9 @@ def download_feedback(request: HttpRequest, project: Project, name: str, form: s
     if errors or window is None:
         return refuse(errors)
     start, end = window
-    if form not in FORMATS or name not in ("feedback", "pages"):
+    if name not in ("feedback", "pages"):
         raise Http404
-    kind: Format = "csv" if form == "csv" else "jsonl"
+    kind = parse_format(form)
     if name == "pages":
         pages = triage.count_pages(project, start, end, state.selection).order_by("-total", "path")
         rows = ([row[key] for key in ("path", "up", "down", "code", "total")] for row in pages.iterator(CHUNK_ROWS))

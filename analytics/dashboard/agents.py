@@ -18,7 +18,7 @@ from analytics.reports.filtered_counts import kept_from
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
-from docsite.core.workspace.reports.downloads import FORMATS, Format, format_table, refuse, send_file
+from docsite.core.workspace.reports.downloads import format_table, parse_format, refuse, send_file
 from docsite.core.workspace.reports.links import TABLES, Choice
 
 _ASSISTANT_NAMES = ("assistant", "operator", "views", "pages", "people", "hosts")
@@ -56,14 +56,14 @@ def show_agents(request: HttpRequest, project: Project) -> HttpResponse:
 def download(request: HttpRequest, project: Project, name: str) -> HttpResponseBase:
     """A table as a file: agents, assistants, or the pages of one agent."""
     what, _, form = name.partition(".")
-    if what not in ("agents", "assistants", "pages") or form not in FORMATS:
+    if what not in ("agents", "assistants", "pages"):
         raise Http404
+    kind = parse_format(form)
     state, errors = AgentPagesState.parse(request.GET) if what == "pages" else AgentState.parse(request.GET)
     window = state.find_window(timezone.now(), errors)
     if errors or window is None:
         return refuse(errors)
     start, end = window
-    kind: Format = "csv" if form == "csv" else "jsonl"
     visitor_counts.refresh(project)
     if isinstance(state, AgentPagesState):
         rows = agent_report.count_pages(project, state.key, start, end)

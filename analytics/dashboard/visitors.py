@@ -33,7 +33,7 @@ from docsite.core.tenants.roles import find_rule, has_role
 from docsite.core.tenants.staff import organizations_of, project_of
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import charts, links
-from docsite.core.workspace.reports.downloads import FORMATS, Format, refuse, send_file
+from docsite.core.workspace.reports.downloads import FORMATS, parse_format, refuse, send_file
 from docsite.core.workspace.reports.links import TABLES, Choice
 from docsite.core.workspace.reports.report_state import DAY, previous_period
 from docsite.core.workspace.reports.tables import FEW, Change
@@ -162,14 +162,14 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
     what, _, form = name.partition(".")
     if what == "agents":
         return agents.download(request, project, name)
-    if what not in (*FILES, *DIMENSIONS) or form not in FORMATS:
+    if what not in (*FILES, *DIMENSIONS):
         raise Http404
+    kind = parse_format(form)
     state, errors = ReportState.parse(request.GET)
     window = state.find_window(timezone.now(), errors)
     if errors or window is None:
         return refuse(errors)
     start, end = window
-    kind: Format = "csv" if form == "csv" else "jsonl"
     visitor_counts.refresh(project)
     if what in DIMENSIONS:
         metric: Metric = "visitors" if state.metric == "visitors" else "views"

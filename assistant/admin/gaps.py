@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
@@ -92,14 +92,12 @@ def send_gaps(request: HttpRequest, project: Project, form: str) -> HttpResponse
     """All groups of the list as a file, with the filters of the address."""
     state, errors = GapState.parse(request.GET)
     window = state.find_window(timezone.now(), errors)
-    if form not in downloads.FORMATS:
-        raise Http404
+    kind = downloads.parse_format(form)
     if errors or window is None:
         return downloads.refuse(errors)
     start, end = window
     grouping.catch_up()
     counts = _count(project, state, start, end)
-    kind: downloads.Format = "csv" if form == "csv" else "jsonl"
     rows = (
         row
         for at in range(0, len(counts), downloads.CHUNK_ROWS)

@@ -67,13 +67,13 @@ def send_file(request: HttpRequest, project: Project, name: str, form: str) -> H
     """All groups, or all days, of the range as a file, with the filters of the address."""
     state, errors = QuestionState.parse(request.GET)
     window = state.find_window(timezone.now(), errors)
-    if form not in downloads.FORMATS or name not in FILES:
+    kind = downloads.parse_format(form)
+    if name not in FILES:
         raise Http404
     if errors or window is None:
         return downloads.refuse(errors)
     grouping.catch_up()
     rows = (_group_rows if name == "groups" else _day_rows)(project, state, *window)
-    kind: downloads.Format = "csv" if form == "csv" else "jsonl"
     columns = GROUP_COLUMNS if name == "groups" else DAY_COLUMNS
     return downloads.send_file(
         downloads.format_table(columns, rows, kind), kind, f"{project.domain}-questions-{name}.{form}"

@@ -7,14 +7,14 @@ from itertools import islice
 from typing import Any
 
 from django.db.models import F, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
-from docsite.core.workspace.reports.downloads import CHUNK_ROWS, FORMATS, Format, format_table, refuse, send_file
+from docsite.core.workspace.reports.downloads import CHUNK_ROWS, FORMATS, format_table, parse_format, refuse, send_file
 from docsite.core.workspace.reports.formatting import percent, visible
 from docsite.core.workspace.reports.links import TABLES, Choice
 from docsite.core.workspace.reports.report_state import ReportState, previous_period
@@ -68,9 +68,7 @@ def download_searches(request: HttpRequest, project: Project, form: str) -> Http
     window = state.find_window(timezone.now(), errors)
     if errors or window is None:
         return refuse(errors)
-    if form not in FORMATS:
-        raise Http404
-    kind: Format = "csv" if form == "csv" else "jsonl"
+    kind = parse_format(form)
     totals.refresh(project)
     lines = format_table(FILE_NAMES, _file_rows(project, state, *window), kind)
     return send_file(lines, kind, f"{project.domain}-searches.{form}")

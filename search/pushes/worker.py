@@ -7,9 +7,10 @@ and a hostile archive can harm only it. It ends with the serving process, which 
 
 import json
 import os
-import signal
 import sys
 import threading
+
+from search.stored_sources.worker import abort, begin, exit_with_parent
 
 
 def main(fd: int) -> None:
@@ -17,7 +18,6 @@ def main(fd: int) -> None:
     from docsite.core import context
     from search.pushes import run
     from search.stored_sources import runs
-    from search.stored_sources.worker import abort, exit_with_parent
 
     reports = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # nothing else that prints may end up among the reports
@@ -46,13 +46,5 @@ def _read_line() -> bytes:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the process that serves, which ends this one
-    from search.stored_sources.worker import give_way
-
-    give_way()
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "docsite.settings")
-    import django
-
-    django.setup()
+    begin()
     main(int(sys.argv[1]))

@@ -53,14 +53,21 @@ def exit_with_parent() -> None:
     abort()
 
 
-def give_way() -> None:
-    """Let the process that serves go first: for the processor, and when memory runs out.
+def begin() -> None:
+    """Set up a process that reads documentation: its signals, its priority, and Django.
 
-    Then Linux ends this process, whose source can be read again, and not the one with the readers.
+    The process that serves goes first: for the processor, and when memory runs out. Then Linux ends this process,
+    whose source can be read again, and not the one with the readers.
     """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the process that serves, which ends this one
     os.nice(NICENESS)
     with suppress(OSError):  # other systems have no such file
         Path("/proc/self/oom_score_adj").write_text("1000")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "docsite.settings")
+    import django
+
+    django.setup()
 
 
 def explain_end(status: int) -> str:
@@ -75,11 +82,5 @@ def abort() -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the process that serves, which ends this one
-    give_way()
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "docsite.settings")
-    import django
-
-    django.setup()
+    begin()
     main(int(sys.argv[1]), sys.argv[2])

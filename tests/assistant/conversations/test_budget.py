@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 import time_machine
-from django.conf import settings as django_settings
 from django.db import OperationalError, connection
 
 from assistant.answering.record import Outcome
@@ -24,21 +23,6 @@ from tests.conftest import PATIENCE, fake, question, wait_for
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAILY = "the project's daily token limit is reached"
 SHARE = "this address has used its share of the project's daily budget"
-
-
-@pytest.fixture
-def limits(monkeypatch):
-    """Set the limits of a test."""
-
-    def set_limits(**changed):
-        monkeypatch.setattr(django_settings, "ENV", django_settings.ENV.model_copy(update=changed))
-
-    return set_limits
-
-
-@pytest.fixture
-def tenant(make_project):
-    return make_project().project
 
 
 def reserve(answer: AnswerBudget, prompt_tokens: int, reply_tokens: int, price: Price | None = None) -> str:

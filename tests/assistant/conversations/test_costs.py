@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 import time_machine
 from django.apps import apps
-from django.conf import settings as django_settings
 from django.db import connection
 from django.db.models.signals import post_save
 
@@ -26,21 +25,6 @@ from tests.conftest import fake, question
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 PRICE = Price(2_000_000, 500_000, 8_000_000)  # for a million tokens: 2.00, 0.50 and 8.00
-
-
-@pytest.fixture
-def limits(monkeypatch):
-    """Set the operator's limits and prices."""
-
-    def set_limits(**changed):
-        monkeypatch.setattr(django_settings, "ENV", django_settings.ENV.model_copy(update=changed))
-
-    return set_limits
-
-
-@pytest.fixture
-def tenant(make_project):
-    return make_project().project
 
 
 def set_price(project, model="gpt-4o-mini", price=PRICE):

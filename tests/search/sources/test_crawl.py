@@ -10,7 +10,6 @@ from search.models import Document, Redirect
 from search.sources import Draft, ExcludedPage, Page, PageRedirect, UnreadablePage, registry
 from search.sources.request import SourceRequest
 from search.sources.web import crawl
-from tests.search.sources import sites
 from tests.search.sources.sites import (
     answer,
     page,
@@ -22,13 +21,6 @@ from tests.search.sources.sites import (
 ENTITIES = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
 LAUGHS = f'<!DOCTYPE x [<!ENTITY l0 "lol">{ENTITIES}]><urlset><url><loc>&l9;</loc></url></urlset>'
 STEALING = '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]><urlset><url><loc>&f;</loc></url></urlset>'
-
-
-@pytest.fixture(scope="module")
-def server():
-    site, stop = sites.serve()
-    yield site
-    stop()
 
 
 @pytest.fixture

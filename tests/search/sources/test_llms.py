@@ -8,7 +8,6 @@ from search.sources import Draft, ExcludedPage, Page, PageRedirect, UnreadablePa
 from search.sources.request import SourceRequest
 from search.sources.web import llms, llms_full
 from search.sources.web.markdown_page import get_page_address
-from tests.search.sources import sites
 from tests.search.sources.sites import (
     answer,
     page,
@@ -220,13 +219,6 @@ def test_where_the_page_of_a_markdown_file_is(address, place):
 
 
 # ---- llms.txt, over HTTP
-
-
-@pytest.fixture(scope="module")
-def server():
-    site, stop = sites.serve()
-    yield site
-    stop()
 
 
 @pytest.fixture

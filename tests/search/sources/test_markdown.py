@@ -18,20 +18,6 @@ from tests.drafts import build_drafts
 MKDOCS = "site_name: Acme\n"
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Write files below a folder of the test's own, and give that folder."""
-
-    def written(files):
-        for name, text in files.items():
-            file = tmp_path / "site" / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-        return tmp_path / "site"
-
-    return written
-
-
 def read(root, **request):
     return list(build_drafts(read_folder(root, SourceRequest(str(root), "https://acme.example/", **request))))
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal
 
-from django.http import HttpResponseBadRequest, StreamingHttpResponse
+from django.http import Http404, HttpResponseBadRequest, StreamingHttpResponse
 
 from docsite.core.db import REPORTS, in_db
 
@@ -18,6 +18,14 @@ FORMATS: dict[Format, tuple[str, str]] = {
 }
 CHUNK_ROWS = 500  # of one chunk
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def parse_format(name: str) -> Format:
+    """The format of a download. Raises Http404 if there is none of that name."""
+    for form in FORMATS:
+        if form == name:
+            return form
+    raise Http404
 
 
 def format_table(names: Sequence[str], rows: Iterable[Sequence[Any]], form: Format) -> Iterator[str]:

@@ -22,20 +22,6 @@ from search.text.sections import split
 from tests.drafts import build_drafts
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Write files below a folder of the test's own, and give that folder."""
-
-    def written(files):
-        for name, text in files.items():
-            file = tmp_path / "site" / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text if isinstance(text, str) else json.dumps(text))
-        return tmp_path / "site"
-
-    return written
-
-
 def read(root, docs_url="https://acme.example/", **request):
     return list(build_drafts(read_folder(root, SourceRequest(str(root), docs_url, **request))))
 
