@@ -60,9 +60,9 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
         """Start the application.
 
         A function in its scope says whether the whole response has reached the client, another one sends pieces of a
-        stream at once, and a flag says whether the body of the request is missing because it is too large. A body that
-        went to the disk is there as a file. The scope of a socket has its request id, which the protocol sends when
-        the socket is refused, and a function that sends messages at once.
+        stream at once, and a flag says whether the body of the request is missing because it is too large. A body for
+        the disk is there as a file, or as the error for which it was refused. The scope of a socket has its request id,
+        which the protocol sends when the socket is refused, and a function that sends messages at once.
         """
         if channel := getattr(protocol, "channel", None):
             channel.delivery_check = getattr(channel, "delivery_check", None) or _DeliveryCheck(channel)
@@ -71,7 +71,7 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
                 "docsite.is_delivered": channel.delivery_check,
                 "docsite.send_now": protocol.send_now,
                 "docsite.body_too_large": protocol.body_too_large and not (upload and upload.is_refused),
-                **({EXTENSION: upload.file} if upload else {}),
+                **({EXTENSION: upload.body} if upload else {}),
             }
         else:
             scope["extensions"] = {"docsite.request_id": protocol.request_id, "docsite.send_now": protocol.send_now}

@@ -12,6 +12,7 @@ from typing import IO, Any
 from django.conf import settings
 
 from docsite.core import context
+from docsite.core.access.uploads import MAX_UPLOADS
 from docsite.core.db import REQUESTS, in_db
 from docsite.core.http.errors import BadRequest, Unavailable
 from search.models import Source
@@ -21,12 +22,12 @@ from search.stored_sources.worker import explain_end
 
 logger = logging.getLogger(__name__)
 
-MAX_PUSHES = 2  # at once in a process that serves; each takes a processor
 KEEP_ALIVE_SECONDS = 10.0  # after which the last report is repeated, so that no proxy gives up
 END_SECONDS = 10.0  # for a process that has to end
 _LIMIT = 8 * 1024 * 1024  # bytes of a report
 
-_running: set[asyncio.Task[None]] = set()
+_tasks: set[asyncio.Task[None]] = set()  # each until its process has ended
+_running: set[asyncio.Task[None]] = set()  # those that have no answer yet
 
 
 class _Lost(dict[str, Any]):
@@ -44,20 +45,22 @@ async def start(push: Push, file: IO[bytes]) -> AsyncIterator[bytes]:
     Raises BadRequest when the archive is refused before anything is done, and Unavailable when too many pushes run.
     A push is stopped when nobody reads its reports any more.
     """
-    if len(_running) >= MAX_PUSHES:
+    if len(_running) >= MAX_UPLOADS:  # the processes of clients that have left count, too
         raise Unavailable("Too many pushes are running. Try again shortly.", 30)
     reports: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
     task = asyncio.create_task(_run(push, file, reports))
-    _running.add(task)
-    task.add_done_callback(_running.discard)
+    for tasks in (_tasks, _running):
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
     try:
         first = await reports.get()
     except BaseException:
         task.cancel()
         raise
-    if isinstance(first, _Lost):
-        raise Unavailable(first["error"], 30)
     if first["event"] == "error":
+        _running.discard(task)
+        if isinstance(first, _Lost):
+            raise Unavailable(first["error"], 30)
         raise BadRequest(f"body: {first['error']}", sentence=first["error"])
     return _pass_on(first, reports, task)
 
@@ -66,14 +69,14 @@ async def _pass_on(
     report: dict[str, Any], reports: "asyncio.Queue[dict[str, Any]]", task: "asyncio.Task[None]"
 ) -> AsyncIterator[bytes]:
     try:
-        while True:
+        while report["event"] not in ("end", "error"):
             yield f"{json.dumps(report)}\n".encode()
-            if report["event"] in ("end", "error"):
-                return
             with suppress(TimeoutError):
                 report = await asyncio.wait_for(reports.get(), KEEP_ALIVE_SECONDS)
+        _running.discard(task)
+        yield f"{json.dumps(report)}\n".encode()
     finally:
-        if report["event"] not in ("end", "error"):
+        if task in _running:
             task.cancel()
 
 

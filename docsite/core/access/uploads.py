@@ -6,9 +6,9 @@ register the names of their resources when they start: `PUT /v1/NAME/{projectId}
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from tempfile import TemporaryFile
-from typing import IO, ClassVar, Protocol, TypeVar
+from typing import IO, ClassVar, Protocol
 from urllib.parse import unquote
 
 from django.core.handlers.asgi import ASGIRequest
@@ -22,12 +22,11 @@ from docsite.core.http.errors import ApiError, TooLarge, Unavailable, is_body_to
 
 MAX_BYTES = 100 * 1024 * 1024
 MAX_SECONDS = 1800.0  # for a body to arrive
-MAX_UPLOADS = 4  # at once in a process
-EXTENSION = "docsite.upload"  # of the ASGI scope: the file, or None if the server could not store the body
+MAX_UPLOADS = 4  # at once in a process, from the check of the key to the end of the response
+EXTENSION = "docsite.upload"  # of the ASGI scope: the file, or the `ApiError` for which the body was refused
 _BLOCK = 1024 * 1024
 _PATH = re.compile(rb"/v1/([\w-]+)/([^/?]+)/[^/?]+(\?|$)")
 _resources: set[bytes] = set()
-Argument = TypeVar("Argument")
 
 
 def allow(*names: str) -> None:
@@ -42,16 +41,16 @@ def is_upload(method: bytes, path: bytes) -> bool:
 
 
 async def receive(request: ASGIRequest) -> IO[bytes]:
-    """The body of a request as a file. Raises TooLarge, and Unavailable when it could not be stored."""
+    """The body of a request as a file. Raises TooLarge, Unavailable, or what the check of the sender raised."""
     if is_body_too_large(request.scope):
         raise TooLarge(MAX_BYTES)
     extensions = request.scope.get("extensions", {})
     if EXTENSION not in extensions:  # another server than ours: Django has stored the body
         return await asyncio.to_thread(_copy, request)
-    file: IO[bytes] | None = extensions[EXTENSION]
-    if file is None:
-        raise Unavailable("The body cannot be stored now. Try again shortly.", 30)
-    return file
+    body: IO[bytes] | ApiError = extensions[EXTENSION]
+    if isinstance(body, ApiError):
+        raise body
+    return body
 
 
 def _copy(request: ASGIRequest) -> IO[bytes]:
@@ -91,22 +90,25 @@ class Producer(Protocol):
 class Upload:
     """The body of one request. Threads open and write its file, since the event loop must not wait for a disk.
 
-    Nothing is read from the connection meanwhile. `refuse` is called when the body is not wanted: then `file` stays
-    None, and the application says why.
+    Nothing is read from the connection meanwhile. `refuse` is called when the body is not wanted: then `body` is the
+    error that the application sends. Only a sender whose check passes takes one of the `MAX_UPLOADS` places.
     """
 
-    running: ClassVar[int] = 0
+    running: ClassVar[set["Upload"]] = set()
 
     def __init__(self, check: Callable[[], None], producer: Producer, refuse: Callable[[], None]) -> None:
-        self.file: IO[bytes] | None = None
+        self.body: IO[bytes] | ApiError | None = None
         self.size = 0
-        self.is_refused = False
         self._producer = producer
         self._refuse = refuse
         self._waiting = bytearray()
         self._is_closed = False
-        Upload.running += 1
-        self._step = asyncio.ensure_future(self._run(self._open, check))
+        self._step = asyncio.ensure_future(self._run(self._open(check)))
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the body is not wanted."""
+        return isinstance(self.body, ApiError)
 
     def add(self, data: bytes) -> None:
         """Take a piece of the body."""
@@ -114,48 +116,60 @@ class Upload:
         if not self.is_refused:
             self._waiting += data
         if len(self._waiting) >= _BLOCK and self._step.done():
-            self._step = asyncio.ensure_future(self._run(self._write, self._take()))
+            self._step = asyncio.ensure_future(self._run(self._write()))
 
     async def finish(self) -> None:
         """Write the rest, after the whole body has arrived."""
         await self._step
-        if self._waiting and not self.is_refused:
-            self._step = asyncio.ensure_future(self._run(self._write, self._take()))
+        if self._waiting:
+            self._step = asyncio.ensure_future(self._run(self._write()))
             await self._step
 
     def close(self) -> None:
-        """Forget the body. A process that has inherited the file may still read it."""
-        if not self._is_closed:
-            self._is_closed = True
-            Upload.running -= 1
-        if self.file and self._step.done():
-            self.file.close()
+        """Forget the body, and free its place. A process that has inherited the file may still read it."""
+        self._is_closed = True
+        Upload.running.discard(self)
+        if self._step.done():
+            self._close_file()
 
-    def _take(self) -> bytes:
-        data, self._waiting = bytes(self._waiting), bytearray()
-        return data
+    def _close_file(self) -> None:
+        if self.body and not isinstance(self.body, ApiError):
+            self.body.close()
 
-    async def _run(self, step: Callable[[Argument], None], argument: Argument) -> None:
+    async def _run(self, step: Awaitable[None]) -> None:
         self._producer.pauseProducing()
         try:
-            await in_db(step)(argument)
-        except (ApiError, OSError, DatabaseError):
-            self.is_refused = True
-            self.file = None
-            self._waiting.clear()
-            self._refuse()
+            await step
+        except ApiError as error:
+            self._end(error)
+        except (OSError, DatabaseError):
+            self._end(Unavailable("The body cannot be stored now. Try again shortly.", 30))
         finally:
             self._producer.resumeProducing()
-            if self._is_closed and self.file:
-                self.file.close()
+            if self._is_closed:
+                self._close_file()
 
-    def _open(self, check: Callable[[], None]) -> None:
-        check()
-        if Upload.running > MAX_UPLOADS:
-            raise OSError("too many uploads")
-        self.file = TemporaryFile()  # noqa: SIM115  # `close` closes it
+    def _end(self, error: ApiError) -> None:
+        self._close_file()
+        self.body = error
+        self._waiting.clear()
+        self._refuse()
 
-    def _write(self, data: bytes) -> None:
-        assert self.file
-        self.file.write(data)
-        self.file.flush()
+    async def _open(self, check: Callable[[], None]) -> None:
+        await in_db(check)()
+        if self._is_closed:
+            return
+        if len(Upload.running) >= MAX_UPLOADS:
+            raise Unavailable("Too many pushes are running. Try again shortly.", 30)
+        Upload.running.add(self)
+        self.body = await in_db(lambda: TemporaryFile())()  # noqa: SIM115  # `close` closes it
+
+    async def _write(self) -> None:
+        data, self._waiting = bytes(self._waiting), bytearray()
+        await in_db(self._write_now)(data)
+
+    def _write_now(self, data: bytes) -> None:
+        assert self.body
+        assert not isinstance(self.body, ApiError)
+        self.body.write(data)
+        self.body.flush()

@@ -4,12 +4,15 @@ import asyncio
 import contextlib
 import json
 import os
+import select
 import signal
 import socket
+import sys
 import threading
 import time
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import httpx
 import pytest
@@ -17,11 +20,12 @@ from django.test import AsyncRequestFactory
 from django.utils import timezone
 
 from docsite.core.access import uploads
-from docsite.core.http.errors import TooLarge
+from docsite.core.http.errors import TooLarge, Unavailable
 from search.models import Document, Generation, Source
+from search.pushes import stream
 from search.pushes.run import Push, run
 from search.stored_sources import heartbeat, queue
-from tests.conftest import PATIENCE, assert_error, wait_for
+from tests.conftest import PATIENCE, wait_for
 from tests.search.pushes.archives import PAGES, paths, push, put, tar
 
 MANY = {f"docs/{number}.md": f"# Page {number}\n\n{'herd ' * 50}\n".encode() for number in range(800)}
@@ -160,7 +164,6 @@ def test_two_pushes_at_once_wait_for_each_other(own_service, tenant):
         second = threading.Thread(target=push_beside)
         second.start()
         wait_for(lambda: len(workers(own_service)) == 2, "the second push to begin")
-        assert_error(put(own_service, tenant, tar(PAGES)), 503)
         wait_for(lambda: waiting in reports, "the second push to wait")
         os.kill(worker, signal.SIGCONT)
         assert json.loads(list(lines)[-1])["event"] == "end"
@@ -203,12 +206,78 @@ def response_of(raw: socket.socket) -> tuple[int, bytes]:
     return int(received.split(b" ")[1]), received
 
 
+def answer_of(raw: socket.socket) -> bytes:
+    """The whole response of a push: its last chunk is empty."""
+    received = b""
+    while not received.endswith(b"0\r\n\r\n") and (chunk := raw.recv(65536)):
+        received += chunk
+    return received
+
+
 @pytest.mark.parametrize("length", ["Content-Length: 50000000", "Transfer-Encoding: chunked"])
 def test_a_body_is_refused_before_it_arrives_unless_its_key_may_write(service, tenant, make_project, length):
     stranger = make_project()
     for key, status in (("svc_wrong", 401), (tenant.assistant_key, 403), (stranger.admin_key, 404)):
         with begin(service, tenant, key, length) as raw:  # of whose body nothing is sent
             assert response_of(raw)[0] == status
+
+
+def test_four_pushes_run_at_once_and_strangers_take_no_place(start, make_project):
+    own_service = start.fresh(REQUEST_PAUSE_SECONDS="600")
+    body = tar(PAGES)
+    length = f"Content-Length: {len(body)}"
+    tenants = [make_project() for _ in range(uploads.MAX_UPLOADS + 1)]
+    with contextlib.ExitStack() as stack:
+        strangers = [stack.enter_context(begin(own_service, tenants[0], "svc_wrong", length)) for _ in range(8)]
+        pushes = {stack.enter_context(begin(own_service, one, one.admin_key, length)): one for one in tenants}
+        (refused,), _, _ = select.select(pushes, [], [], PATIENCE)
+        status, received = response_of(refused)
+        assert status == 503
+        assert b"\r\nRetry-After: 30\r\n" in received
+        assert {response_of(stranger)[0] for stranger in strangers} == {401}
+        late = pushes.pop(refused)
+        first, *others = pushes
+        first.sendall(body)
+        assert b'"end"' in answer_of(first)
+        last = begin(own_service, late, late.admin_key, length, body=body)  # in the only place that is free
+        assert b'"end"' in answer_of(stack.enter_context(last))
+        for raw in others:
+            raw.sendall(body)
+        assert all(b'"end"' in answer_of(raw) for raw in others)
+
+
+def test_a_push_counts_until_its_answer_or_the_end_of_its_process(tmp_path, monkeypatch):
+    has_result, may_end = tmp_path / "has_result", tmp_path / "may_end"
+    worker = tmp_path / "worker"
+    worker.write_text(
+        f"""#!/bin/sh
+trap '' TERM
+echo '{{"event": "progress"}}'
+[ -e {has_result} ] && echo '{{"event": "end"}}'
+until [ -e {may_end} ]; do sleep 0.02; done
+"""
+    )
+    worker.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(worker))
+
+    async def push_often() -> None:
+        with TemporaryFile() as file:
+            has_result.touch()
+            for _ in range(uploads.MAX_UPLOADS + 1):
+                reports = await stream.start(Push(1, "docs"), file)
+                assert [json.loads(line)["event"] async for line in reports] == ["progress", "end"]
+            has_result.unlink()
+            for _ in range(uploads.MAX_UPLOADS):
+                async with contextlib.aclosing(await stream.start(Push(1, "docs"), file)) as reports:
+                    await anext(reports)  # then its client leaves
+            with pytest.raises(Unavailable):
+                await stream.start(Push(1, "docs"), file)
+            may_end.touch()
+            while stream._tasks:
+                await asyncio.sleep(0.01)
+            assert not stream._running
+
+    asyncio.run(push_often())
 
 
 @pytest.mark.parametrize("length", ["Content-Length: 200000000", "Transfer-Encoding: chunked"])
