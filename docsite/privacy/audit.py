@@ -103,8 +103,10 @@ def _on_logout(sender: Any, user: Any, **kwargs: Any) -> None:
         _add_user_entries("logged out", user)
 
 
-def _on_log_in_change(sender: Any, user: Any, action: str, **kwargs: Any) -> None:
-    _add_user_entries(action, user)
+def _on_log_in_change(
+    sender: Any, user: Any, action: str, details: dict[str, Any] | None = None, **kwargs: Any
+) -> None:
+    _add_user_entries(action, user, details)
 
 
 def _on_failed_login(sender: Any, credentials: dict[str, Any], **kwargs: Any) -> None:

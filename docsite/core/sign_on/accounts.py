@@ -9,11 +9,12 @@ from django.db import transaction
 from docsite.core import context
 from docsite.core.sign_on import groups
 from docsite.core.sign_on.models import Identity
-from docsite.core.sign_on.provider import Claims, ProviderError
+from docsite.core.sign_on.provider import Claims, ProviderError, get_name
 
 _NOT_IN_NAMES = re.compile(r"[^\w.@+-]")
 NO_ACCESS = "You have no access here. Ask an owner of your organization to give your group a role, or to invite you."
 SUPERUSER = "Superusers log in with a password, never by single sign-on."
+NOT_LISTED = "{} does not list your groups ({}), so they give you no access. Ask an owner to invite you."
 INACTIVE = "This account is switched off."
 CONNECTED = "This account is connected to somebody else. Disconnect it first, under “Your log-in”."
 
@@ -26,8 +27,11 @@ def find(claims: Claims) -> User | None:
 
 def create(claims: Claims, *, is_invited: bool) -> User:
     """Create an account without a password. Raises ProviderError for people without a role and an invitation."""
-    if not is_invited and not groups.find_roles(claims.groups):
-        raise ProviderError(NO_ACCESS, 403)
+    if not is_invited:
+        if claims.groups is None:
+            raise ProviderError(NOT_LISTED.format(get_name(), claims.overage), 403)
+        if not groups.find_roles(claims.groups):
+            raise ProviderError(NO_ACCESS, 403)
     with transaction.atomic():
         name = _find_free_name(claims.name)
         context.set_actor(lambda: name)  # the session has no user yet

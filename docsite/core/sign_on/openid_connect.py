@@ -19,7 +19,7 @@ from docsite.core.sign_on.provider import Claims, ProviderError, get_name
 
 TIMEOUT_SECONDS = 10
 LEEWAY_SECONDS = 60  # by which the clocks of provider and service may differ
-MAX_GROUPS = 1000
+MAX_GROUPS = 10_000  # in one query
 MAX_SUBJECT = 255  # characters, by the specification
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
@@ -79,7 +79,9 @@ def finish(request: HttpRequest) -> Claims:
         raise ProviderError(f"{get_name()} sent a log-in that is not valid for this service.", 403) from failure
     except (RequestException, ValueError, TypeError, KeyError, RuntimeError) as failure:
         raise ProviderError(f"{get_name()} does not answer as it should. Try again later.", 502) from failure
-    return Claims(metadata["issuer"], subject, _find_name(claims), _find_groups(claims))
+    overage = _find_overage(claims)
+    groups = None if overage else _find_groups(claims)
+    return Claims(metadata["issuer"], subject, _find_name(claims), groups, overage)
 
 
 def _client() -> Any:
@@ -122,8 +124,23 @@ def _find_name(claims: dict[str, Any]) -> str:
     return next(str(name).strip()[:100] for name in found if name and str(name).strip())
 
 
-def _find_groups(claims: dict[str, Any]) -> frozenset[str]:
-    """The person's groups. Without the claim: none."""
+def _find_groups(claims: dict[str, Any]) -> list[str]:
+    """The person's groups. Without the claim: none, since many providers leave out an empty list."""
     found = claims.get(settings.ENV.oidc_group_claim)
     groups = found[:MAX_GROUPS] if isinstance(found, list) else [found]
-    return frozenset(group for group in groups if isinstance(group, str))
+    return sorted({group for group in groups if isinstance(group, str)})
+
+
+def _find_overage(claims: dict[str, Any]) -> str:
+    """The claim that says that the person has groups which are not listed. Empty if they are listed, or there are none.
+
+    `_claim_names` leads to another place for a claim (OpenID Connect Core §5.6.2). Microsoft Entra ID sends it, or
+    `hasgroups`, instead of more than 200 groups.
+    """
+    name = settings.ENV.oidc_group_claim
+    elsewhere = claims.get("_claim_names")
+    if name in claims:
+        return ""
+    if isinstance(elsewhere, dict) and name in elsewhere:
+        return f"_claim_names.{name}"
+    return "hasgroups" if name == "groups" and claims.get("hasgroups") in (True, "true") else ""

@@ -15,12 +15,17 @@ class ProviderError(Exception):
 
 @dataclass(frozen=True)
 class Claims:
-    """What the provider says of a person. `name` is for display only."""
+    """What the provider says of a person. `name` is for display only.
+
+    `groups` is None where the person has groups that the provider does not list: an "overage". Then `overage` is the
+    claim that says so.
+    """
 
     issuer: str
     subject: str
     name: str
-    groups: frozenset[str]
+    groups: list[str] | None
+    overage: str = ""
 
 
 def is_configured() -> bool:

@@ -67,7 +67,7 @@ def finish(request: HttpRequest) -> HttpResponse:
         user = accounts.find(claims)
         if user is None and request.user.is_authenticated:
             _check_may_connect(request)
-            request.session[_PENDING] = {**vars(claims), "groups": sorted(claims.groups), "at": time.time()}
+            request.session[_PENDING] = {"claims": vars(claims), "at": time.time()}
             return HttpResponseRedirect(reverse("single_sign_on_connect"))
         _enter(request, claims, after)
     except ProviderError as failure:
@@ -89,10 +89,10 @@ def connect(request: HttpRequest) -> HttpResponse:
     try:
         _check_may_connect(request)
         if not form.is_valid():
-            shown = {"title": "Connect your account", "name": pending["name"], "form": form}
+            shown = {"title": "Connect your account", "name": pending["claims"]["name"], "form": form}
             return _render(request, "connect.html", shown, 400 if form.errors else 200)
         del request.session[_PENDING]
-        claims = Claims(pending["issuer"], pending["subject"], pending["name"], frozenset(pending["groups"]))
+        claims = Claims(**pending["claims"])
         accounts.connect(request.user, claims.issuer, claims.subject)
         _enter(request, claims, "")
     except ProviderError as failure:
@@ -106,7 +106,7 @@ def _enter(request: HttpRequest, claims: Claims, after: str) -> None:
     accounts.check(user)
     name = user.get_username()
     context.set_actor(lambda: name)
-    groups.sync_roles(user, claims.groups)
+    groups.sync_roles(user, claims)
     open_session(request, user, Method.SINGLE_SIGN_ON)
 
 

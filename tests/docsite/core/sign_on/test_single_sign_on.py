@@ -81,6 +81,48 @@ def test_a_role_follows_the_groups_at_each_log_in(provider, ada, project):
     assert browser.get(f"/admin/project/{project.domain}/people").status_code == 404
 
 
+OVERAGE = {"_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {"endpoint": "https://graph.example/"}}}
+LISTED = [{}, {"groups": []}, {**OVERAGE, "groups": []}, {"groups": None}, {"hasgroups": False}]
+
+
+@pytest.mark.parametrize(("claims", "named"), [(OVERAGE, "_claim_names.groups"), ({"hasgroups": True}, "hasgroups")])
+def test_groups_that_are_not_listed_take_no_role(provider, ada, project, caplog, claims, named):
+    logged_in(f"owner of {project.domain}", project.project.organization)
+    page = f"/admin/project/{project.domain}/people"
+    first, _ = provider.log_in(ada)
+    provider.set_claims(ada, **claims)
+    second, _ = provider.log_in(ada)
+    assert membership(ada, project).role == "writer"
+    assert [browser.get(page).status_code for browser in (first, second)] == [200, 200]
+    entries = AuditEntry.objects.filter(organization_id=project.project.organization_id, action="roles by group kept")
+    assert [entry.details for entry in entries] == [{"claim": named}]
+    assert named in caplog.text
+    provider.set_claims(ada, groups=[])
+    provider.log_in(ada)
+    assert membership(ada, project) is None, "an empty list is known"
+    provider.set_claims(f"new-{ada}", **claims)
+    refused = provider.log_in(f"new-{ada}")[1]
+    assert (refused.status_code, f"does not list your groups ({named})" in refused.content.decode()) == (403, True)
+
+
+@pytest.mark.parametrize(
+    ("configured", "claims", "overage"),
+    [
+        *(("groups", claims, "") for claims in LISTED),
+        ("groups", {"_claim_names": {"address": "src1"}}, ""),
+        ("groups", {"_claim_names": ["groups"]}, ""),
+        ("groups", {"hasgroups": "true"}, "hasgroups"),
+        ("roles", {"hasgroups": True}, ""),
+        ("roles", OVERAGE, ""),
+        ("roles", {"_claim_names": {"roles": "src1"}}, "_claim_names.roles"),
+    ],
+)
+def test_only_a_claim_that_says_so_makes_groups_unknown(settings, configured, claims, overage):
+    settings.ENV = settings.ENV.model_copy(update={"oidc_group_claim": configured})
+    assert openid_connect._find_overage(claims) == overage
+    assert openid_connect._find_groups(claims) == []
+
+
 def test_the_last_owner_stays_whatever_the_groups_say(provider, ada, project):
     GroupRole.objects.filter(group=f"docs-{project.domain}").update(role="owner")
     provider.log_in(ada)
