@@ -22,7 +22,7 @@ from analytics.api.schemas import (
     validate_views,
 )
 from analytics.collecting import recording
-from analytics.collecting.requests import is_staff, observe, prefetch_purpose
+from analytics.collecting.requests import find_skip_reason, is_staff, observe
 from analytics.collecting.writer import Receipt
 from analytics.limits import analytics_charges, collect_charges
 from analytics.reports import exports, visitor_counts
@@ -117,7 +117,7 @@ def _submit(project: Project, payload: CollectIn) -> "Future[Receipt]":
 )
 async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpResponse:
     """Count a reader's view: 204 once it is stored, 202 with `X-View` saying why it is not counted."""
-    reason = prefetch_purpose(request)
+    reason = find_skip_reason(request)
     if not reason and request.COOKIES and await in_db(is_staff)(request):
         reason = "staff"
     if reason:

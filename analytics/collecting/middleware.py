@@ -14,7 +14,7 @@ from django.http.response import HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
 from analytics.collecting import recording
-from analytics.collecting.requests import observe, prefetch_purpose
+from analytics.collecting.requests import find_skip_reason, observe
 from docsite.core.access.authentication import CACHE_SECONDS, allow_stale, find_cached_project, project_by_domain
 from docsite.core.db import in_db
 
@@ -56,8 +56,8 @@ class RecordViews:
 
 
 async def record_view(request: HttpRequest) -> None:
-    """Record the view of a page of this service, unless the page was fetched in advance or by staff."""
-    if prefetch_purpose(request) or _try_send(request) or len(_tasks) >= MAX_WAITING:
+    """Record the view of a page of this service, unless it was fetched in advance, by staff, or by nobody known."""
+    if find_skip_reason(request) or _try_send(request) or len(_tasks) >= MAX_WAITING:
         return
     task = asyncio.create_task(_record(request))
     _tasks.add(task)

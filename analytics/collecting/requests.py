@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from analytics.collecting.recording import Observation
-from docsite.core.http.client_address import client_ip
+from docsite.core.http.client_address import client_ip, reader_ip
 
 
 def observe(request: HttpRequest, view_id: str, raw_path: str, referrer: str, reader_id: str = "") -> Observation:
@@ -26,6 +26,11 @@ def observe(request: HttpRequest, view_id: str, raw_path: str, referrer: str, re
         accept_language=request.headers.get("Accept-Language", ""),
         is_own=True,
     )
+
+
+def find_skip_reason(request: HttpRequest) -> str:
+    """Why the view of a request is not stored, as `X-View` says it; empty if it is."""
+    return prefetch_purpose(request) or ("" if reader_ip(request) else "address: the proxy forwards none that is one")
 
 
 def prefetch_purpose(request: HttpRequest) -> str:

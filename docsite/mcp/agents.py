@@ -16,7 +16,8 @@ from django.utils import timezone
 from analytics.agents import MCP_MARK
 from analytics.collecting import recording
 from analytics.collecting.recording import Observation
-from docsite.core.access.authentication import Caller
+from docsite.core.http.client_address import Address
+from docsite.core.tenants.models import Project
 from docsite.mcp.protocol import CLIENT_KEY
 
 SESSION_HEADER = "Mcp-Session-Id"
@@ -44,18 +45,18 @@ def find_user_agent(request: HttpRequest, meta: Mapping[str, Any]) -> str:
     return f"{client or request.headers.get('User-Agent', '')[:MAX_USER_AGENT]} {MCP_MARK}".strip()
 
 
-def record_read(caller: Caller, user_agent: str, path: str) -> None:
+def record_read(project: Project, reader: Address, user_agent: str, path: str) -> None:
     """Record that an agent has read a page. It does not wait until the view is stored."""
     observation = Observation(
         view_id=uuid.uuid4().hex,
         raw_path=path,
         at=timezone.now(),
-        address=caller.address,
+        address=reader,
         user_agent=user_agent,
         accept="text/markdown",
         is_own=True,
     )
-    recording.send(caller.project, [observation])
+    recording.send(project, [observation])
 
 
 def _read_session(session: str) -> str:

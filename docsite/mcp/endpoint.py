@@ -10,7 +10,7 @@ from docsite.core.access.readers import set_reader_groups
 from docsite.core.context import limit_database_time
 from docsite.core.db import REQUESTS, in_db
 from docsite.core.http import body, cpu_time
-from docsite.core.http.client_address import client_ip, network_of
+from docsite.core.http.client_address import client_ip, network_of, reader_ip
 from docsite.core.http.errors import BadRequest
 from docsite.mcp import access, agents, protocol, server
 from docsite.mcp.json_rpc import (
@@ -48,7 +48,7 @@ async def endpoint(request: HttpRequest, domain: str) -> HttpResponse:
     caller, usages = await in_db(access.admit)(request, domain)
     set_reader_groups(caller.groups)
     request.usages = usages  # type: ignore[attr-defined]  # the middleware makes headers of them
-    context = ToolContext(caller, "", own_origin(request), usages)
+    context = ToolContext(caller, reader_ip(request), "", own_origin(request), usages)
     try:
         message = await _read_message(request)
     except RpcError as error:

@@ -1,16 +1,29 @@
-"""The address of a client. Forwarding headers count only if they come from a proxy in `TRUSTED_PROXIES`."""
+"""The address of a client. Forwarding headers count only if they come from a proxy in `TRUSTED_PROXIES`.
+
+A proxy may forward what is no address, such as `unknown`. Then nobody knows which reader asks: the request has the
+limits of the proxy, which no header can escape, and its view does not count, since all would be one visitor.
+"""
 
 import functools
 import ipaddress
+import logging
+import re
 import socket
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
 
+logger = logging.getLogger(__name__)
+
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _MAX_CACHED = 200  # characters of a header; one request asks several times, but clients can send many long values
+_WARNING_SECONDS = 60.0  # between two lines in the log
+_RECENT_SECONDS = 3600.0
+_PORT = re.compile(r":(?:\d{1,5}|_[\w.-]*)\Z", re.ASCII)
+_unreadable_at = _warned_at = float("-inf")  # on the clock of `time.monotonic`
 
 
 @functools.lru_cache
@@ -30,6 +43,14 @@ def parse_address(text: str) -> Address | None:
     return address.ipv4_mapped or address
 
 
+def parse_hop(text: str) -> Address | None:
+    """Parse an address as proxies and logs write it, also in quotes or with a port (RFC 7239 section 6)."""
+    text = text.strip().strip('"').strip()
+    if text.startswith("[") or text.count(":") == 1:
+        text = _PORT.sub("", text)
+    return parse_address(text)
+
+
 def is_trusted(peer: Address | None) -> bool:
     """Whether the peer is a trusted proxy."""
     return _is_among(peer, settings.ENV.trusted_proxies)
@@ -40,27 +61,55 @@ def _is_among(peer: Address | None, proxies: tuple[str, ...]) -> bool:
 
 
 def resolve(peer: str, forwarded_for: str) -> Address:
+    """The address whose limits a client has: its own, or that of its proxy if its own cannot be read."""
+    return find_client(peer, forwarded_for) or parse_address(peer) or ipaddress.IPv4Address(0)
+
+
+def find_client(peer: str, forwarded_for: str) -> Address | None:
     """The address of the client: the peer, or behind trusted proxies the last hop that is not one of them.
 
-    `forwarded_for` is the value of `X-Forwarded-For`, read from the right.
+    `forwarded_for` is the value of `X-Forwarded-For`, read from the right. None, and a warning in the log, if that hop
+    is no address. What stands before it may be written by the client.
     """
     find = _find_client if len(forwarded_for) <= _MAX_CACHED else _find_client.__wrapped__
-    return find(peer, forwarded_for, settings.ENV.trusted_proxies)
+    address = find(peer, forwarded_for, settings.ENV.trusted_proxies)
+    if address is None:
+        _warn(peer, forwarded_for)
+    return address
 
 
 @functools.lru_cache(maxsize=1_000)
-def _find_client(peer: str, forwarded_for: str, proxies: tuple[str, ...]) -> Address:
+def _find_client(peer: str, forwarded_for: str, proxies: tuple[str, ...]) -> Address | None:
     address = parse_address(peer)
-    if not _is_among(address, proxies):
-        return address or ipaddress.IPv4Address(0)
-    for hop in reversed(forwarded_for.split(",")):
-        client = parse_address(hop)
-        if client is None:
-            break
-        address = client
-        if not _is_among(client, proxies):
-            break
-    return address or ipaddress.IPv4Address(0)
+    hops = [hop for hop in forwarded_for.split(",") if not hop.isspace() and hop]
+    while hops and _is_among(address, proxies):
+        address = parse_hop(hops.pop())
+    return address
+
+
+def _warn(peer: str, forwarded_for: str) -> None:
+    """Log, without the address that it may hold, what cannot be read."""
+    global _unreadable_at, _warned_at
+    _unreadable_at = time.monotonic()
+    if _unreadable_at - _warned_at >= _WARNING_SECONDS:
+        _warned_at = _unreadable_at
+        shape = re.sub(r"[^\W\d_]", "x", re.sub(r"\d", "0", forwarded_for[-80:]))
+        logger.warning(
+            "The address of a reader cannot be read: X-Forwarded-For from %s has the form %r. The views of such "
+            "readers do not count, and they share the limits of the proxy. Run manage.py doctor --url.",
+            peer,
+            shape,
+        )
+
+
+def found_unreadable() -> bool:
+    """Whether the address of a client could not be read by this process in the last hour."""
+    return time.monotonic() - _unreadable_at < _RECENT_SECONDS
+
+
+def forwarded_for(scope: Mapping[str, Any]) -> str:
+    """The value of `X-Forwarded-For`. Some proxies add a line of their own after that of the client."""
+    return ",".join(value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for")
 
 
 def scheme(scope: Mapping[str, Any]) -> str:
@@ -72,8 +121,17 @@ def scheme(scope: Mapping[str, Any]) -> str:
 
 
 def client_ip(request: HttpRequest) -> Address:
-    """The address of the client that sent this request."""
-    return resolve(request.META.get("REMOTE_ADDR", ""), request.META.get("HTTP_X_FORWARDED_FOR", ""))
+    """The address whose limits the client of this request has (see `resolve`)."""
+    return resolve(*_hops_of(request))
+
+
+def reader_ip(request: HttpRequest) -> Address | None:
+    """The address of the client that sent this request; None if it cannot be read."""
+    return find_client(*_hops_of(request))
+
+
+def _hops_of(request: HttpRequest) -> tuple[str, str]:
+    return request.META.get("REMOTE_ADDR", ""), request.META.get("HTTP_X_FORWARDED_FOR", "")
 
 
 def network_of(address: Address) -> str:

@@ -32,7 +32,7 @@ def count_all() -> int:
 
 def client_network(scope: Mapping[str, Any]) -> tuple[client_address.Address, str]:
     """The address of the client of a socket, and the unit that its limits count."""
-    address = client_address.resolve((scope.get("client") or ("",))[0], header(scope, b"x-forwarded-for"))
+    address = client_address.resolve((scope.get("client") or ("",))[0], client_address.forwarded_for(scope))
     return address, client_address.network_of(address)
 
 

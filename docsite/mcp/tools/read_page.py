@@ -46,7 +46,8 @@ def _load(context: ToolContext, path: str) -> Page:
     found = pages.read_page(context.caller.project, path)
     if found is None or not found.sections:
         raise NotFound(f"There is no page at {path[:100]}. Use a path that search_docs returns.")
-    agents.record_read(context.caller, context.user_agent, found.path)
+    if context.reader:
+        agents.record_read(context.caller.project, context.reader, context.user_agent, found.path)
     first = found.sections[0]
     return Page(
         path=found.path,

@@ -10,14 +10,19 @@ from pydantic import BaseModel
 from docsite.core.access.authentication import Caller
 from docsite.core.db import in_db
 from docsite.core.http import ratelimit
+from docsite.core.http.client_address import Address
 from docsite.core.http.ratelimit import Charge, Usage
 
 
 @dataclass
 class ToolContext:
-    """One HTTP request of an agent. `user_agent` is the one that analytics stores; `usages` become headers."""
+    """One HTTP request of an agent. `user_agent` is the one that analytics stores; `usages` become headers.
+
+    `reader` is the agent's address, if it can be read.
+    """
 
     caller: Caller
+    reader: Address | None
     user_agent: str
     origin: str
     usages: list[Usage] = field(default_factory=list)

@@ -21,7 +21,10 @@ def create_token() -> str:
 
 
 def describe(scope: dict[str, Any]) -> dict[str, Any]:
-    """The peer, whether it is a trusted proxy, and what it forwarded; empty without a valid token."""
+    """The peer, whether it is a trusted proxy, and what it forwarded; empty without a valid token.
+
+    `client` is the address that is read from it, empty if that is none.
+    """
     token = header(scope, _NAME)
     if not token:
         return {}
@@ -29,11 +32,12 @@ def describe(scope: dict[str, Any]) -> dict[str, Any]:
         _signer().unsign(token, max_age=_MAX_AGE_SECONDS)
     except signing.BadSignature:
         return {}
-    peer = (scope.get("client") or ("",))[0]
+    peer, forwarded_for = (scope.get("client") or ("",))[0], client_address.forwarded_for(scope)
     return {
         "peer": peer,
         "isTrusted": client_address.is_trusted(client_address.parse_address(peer)),
-        "forwardedFor": header(scope, b"x-forwarded-for"),
+        "forwardedFor": forwarded_for,
+        "client": str(client_address.find_client(peer, forwarded_for) or ""),
         "scheme": client_address.scheme(scope),
         "host": header(scope, b"host"),
     }

@@ -55,6 +55,15 @@ def test_only_the_first_view_of_a_site_needs_a_thread(make_project: Any, setting
     assert pages.paths_of(tenant.project.pk, list(numbers)) == ["/first", "/second", "/third"]
 
 
+def test_a_page_that_nobody_known_reads_is_no_view(make_project: Any, settings: Any, asked: list[str]) -> None:
+    tenant = make_project()
+    changed = {"site_domain": tenant.domain, "trusted_proxies": ("127.0.0.1",)}
+    settings.ENV = settings.ENV.model_copy(update=changed)
+    for forwarded in ("unknown", "198.51.100.1:61002", "198.51.100.2:61002"):
+        open_page("/first", META={**RequestFactory().get("/first").META, "HTTP_X_FORWARDED_FOR": forwarded})
+    assert PageView.objects.filter(project=tenant.project).values("visitor").distinct().count() == 2
+
+
 @pytest.mark.django_db
 def test_a_site_without_a_project_is_looked_up_seldom(
     settings: Any, asked: list[str], monkeypatch: pytest.MonkeyPatch

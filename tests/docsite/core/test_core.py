@@ -9,7 +9,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from assistant.limits import ASSISTANT_ORG
 from docsite.core import ids
-from docsite.core.http import body, client_address, ratelimit, schemas
+from docsite.core.http import body, client_address, open_sockets, ratelimit, schemas
 from docsite.core.http.errors import BadRequest, TooMany, Unavailable
 from docsite.core.paths import normalize
 from docsite.core.tenants.models import Project
@@ -110,7 +110,20 @@ def test_an_origin_is_scheme_host_and_port(url, origin):
         ("10.0.0.1", "198.51.100.1", "198.51.100.1"),
         ("10.0.0.1", "6.6.6.6, 198.51.100.1, 10.0.0.2", "198.51.100.1"),
         ("10.0.0.1", "", "10.0.0.1"),
-        ("10.0.0.1", "nonsense", "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.1:61002", "198.51.100.1"),
+        ("10.0.0.1", "6.6.6.6, 198.51.100.1:61002, 10.0.0.2:443", "198.51.100.1"),
+        ("10.0.0.1", "[2001:db8::1]:61002", "2001:db8::1"),
+        ("10.0.0.1", "[2001:db8::1]", "2001:db8::1"),
+        ("10.0.0.1", '"[2001:db8::1]:61002"', "2001:db8::1"),
+        ("10.0.0.1", '"198.51.100.1"', "198.51.100.1"),
+        ("10.0.0.1", '" 198.51.100.1:80 "', "198.51.100.1"),
+        ("10.0.0.1", "198.51.100.1:_port", "198.51.100.1"),
+        ("10.0.0.1", "198.51.100.1:61002,", "198.51.100.1"),
+        ("10.0.0.1", "198.51.100.1 , ,\t", "198.51.100.1"),
+        ("10.0.0.1", "fe80::1%eth0", "fe80::1"),
+        ("10.0.0.1", "[fe80::1%25eth0]:61002", "fe80::1"),
+        ("10.0.0.1", "[::ffff:198.51.100.1]:61002", "198.51.100.1"),
+        ("10.0.0.1", " , ", "10.0.0.1"),
         ("::ffff:10.0.0.1", "::ffff:198.51.100.1", "198.51.100.1"),
         ("not an address", "", "0.0.0.0"),
     ],
@@ -118,6 +131,43 @@ def test_an_origin_is_scheme_host_and_port(url, origin):
 def test_the_client_is_the_last_hop_that_is_no_trusted_proxy(settings, peer, forwarded, address):
     settings.ENV = settings.ENV.model_copy(update={"trusted_proxies": ("10.0.0.0/8",)})
     assert str(client_address.resolve(peer, forwarded)) == address
+
+
+@pytest.mark.parametrize(
+    "forwarded",
+    [
+        *("nonsense", "unknown", '"unknown"', "_hidden", "_hidden:_port", "unix:", "198.51.100.1:port", "[2001:db8::1"),
+        *(
+            "198.51.100.1 8080",
+            "2001:db8::1:61002:x",
+            "reader.example",
+            "198.51.100.1, unknown",
+            "6.6.6.6, _a, 10.0.0.2",
+        ),
+        *("198.51.100.1;61002", "for=198.51.100.1"),
+    ],
+)
+def test_a_client_that_is_no_address_is_nobody_and_has_the_limits_of_its_proxy(
+    settings, caplog, monkeypatch, forwarded
+):
+    settings.ENV = settings.ENV.model_copy(update={"trusted_proxies": ("10.0.0.0/8",)})
+    monkeypatch.setattr(client_address, "_warned_at", float("-inf"))
+    for _ in range(3):
+        assert client_address.find_client("10.0.0.1", forwarded) is None
+        assert str(client_address.resolve("10.0.0.1", forwarded)) == "10.0.0.1"
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert "from 10.0.0.1" in line
+    assert "198.51" not in line, "the log has no addresses of readers"
+    assert client_address.found_unreadable()
+    assert str(client_address.find_client("203.0.113.9", forwarded)) == "203.0.113.9", "of a stranger nothing is read"
+
+
+def test_a_header_in_two_lines_is_read_from_the_last_one(settings):
+    """HAProxy adds a line of its own."""
+    settings.ENV = settings.ENV.model_copy(update={"trusted_proxies": ("10.0.0.0/8",)})
+    headers = [(b"x-forwarded-for", b"6.6.6.6"), (b"x-forwarded-for", b"198.51.100.1")]
+    _, network = open_sockets.client_network({"client": ("10.0.0.1", 1), "headers": headers})
+    assert network == "198.51.100.1"
 
 
 def test_ipv6_clients_are_one_by_their_64_network():

@@ -9,7 +9,6 @@ from django.urls import reverse
 from analytics.collecting import writer
 from assistant.conversations.threads import NewQuestion, open_conversation
 from assistant.models import Message
-from docsite.core.access.authentication import Caller
 from docsite.core.http.client_address import parse_address
 from docsite.mcp import agents
 from docsite.mcp.models import McpSettings
@@ -64,7 +63,7 @@ def test_the_page_of_keys_says_that_the_server_is_off(people: People, project: T
 
 def test_questions_and_reads_of_an_agent_are_in_the_reports_as_its_own(people: People, project: Tenant) -> None:
     address: Any = parse_address("203.0.113.9")
-    agents.record_read(Caller(None, project.project, address), "zed-agent/1.2 (MCP client)", "/install")
+    agents.record_read(project.project, address, "zed-agent/1.2 (MCP client)", "/install")
     writer.flush()
     asked = NewQuestion("anonymous", "How do I install acme?", Message.Caller.MCP, agent="zed-agent")
     thread = open_conversation(project.project, asked).thread_id

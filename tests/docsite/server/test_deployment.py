@@ -142,28 +142,34 @@ def test_a_short_metrics_token_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("set_up", "headers", "expected"),
+    ("trusted", "forward", "headers", "expected"),
     [
-        ({"TRUSTED_PROXIES": "127.0.0.1"}, {}, "no X-Forwarded-For arrives"),
-        ({}, {"X-Forwarded-For": "198.51.100.7"}, "Set TRUSTED_PROXIES=127.0.0.1"),
-        ({"TRUSTED_PROXIES": "127.0.0.1"}, {"X-Forwarded-For": "198.51.100.7", "X-Forwarded-Proto": "https"}, "https"),
-        (
-            {"TRUSTED_PROXIES": "127.0.0.1"},
-            {"X-Forwarded-For": "198.51.100.7", "Host": "acme"},
-            "Let the proxy pass on",
-        ),
-        ({"TRUSTED_PROXIES": "127.0.0.1"}, {"X-Forwarded-For": "198.51.100.7"}, "of a reader arrive through 127.0.0.1"),
+        ("127.0.0.1", "", {}, "no X-Forwarded-For arrives"),
+        ("", "198.51.100.7", {}, "Set TRUSTED_PROXIES=127.0.0.1"),
+        ("127.0.0.1", "198.51.100.7", {"X-Forwarded-Proto": "https"}, "https"),
+        ("127.0.0.1", "198.51.100.7", {"Host": "acme"}, "Let the proxy pass on"),
+        ("127.0.0.1", "{}", {}, "passes on X-Forwarded-For as a reader writes it"),
+        ("127.0.0.1", "unknown", {}, "does not end with an address"),
+        ("127.0.0.1", "{}, _hidden", {}, "does not end with an address"),
+        ("127.0.0.1", "{}, 198.51.100.7, 203.0.113.1", {}, "and 203.0.113.1 is taken for the reader"),
+        ("127.0.0.1", "198.51.100.7, 203.0.113.1", {}, "Add it to TRUSTED_PROXIES"),
+        ("127.0.0.1,203.0.113.1", "{}, 198.51.100.7, 203.0.113.1:443", {}, "this host arrives as 198.51.100.7"),
+        ("127.0.0.1", "198.51.100.7:61002", {}, "arrive through 127.0.0.1 (this host arrives as 198.51.100.7)"),
+        ("127.0.0.1", "{}, [2001:db8::1]:61002,", {}, "this host arrives as 2001:db8::1"),
+        ("127.0.0.1", "{}, 127.0.0.1:61002", {}, "two readers arrive as two"),
     ],
 )
-def test_doctor_sees_how_requests_arrive(monkeypatch, set_up, headers, expected):
-    """The request goes to the code of the running service without a network; `headers` are what a proxy sends."""
-    trusted = tuple(set_up.values())
-    monkeypatch.setattr(django_settings, "ENV", django_settings.ENV.model_copy(update={"trusted_proxies": trusted}))
-    sent = {"host": "docs.acme.example"} | {name.lower(): value for name, value in headers.items()}
+def test_doctor_sees_how_requests_arrive(monkeypatch, trusted, forward, headers, expected):
+    """The request goes to the code of the running service without a network. `forward` is what a proxy makes of
+    X-Forwarded-For, and `headers` are others that it sends."""
+    proxies = tuple(filter(None, trusted.split(",")))
+    monkeypatch.setattr(django_settings, "ENV", django_settings.ENV.model_copy(update={"trusted_proxies": proxies}))
+    own = {"host": "docs.acme.example"} | {name.lower(): value for name, value in headers.items()}
 
     def get(url, headers, timeout):
-        pairs = {**sent, **{name.lower(): value for name, value in headers.items()}}
-        scope = {"client": ("127.0.0.1", 1), "headers": [(k.encode(), v.encode()) for k, v in pairs.items()]}
+        sent = {name.lower(): value for name, value in headers.items()} | own
+        sent["x-forwarded-for"] = forward.format(sent["x-forwarded-for"])
+        scope = {"client": ("127.0.0.1", 1), "headers": [(k.encode(), v.encode()) for k, v in sent.items()]}
         return httpx.Response(200, json={"status": "ok", **reflection.describe({**scope, "scheme": "http"})})
 
     monkeypatch.setattr(proxy.httpx, "get", get)

@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Max, Q, QuerySet, Sum
 from django.template.defaultfilters import filesizeformat
 
-from docsite.core.http import open_sockets, ratelimit
+from docsite.core.http import client_address, open_sockets, ratelimit
 from docsite.core.http.errors import format_duration
 from docsite.core.http.limit_use import HOUR, SERVICE
 from docsite.core.http.ratelimit import Limit
@@ -61,7 +61,7 @@ def list_refusals(project: Project) -> list[Fact]:
 
 
 def list_database(project: Project) -> list[Fact]:
-    """The kind and the size of the database, and the sockets of this process."""
+    """The kind and the size of the database, and what this process knows of sockets and of readers' addresses."""
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SELECT current_setting('server_version'), pg_database_size(current_database())")
@@ -73,7 +73,10 @@ def list_database(project: Project) -> list[Fact]:
             path = Path(str(connection.settings_dict["NAME"]))
             files = [path, path.with_name(f"{path.name}-wal")]
             size = sum(file.stat().st_size for file in files if file.exists())
+    unread = "What the proxy forwards is no address: see the log, and run manage.py doctor --url."
+    addresses = [Fact("Addresses of readers", "cannot be read", unread, state="bad")]
     return [
+        *(addresses if client_address.found_unreadable() else ()),
         Fact("Database", f"{kind} {version}", filesizeformat(size)),
         Fact("Limits are counted in", "Redis" if settings.ENV.redis_url else "the database"),
         Fact("Open sockets", f"{open_sockets.count_all():,}", "of all projects, in this process"),
