@@ -37,7 +37,7 @@ class LogFile:
         self.packed = self.file.peek(2)[:2] == _GZIP_MAGIC
         self.unpacked = gzip.GzipFile(fileobj=self.file) if self.packed else self.file
         self.offset = 0
-        self.has_partial_line = False  # the last line, which may not be complete yet
+        self.has_partial_line = False  # the last line, which may not be complete yet, or is too long
         self._last = b""  # the last line that was read
         self._is_in_line = False
 
@@ -90,6 +90,7 @@ class LogFile:
             dropped = 0
             if len(rest) > MAX_LINE_BYTES:
                 rest, dropped = b"", len(rest)
+        self.has_partial_line = dropped > 0
         if rest:
             if _is_whole(rest, self._last, finished=self.is_finished()):
                 yield 0, [rest]

@@ -1,20 +1,18 @@
 """Parse a line of an access log into a request: combined and common format, and JSON.
 
 The formats of nginx and Apache may have a virtual host before them and more fields
-after them. JSON lines may have the field names that are usual with nginx, those of Caddy
-and Cloudflare Logpush, or those of the collect endpoint.
+after them. `json_fields` finds the fields of JSON lines.
 https://nginx.org/en/docs/http/ngx_http_log_module.html
 https://httpd.apache.org/docs/current/mod/mod_log_config.html
-https://developers.cloudflare.com/logs/reference/log-fields/zone/http_requests/
 """
 
 import functools
 import json
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from analytics.logs.json_fields import find_fields
 from docsite.core.http import dates
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -35,6 +33,7 @@ class Request(NamedTuple):
     request_id: str = ""
     purpose: str = ""
     private: bool = False
+    missing: str = ""  # of a JSON line: an essential field that no known name has
 
 
 def decode(raw: bytes) -> str:
@@ -67,7 +66,9 @@ def _parse_combined(line: str) -> Request | None:
 
 
 def _split_request(request: str) -> tuple[str, str]:
-    """Method and target of a request line, with or without the protocol."""
+    """Method and target of a request line, with or without the protocol, or of a target alone."""
+    if request.startswith("/"):
+        return "", request
     method, _, rest = request.partition(" ")
     target, _, protocol = rest.rpartition(" ")
     return method, target if protocol.startswith("HTTP/") else rest
@@ -86,70 +87,30 @@ def _unescape_byte(escape: re.Match[bytes]) -> bytes:
     return bytes([int(fields[1:], 16)]) if len(fields) == 3 else b" " if fields in b"bnrtv" else fields
 
 
-_ADDRESS = ("ip", "remote_addr", "ClientIP", "client_ip", "remote_ip")
-_TIME = ("timestamp", "time_iso8601", "msec", "time_local", "ts", "EdgeStartTimestamp", "@timestamp", "time")
-_METHOD = ("request_method", "ClientRequestMethod", "method")
-_TARGET = ("path", "request_uri", "ClientRequestURI", "ClientRequestPath", "uri")
-_STATUS = ("status", "EdgeResponseStatus")
-_USER_AGENT = ("userAgent", "http_user_agent", "ClientRequestUserAgent", "user_agent", "User-Agent")
-_REFERRER = ("referrer", "http_referer", "ClientRequestReferer", "referer", "Referer")
-_ACCEPT = ("accept", "http_accept", "Accept")
-_HOST = ("http_host", "ClientRequestHost")
-_PURPOSE = ("http_sec_purpose", "http_purpose", "http_x_moz", "Sec-Purpose", "Purpose", "X-Moz")
-_PRIVATE = ("http_sec_gpc", "http_dnt", "Sec-Gpc", "Dnt")
-_REQUEST_ID = ("request_id", "RayID")
-_MIN_ID_LENGTH = 16  # of a request id: nginx has 32 characters, Cloudflare 16; a shorter one may repeat
-
-
 def _parse_json(line: str) -> Request | None:
     try:
-        fields = json.loads(line)
+        found = find_fields(json.loads(line))
     except (ValueError, RecursionError):
         return None
-    request = fields.get("request")
-    if isinstance(request, dict):  # Caddy; headers of a client must not replace other fields
-        headers = request.get("headers")
-        fields = {
-            **(headers if isinstance(headers, dict) else {}),
-            **fields,
-            **request,
-            "http_host": request.get("host"),
-        }
-    method, target = _split_request(request) if isinstance(request, str) else ("", "")
-    user_agent = _first_value(fields, _USER_AGENT)
-    request_id = _first_value(fields, _REQUEST_ID)
-    if "id" in fields and "path" in fields and "ip" in fields:  # a view in the format of the collect endpoint
-        request_id = _first_value(fields, ("id",))
-    elif len(request_id) < _MIN_ID_LENGTH:
-        request_id = ""
+    method, target = _split_request(found.get("request", ""))
+    found = {"method": method, "target": target, **found}
+    user_agent = found.get("agent", "")
+    missing = next((field for field in ("target", "method", "status") if not found.get(field)), "")
     return Request(
-        time=_first_value(fields, _TIME),
-        address=_first_value(fields, _ADDRESS),
-        method=_first_value(fields, _METHOD) or method or "GET",
-        target=_first_value(fields, _TARGET) or target,
-        status=_first_value(fields, _STATUS) or "200",
+        time=found.get("time", ""),
+        address=found.get("address", ""),
+        method=found["method"].upper(),
+        target=found["target"],
+        status=found.get("status", "")[:3],
         user_agent="" if user_agent == "-" else user_agent,
-        referrer=_first_value(fields, _REFERRER),
-        accept=_first_value(fields, _ACCEPT),
-        host=_first_value(fields, _HOST),
-        request_id=request_id,
-        purpose=_first_value(fields, _PURPOSE),
-        private=any(_text(fields.get(name)) == "1" for name in _PRIVATE),
+        referrer=found.get("referrer", ""),
+        accept=found.get("accept", ""),
+        host=found.get("host", ""),
+        request_id=found.get("id", ""),
+        purpose=found.get("purpose", ""),
+        private="private" in found,
+        missing=missing or "agent" * ("agent" not in found),
     )
-
-
-def _first_value(fields: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    for name in names:
-        if name in fields and (text := _text(fields[name])):
-            return text
-    return ""
-
-
-def _text(value: Any) -> str:
-    """A value as text. Of a list, which Caddy writes for each header, the first value."""
-    if isinstance(value, list):
-        value = value[0] if value else ""
-    return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
 
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

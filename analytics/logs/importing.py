@@ -20,17 +20,21 @@ from analytics.collecting import recording, writer
 from analytics.collecting.writer import Receipt
 from analytics.logs import formats
 from analytics.logs.files import DamagedLog, LogFile, strip_line
-from analytics.logs.lines import SkipReason, ViewParser
+from analytics.logs.lines import UNKNOWN, SkipReason, ViewParser
 from analytics.models import LogImport
 from docsite.core.tenants.models import Project
 
 _MAX_PENDING = 3  # batches that wait for storage while the next one is read
 _SAVE_SECONDS = 1.0  # between two saves of the offset
-_MAX_TRIED_LINES = 1_000  # if none of so many first lines can be parsed, the file is not a log
+_MAX_TRIED_LINES = 1_000  # if none of so many first lines can be parsed, the log cannot be read
 
 
-class NotALog(Exception):
-    """None of the first lines can be parsed. Nothing was imported."""
+class UnreadableLog(Exception):
+    """Of none of the first lines it can be told whether it is a view. Nothing was imported."""
+
+    def __init__(self, summary: "ImportSummary") -> None:
+        super().__init__(summary)
+        self.summary = summary
 
 
 @dataclass
@@ -42,7 +46,7 @@ class ImportSummary:
     new: int = 0
     known: int = 0
     skipped: Counter[SkipReason] = field(default_factory=Counter)
-    unreadable: int = 0  # number of the first unreadable line
+    first_lines: dict[SkipReason, int] = field(default_factory=dict)  # that were skipped for it
     first: datetime | None = None
     last: datetime | None = None
     share: float = 0.0  # of the file, read so far
@@ -114,8 +118,8 @@ class _Import:
         except DamagedLog as failure:
             damaged = failure
         self.summary.has_partial_line = self.log.has_partial_line
-        if self.summary.lines and not self.is_log():
-            raise NotALog
+        if not self.is_readable():
+            raise UnreadableLog(self.summary)
         while self.pending:
             self.wait_for_oldest()
         self.save_position(
@@ -139,8 +143,10 @@ class _Import:
         else:
             self.log.seek_line(0)
 
-    def is_log(self) -> bool:
-        return self.summary.start_offset > 0 or self.summary.skipped[SkipReason.UNREADABLE] < self.summary.lines
+    def is_readable(self) -> bool:
+        if not self.summary.lines:
+            return not (self.log.has_partial_line and self.log.is_finished()) or self.summary.start_offset > 0
+        return sum(self.summary.skipped[reason] for reason in UNKNOWN) < self.summary.lines
 
     def queue_views(self, position: _Position, too_long: int, lines: list[bytes]) -> _Position:
         """Queue the views of some lines for storage. Returns the position after them.
@@ -180,10 +186,9 @@ class _Import:
 
     def skip(self, reason: SkipReason) -> None:
         self.summary.skipped[reason] += 1
-        if reason is SkipReason.UNREADABLE and not self.summary.unreadable:
-            self.summary.unreadable = self.summary.lines
-        if self.summary.lines == _MAX_TRIED_LINES and not self.is_log():
-            raise NotALog
+        self.summary.first_lines.setdefault(reason, self.summary.lines)
+        if self.summary.lines == _MAX_TRIED_LINES and not self.is_readable():
+            raise UnreadableLog(self.summary)
 
     def wait_for_oldest(self) -> None:
         """Wait until the oldest batch is stored."""

@@ -35,13 +35,19 @@ _ASSETS = frozenset(
 )  # fmt: skip
 _LLMS = ("llms.txt", "llms-full.txt")
 _ABSOLUTE = re.compile(r"https?://(?:[^/?#]*@)?([^/?#]*)", re.IGNORECASE)
-_address = functools.lru_cache(20_000)(client_address.parse_address)
+_address = functools.lru_cache(20_000)(client_address.parse_hop)
 
 
 class SkipReason(StrEnum):
     """Why a line is not a view."""
 
     UNREADABLE = "unreadable"
+    NO_TIME = "without a known time"
+    NO_ADDRESS = "without a known address"
+    NO_TARGET = "without a known path"
+    NO_METHOD = "without a known method"
+    NO_STATUS = "without a known status"
+    NO_USER_AGENT = "without a known user agent"
     METHOD = "other methods than GET"
     STATUS = "redirects, errors and other answers"
     ASSET = "not pages"
@@ -49,6 +55,15 @@ class SkipReason(StrEnum):
     HOST = "of other sites"
     AHEAD = "fetched ahead"
     PERSON = "of people"
+
+
+_MISSING = {
+    "target": SkipReason.NO_TARGET,
+    "method": SkipReason.NO_METHOD,
+    "status": SkipReason.NO_STATUS,
+    "agent": SkipReason.NO_USER_AGENT,
+}
+UNKNOWN = (SkipReason.UNREADABLE, SkipReason.NO_TIME, SkipReason.NO_ADDRESS, *_MISSING.values())  # it may be a view
 
 
 class ViewParser:
@@ -73,14 +88,16 @@ class ViewParser:
             return SkipReason.UNREADABLE
         line = formats.decode(raw)
         request = formats.parse_line(line)
-        if request is None or not request.target:
+        if request is None:
             return SkipReason.UNREADABLE
-        host, path = _split_target(request.target)
-        if reason := self._skip_reason(request, host, path):
-            return reason
         at, address = formats.parse_time(request.time), _address(request.address)
-        if at is None or address is None or at < EARLIEST or at > datetime.now(UTC) + CLOCK_SKEW:
-            return SkipReason.UNREADABLE
+        if at is None or at < EARLIEST or at > datetime.now(UTC) + CLOCK_SKEW:
+            return SkipReason.NO_TIME
+        if address is None:
+            return SkipReason.NO_ADDRESS
+        host, path = _split_target(request.target)
+        if reason := _MISSING.get(request.missing) or self._skip_reason(request, host, path):
+            return reason
         if not self.people and _is_person(request):
             return SkipReason.PERSON
         minute = at.replace(second=0, microsecond=0)
@@ -103,6 +120,8 @@ class ViewParser:
             return SkipReason.METHOD
         if request.status not in _VIEWED:
             return SkipReason.STATUS
+        if not request.target:
+            return SkipReason.UNREADABLE
         if not _is_page(path) or "_rsc=" in request.target:  # Next.js fetches parts of pages, mostly for visible links
             return SkipReason.ASSET
         if any(

@@ -12,12 +12,13 @@ from django.urls import reverse
 
 from analytics.counting import background, sealer
 from analytics.logs.files import DamagedLog, LogFile
-from analytics.logs.importing import ImportSummary, NotALog, create_parser, first_view_time, import_log
-from analytics.logs.lines import SkipReason
+from analytics.logs.importing import ImportSummary, UnreadableLog, create_parser, first_view_time, import_log
+from analytics.logs.lines import UNKNOWN, SkipReason
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
 
 SHOW_SECONDS = 3.0
+UNREADABLE = 2  # the exit status for a log that cannot be read
 
 
 class Command(ServiceCommand):
@@ -73,19 +74,19 @@ class Command(ServiceCommand):
             with LogFile(path) as log:
                 views = create_parser(project, people=self.people)
                 summary = import_log(project, log, views, self.progress, again=self.again)
-        except NotALog:
-            raise CommandError(
-                f"{name}: not an access log: none of its lines is in combined format or JSON. Nothing was imported."
-            ) from None
+        except UnreadableLog as failure:
+            reason = f"{_explain(failure.summary)} Nothing was imported."
+            raise CommandError(f"{name}: {reason}", returncode=UNREADABLE) from None
         except DamagedLog:
             raise CommandError(
                 f"{name}: ends too early or is damaged. What could be unpacked was imported; "
-                "import it again when it is whole."
+                "import it again when it is whole.",
+                returncode=UNREADABLE,
             ) from None
         except BrokenPipeError:  # nobody reads the output
             raise
         except OSError as failure:
-            raise CommandError(f"{name}: {failure.strerror}.") from None
+            raise CommandError(f"{name}: {failure.strerror}.", returncode=UNREADABLE) from None
         self.summaries.append(summary)
         self.show(f"{name}: {_describe(summary)}")
 
@@ -124,7 +125,8 @@ def _paths(names: list[str], project: Project) -> list[Path | None]:
     for path in paths:
         if path.exists() and not path.is_file() and not path.is_fifo():
             what = "a folder" if path.is_dir() else "no file"
-            raise CommandError(f"{path}: is {what}. Name log files, or - for standard input.")
+            message = f"{path}: is {what}. Name log files, or - for standard input."
+            raise CommandError(message, returncode=UNREADABLE)
     if any(path.is_fifo() for path in paths):
         return [*paths]
     found: list[tuple[datetime, Path]] = []
@@ -134,7 +136,7 @@ def _paths(names: list[str], project: Project) -> list[Path | None]:
         except DamagedLog:
             found.append((datetime.min.replace(tzinfo=UTC), path))
         except OSError as failure:
-            raise CommandError(f"{path}: {failure.strerror}.") from None
+            raise CommandError(f"{path}: {failure.strerror}.", returncode=UNREADABLE) from None
     return [path for _, path in sorted(found)]
 
 
@@ -144,12 +146,27 @@ def _describe(summary: ImportSummary) -> str:
     if not summary.lines:
         nothing = "nothing new since the last import (--again reads it from its beginning)"
         return f"{nothing if summary.start_offset else 'holds no whole line' if left else 'holds no line'}.{left}"
-    skipped = {reason: summary.skipped[reason] for reason in SkipReason if summary.skipped[reason]}
-    unreadable = skipped.pop(SkipReason.UNREADABLE, 0)
     views = summary.new + summary.known
     parts = [f"{views:,} view{'s' * (views != 1)} ({summary.new:,} new, {summary.known:,} known already)"]
-    parts += [f"{number:,} {reason}" for reason, number in skipped.items()]
-    if unreadable:
-        parts.append(f"{unreadable:,} {SkipReason.UNREADABLE} (first: line {summary.unreadable:,})")
+    parts += _list_skipped(summary)
     lines = f"{summary.lines:,} line{'s' * (summary.lines != 1)}{' since the last import' * (summary.start_offset > 0)}"
     return f"{lines}: {', '.join(parts)}.{left}"
+
+
+def _list_skipped(summary: ImportSummary) -> list[str]:
+    """How many lines were skipped for each reason, and where to look at those that may have been views."""
+    reasons = [reason for reason in SkipReason if summary.skipped[reason]]
+    return [
+        f"{summary.skipped[reason]:,} {reason}"
+        + (f" (first: line {summary.first_lines[reason]:,})" if reason in UNKNOWN else "")
+        for reason in sorted(reasons, key=UNKNOWN.__contains__)
+    ]
+
+
+def _explain(summary: ImportSummary) -> str:
+    """Why a log cannot be read."""
+    if not summary.lines:
+        return "not an access log: it holds no whole line."
+    if summary.skipped[SkipReason.UNREADABLE] == summary.lines:
+        return "not an access log: none of its lines is in combined format or JSON."
+    return f"cannot be read: {summary.lines:,} lines, {', '.join(_list_skipped(summary))}."

@@ -20,7 +20,7 @@ from analytics.counting import sealer, sweeper
 from analytics.logs import files, importing
 from analytics.logs.files import DamagedLog, LogFile
 from analytics.logs.formats import parse_line, parse_time
-from analytics.logs.importing import NotALog, create_parser, import_log
+from analytics.logs.importing import UnreadableLog, create_parser, import_log
 from analytics.logs.lines import MAX_LINE_BYTES, SkipReason, ViewParser
 from analytics.management.commands import importlog
 from analytics.models import LogImport, PageView, Seal
@@ -191,9 +191,9 @@ def test_which_requests_are_views():
         "shop.acme.example:443 " + combined("/docs/a"): SkipReason.HOST,
         "www.acme.example:443 " + combined("/docs/a"): None,
         "127.0.1.1:80 " + combined("/docs/a"): None,
-        combined("/docs/a", at=datetime.now(UTC) + timedelta(minutes=6)): SkipReason.UNREADABLE,
-        combined("/docs/a", at=datetime(1999, 12, 31, tzinfo=UTC)): SkipReason.UNREADABLE,
-        combined("/docs/a", ip="crawler.example"): SkipReason.UNREADABLE,
+        combined("/docs/a", at=datetime.now(UTC) + timedelta(minutes=6)): SkipReason.NO_TIME,
+        combined("/docs/a", at=datetime(1999, 12, 31, tzinfo=UTC)): SkipReason.NO_TIME,
+        combined("/docs/a", ip="crawler.example"): SkipReason.NO_ADDRESS,
     }
     found = {line: views.parse(line.strip().encode()) for line in reasons}
     assert {line: seen if isinstance(seen, SkipReason) else None for line, seen in found.items()} == reasons
@@ -406,7 +406,7 @@ JSON = '{"time": "2026-03-10T12:00:00Z", "ip": "198.51.100.1", "path": "/a", "us
         (COMMON, 0, 1),
         (JSON, 1, 0),
         (f"{COMMON}\n{JSON}", 2, 0),
-        (JSON[:-1], 0, 0),
+        (f"{COMMON}\n{JSON[:-1]}", 1, 0),
     ],
 )
 def test_of_a_log_that_is_being_written_only_a_whole_last_line_is_read(make_project, tmp_path, text, lines, later):
@@ -589,7 +589,7 @@ def test_mistakes_are_told_in_a_sentence(make_project, tmp_path):
             call_command("importlog", *map(str, arguments), stdout=io.StringIO())
     junk = written(tmp_path / "junk", "no log\n" * 3)
     ended = run(domain, good, junk)
-    assert (ended.returncode, ended.stdout) == (1, "")
+    assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == (
         f"CommandError: {junk}: not an access log: none of its lines is in combined format or JSON. "
         "Nothing was imported.\n"
@@ -598,7 +598,7 @@ def test_mistakes_are_told_in_a_sentence(make_project, tmp_path):
 
 def test_a_thousand_strange_lines_are_no_log_and_one_line_makes_one(make_project, tmp_path):
     project = make_project().project
-    with pytest.raises(NotALog):
+    with pytest.raises(UnreadableLog):
         imported(project, written(tmp_path / "junk", "junk\n" * 1000 + combined() * 2))
     assert imported(project, written(tmp_path / "log", "junk\n" * 999 + combined())) == (1, 0)
 
