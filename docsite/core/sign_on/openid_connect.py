@@ -1,19 +1,20 @@
 """The way to the provider and back, by OpenID Connect.
 
-Authlib makes and checks state, nonce and PKCE (S256), and checks the signature, expiry and nonce of the ID token. This
-module adds what Authlib leaves to its users: the audience, the issuer, and which algorithms may sign. To import Authlib
-takes a quarter of a second, so others import this module when somebody logs in.
+Authlib makes state, nonce and PKCE (S256), and checks the signature, expiry and nonce of the ID token. This module adds
+what Authlib leaves to its users: where the state is kept, the audience, the issuer, and which algorithms may sign. To
+import Authlib takes a quarter of a second, so others import this module when somebody logs in.
 """
 
 from functools import lru_cache
-from typing import Any
+from ssl import SSLContext
+from typing import Any, Self
 
-from authlib.integrations.django_client import DjangoOAuth2App, OAuth, OAuthError
-from authlib.integrations.requests_client import OAuth2Session
+import httpx
+from authlib.integrations.base_client import BaseApp, FrameworkIntegration, OAuth2Mixin, OAuthError, OpenIDMixin
+from authlib.oauth2.client import OAuth2Client
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseRedirect
 from joserfc.errors import JoseError
-from requests import RequestException, Response
 
 from docsite.core.sign_on.provider import Claims, ProviderError, get_name
 
@@ -22,24 +23,39 @@ LEEWAY_SECONDS = 60  # by which the clocks of provider and service may differ
 MAX_GROUPS = 10_000  # in one query
 MAX_SUBJECT = 255  # characters, by the specification
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
+# The provider is away, or sends something else than the specification says.
+_FAILURES = (httpx.HTTPError, httpx.InvalidURL, ValueError, TypeError, KeyError, RuntimeError)
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
-class _Session(OAuth2Session):  # type: ignore[misc]  # Authlib has no types
-    """Follows no redirect, which could take the client's secret elsewhere."""
+class _Session(OAuth2Client):  # type: ignore[misc]  # Authlib has no types
+    """Requests to the provider with httpx, which follows no redirect: that could take the client's secret elsewhere.
 
-    def request(self, method: str, url: str, *args: Any, **kwargs: Any) -> Response:
-        kwargs["allow_redirects"] = False
-        response: Response = super().request(method, url, *args, **kwargs)
+    Authlib's own client takes httpx2 where some other package has installed it.
+    """
+
+    oauth_error_class = OAuthError
+
+    def __init__(self, verify: SSLContext, **metadata: Any) -> None:
+        session = httpx.Client(timeout=TIMEOUT_SECONDS, verify=verify)
+        super().__init__(session=session, **metadata)
+        self.headers = session.headers
+
+    def request(self, method: str, url: str, withhold_token: bool = False) -> httpx.Response:
+        """The response. The access token goes along unless it is withheld."""
+        headers = {} if withhold_token else {"Authorization": f"Bearer {self.token['access_token']}"}
+        response: httpx.Response = self.session.request(method, url, headers=headers)
         return response
 
+    def __enter__(self) -> Self:
+        return self
 
-class _Client(DjangoOAuth2App):  # type: ignore[misc]
+    def __exit__(self, *error: object) -> None:
+        self.session.close()
+
+
+class _Client(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
     client_cls = _Session
-
-
-class _Clients(OAuth):  # type: ignore[misc]
-    oauth2_client_cls = _Client
 
 
 def redirect(request: HttpRequest, back: str) -> HttpResponseRedirect:
@@ -47,25 +63,37 @@ def redirect(request: HttpRequest, back: str) -> HttpResponseRedirect:
     client = _client()
     try:
         _load_metadata(client)
-        response: HttpResponseRedirect = client.authorize_redirect(request, back)
-    except (RequestException, ValueError, TypeError, KeyError, RuntimeError) as failure:  # or it sends something else
+        begun = client.create_authorization_url(back)
+    except _FAILURES as failure:
         raise ProviderError(f"{get_name()} does not answer as it should. Try again later.", 502) from failure
-    return response
+    client.framework.set_state_data(request.session, begun["state"], {"redirect_uri": back, **begun})
+    return HttpResponseRedirect(begun["url"])
 
 
 def finish(request: HttpRequest) -> Claims:
     """Take the browser back from the provider, and check everything. Raises ProviderError."""
     client, env = _client(), settings.ENV
-    if client.framework.get_state_data(request.session, request.GET.get("state")) is None:
+    state = request.GET.get("state")
+    begun = client.framework.get_state_data(request.session, state)
+    if begun is None:
         raise ProviderError("This log-in was begun in another browser, or too long ago. Try again.", 400)
+    client.framework.clear_state_data(request.session, state)
     try:
+        if "error" in request.GET:
+            raise OAuthError(request.GET["error"])
         metadata = _load_metadata(client)
         expected = {
             "iss": {"essential": True, "value": metadata["issuer"]},
             "aud": {"essential": True, "value": env.oidc_client_id},
         }
-        token = client.authorize_access_token(request, claims_options=expected, leeway=LEEWAY_SECONDS)
-        claims = dict(token["userinfo"])  # of the ID token
+        token = client.fetch_access_token(
+            begun["redirect_uri"],
+            code=request.GET.get("code", ""),
+            state=state,
+            code_verifier=begun["code_verifier"],
+            auth=(env.oidc_client_id, env.oidc_client_secret),
+        )
+        claims = dict(client.parse_id_token(token, begun["nonce"], claims_options=expected, leeway=LEEWAY_SECONDS))
         if env.oidc_group_claim not in claims and metadata.get("userinfo_endpoint"):
             more = client.userinfo(token=token)
             if more["sub"] == claims["sub"]:
@@ -77,7 +105,7 @@ def finish(request: HttpRequest) -> Claims:
         raise ProviderError(f"{get_name()} refused the log-in.", 403) from failure
     except JoseError as failure:
         raise ProviderError(f"{get_name()} sent a log-in that is not valid for this service.", 403) from failure
-    except (RequestException, ValueError, TypeError, KeyError, RuntimeError) as failure:
+    except _FAILURES as failure:
         raise ProviderError(f"{get_name()} does not answer as it should. Try again later.", 502) from failure
     overage = _find_overage(claims)
     groups = None if overage else _find_groups(claims)
@@ -92,12 +120,17 @@ def _client() -> Any:
 @lru_cache(maxsize=4)
 def _build_client(issuer: str, client_id: str, secret: str, scopes: str) -> Any:
     """A client, which keeps the provider's metadata and keys. It reads the keys again when a new one is used."""
-    return _Clients().register(
+    return _Client(
+        FrameworkIntegration("provider"),  # keeps the state of a log-in in the session of the browser
         "provider",
         client_id=client_id,
         client_secret=secret,
         server_metadata_url=f"{issuer.rstrip('/')}/.well-known/openid-configuration",
-        client_kwargs={"scope": scopes, "code_challenge_method": "S256", "default_timeout": TIMEOUT_SECONDS},
+        client_kwargs={
+            "scope": scopes,
+            "code_challenge_method": "S256",
+            "verify": httpx.create_ssl_context(),  # once: to read the certificates of all authorities takes 40 ms
+        },
     )
 
 

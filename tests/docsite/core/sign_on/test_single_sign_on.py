@@ -1,5 +1,8 @@
 """Single sign-on with a real provider: the way there and back, refused tokens, accounts, and roles by groups."""
 
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -323,6 +326,39 @@ def test_a_provider_that_is_away_or_another_is_a_502(provider, settings):
     client = openid_connect._build_client(env.oidc_issuer, env.oidc_client_id, SECRET, env.oidc_scopes)
     client._server_metadata_url = f"{provider.url}/.well-known/openid-configuration"
     assert new_browser().get("/admin/login/single-sign-on").status_code == 502
+
+
+def test_the_secret_goes_to_the_named_address_only(provider, settings):
+    class Redirecting(BaseHTTPRequestHandler):
+        def do_GET(self):
+            names = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+            content = json.dumps({"issuer": url, **{name: f"{url}/{name}" for name in names}}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def do_POST(self):
+            asked.append(self.path)
+            self.send_response(307)
+            self.send_header("Location", f"{url}/elsewhere")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    asked = []
+    server = HTTPServer(("127.0.0.1", 0), Redirecting)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    settings.ENV = settings.ENV.model_copy(update={"oidc_issuer": url})
+    browser = new_browser()
+    start = browser.get("/admin/login/single-sign-on")
+    state = parse_qs(urlsplit(start["Location"]).query)["state"][0]
+    back = browser.get("/admin/login/single-sign-on/callback", {"state": state, "code": "x"})
+    server.shutdown()
+    assert (back.status_code, asked) == (502, ["/token_endpoint"])
 
 
 def test_without_a_provider_there_is_no_single_sign_on(client):
