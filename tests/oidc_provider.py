@@ -67,9 +67,9 @@ def change(response: Response) -> Response:
 
 def spoil(id_token: str, fault: str) -> str:
     """The token with this fault."""
-    key = RSAKey.import_key(g.oidc_provider_mock_storage.jwk.as_dict(is_private=True))
-    claims = {**jwt.decode(id_token, key).claims, **FAULTS[fault]}
-    header = {"alg": "RS256", "kid": key.kid}
+    key = RSAKey.import_key(g.oidc_provider_mock_storage.jwk.as_pem(True))  # a key of Authlib or, newer, of joserfc
+    token = jwt.decode(id_token, key)
+    claims, header = {**token.claims, **FAULTS[fault]}, token.header
     if fault == "foreign-key":
         key = RSAKey.generate_key(2048)
     if fault == "unsigned":
