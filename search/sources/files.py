@@ -1,5 +1,6 @@
 """List and read the files of a source folder. Nothing outside the folder is read."""
 
+import errno
 import os
 import stat
 from collections.abc import Container
@@ -24,13 +25,18 @@ def list_files(folder: Path, skipped: Container[str] = _PACKAGE_FOLDERS) -> list
     return sorted(paths, key=lambda path: path.split("/"))
 
 
+def resolve_links(path: Path) -> Path:
+    """The absolute path without links. A link that leads to itself stays; `Path.resolve` raises before Python 3.13."""
+    return Path(os.path.realpath(path))
+
+
 def read_in_folder(root: Path, file: Path, max_bytes: int = MAX_BYTES) -> bytes:
     """The bytes of a file that lies in the folder `root`. `max_bytes` must be whole MiB.
 
     Raises ValueError with the end of a sentence that begins with the file's name: "lies outside the source folder".
     """
     try:
-        if not file.resolve().is_relative_to(root.resolve()):
+        if not resolve_links(file).is_relative_to(resolve_links(root)):
             raise ValueError("lies outside the source folder")
         status = file.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -38,9 +44,9 @@ def read_in_folder(root: Path, file: Path, max_bytes: int = MAX_BYTES) -> bytes:
         if status.st_size > max_bytes:
             raise ValueError(f"is larger than {max_bytes // 1024**2} MiB")
         return file.read_bytes()
-    except RuntimeError:
-        raise ValueError("is a link that leads to itself") from None
     except OSError as failure:
+        if failure.errno == errno.ELOOP:
+            raise ValueError("is a link that leads to itself") from None
         raise ValueError((failure.strerror or "cannot be read").lower()) from None
 
 

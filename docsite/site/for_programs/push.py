@@ -49,7 +49,7 @@ def find_files(folder: Path) -> dict[str, Path]:
         folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
         for name in sorted(names):
             file = Path(parent, name)
-            target = file.resolve()
+            target = Path(os.path.realpath(file))  # `resolve` fails with links that lead to themselves
             if target.is_file() and inside in target.parents and target.stat().st_size <= MAX_FILE_BYTES:
                 files[file.relative_to(inside).as_posix()] = file
     return files

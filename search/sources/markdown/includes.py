@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from search.sources.files import read_text_in_folder
+from search.sources.files import read_text_in_folder, resolve_links
 from search.sources.markdown.front_matter import split_front_matter
 from search.text.markdown.reader import fence, fenced_lines
 
@@ -66,7 +66,7 @@ class _Expansion:
         expand_lines = _EXPANDERS.get(self.includes.syntax)
         if not expand_lines or len(including_files) >= MAX_DEPTH or not _HINTS[self.includes.syntax].search(text):
             return text
-        return "\n".join(expand_lines(self, text.split("\n"), file, (*including_files, file.resolve())))
+        return "\n".join(expand_lines(self, text.split("\n"), file, (*including_files, resolve_links(file))))
 
     def load(self, name: str, file: Path, including_files: tuple[Path, ...]) -> tuple[Path, str] | None:
         """Find a file by its name. None if it is missing, outside of `root`, too large, no text, or includes itself."""
@@ -75,12 +75,12 @@ class _Expansion:
         self.files_left -= 1
         for base in (file.parent, *self.includes.bases) if name.startswith(".") else self.includes.bases:
             try:
-                path = (base / name.lstrip("/")).resolve()
+                path = resolve_links(base / name.lstrip("/"))
                 if path in including_files:
                     continue
                 if path not in self.texts:
                     self.texts[path] = read_text_in_folder(self.includes.root, path, MAX_BYTES)
-            except (ValueError, RuntimeError):  # the file is missing, or its name is invalid
+            except ValueError:  # the file is missing, or its name is invalid
                 continue
             text = self.texts[path]
             if len(text) > self.chars_left:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from docutils import nodes
 
 from docsite.core.paths import normalize
+from search.sources.files import resolve_links
 
 MAX_BYTES = 2 * 1024 * 1024  # of a page or of a file that it includes
 MAX_PARSED = 500_000  # characters of a page that docutils gets
@@ -70,10 +71,10 @@ class Site:
         if not self.root or "\x00" in reference or len(reference) > _MAX_NAME:
             return None
         try:
-            file = (self.root / resolve_path(reference, from_page)).resolve()
-            is_inside = file.is_relative_to((self.include_root or self.root).resolve())
+            file = resolve_links(self.root / resolve_path(reference, from_page))
+            is_inside = file.is_relative_to(resolve_links(self.include_root or self.root))
             return file if is_inside and file.is_file() else None
-        except (OSError, RuntimeError):
+        except OSError:
             return None
 
     def link_targets(self, source: str, page: str) -> list[str]:

@@ -124,6 +124,7 @@ def test_it_sends_no_file_from_outside_the_folder(checkout):
     (checkout / "secret.md").write_text("secret")
     (docs / "link.md").symlink_to("../secret.md")
     (docs / "copy.md").symlink_to("install.md")
+    (docs / "loop.md").symlink_to("loop.md")
     (docs / "large.bin").write_bytes(bytes(client.MAX_FILE_BYTES + 1))
     (docs / ".git").mkdir()
     (docs / ".git" / "config").write_text("token")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from search.sources.files import resolve_links
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, read_config, read_json, remove_ending
 from search.sources.request import SourceRequest
@@ -30,7 +31,7 @@ def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site 
             docs = root if is_above else next(
                 (candidate for candidate in (folder / "docs", folder.parent / "docs") if candidate.is_dir()), None
             )  # fmt: skip
-            if docs and docs.resolve().is_relative_to(root.resolve()):
+            if docs and resolve_links(docs).is_relative_to(resolve_links(root)):
                 return _build_site(config, root, folder, docs, request)
     return _build_site("", root, root, root, request) if is_requested else None
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from search.sources.files import MARKDOWN, list_files, read_text_in_folder
+from search.sources.files import MARKDOWN, list_files, read_text_in_folder, resolve_links
 from search.sources.markdown.front_matter import split_front_matter
 from search.sources.markdown.generators import hugo_shortcodes
 from search.sources.markdown.sites import Meta, Site, Tree, read_config, read_json, remove_ending
@@ -145,8 +145,8 @@ def _find_trees(config: Meta, root: Path, folder: Path) -> Iterator[Tree]:
             named = named or mount.get("lang") or default
             mounted.append((str(mount.get("source")), str(named[0] if isinstance(named, list) else named).lower()))
     for source, language in mounted or sources:
-        content = (folder / source).resolve()
-        if content.is_dir() and content.is_relative_to(root.resolve()):
+        content = resolve_links(folder / source)
+        if content.is_dir() and content.is_relative_to(resolve_links(root)):
             yield Tree(content, language if below or language != default else "")
 
 

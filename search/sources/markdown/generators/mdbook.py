@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from docsite.core.paths import normalize
 from search.sources import PageRedirect
+from search.sources.files import resolve_links
 from search.sources.markdown.sites import Meta, Site, Tree, read_config, remove_ending
 from search.sources.markdown.slugs import Slugs
 from search.sources.request import SourceRequest
@@ -34,8 +35,8 @@ def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site 
 
 def _build_site(config: Meta, root: Path, folder: Path) -> Site:
     book = _mapping(config.get("book"))
-    source = (folder / str(book.get("src") or "src")).resolve()
-    if not source.is_relative_to(root.resolve()) or not source.is_dir():
+    source = resolve_links(folder / str(book.get("src") or "src"))
+    if not source.is_relative_to(resolve_links(root)) or not source.is_dir():
         source = folder
     summary = source / "SUMMARY.md"
     titles = dict(_read_summary(read_config(root, summary))) if summary.is_file() else {}

@@ -9,7 +9,7 @@ import yaml
 
 from docsite.core.paths import normalize
 from search.sources import PageRedirect
-from search.sources.files import MARKDOWN
+from search.sources.files import MARKDOWN, resolve_links
 from search.sources.markdown.generators import material
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, read_config, remove_ending
@@ -42,10 +42,10 @@ def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site 
         if not file:
             continue
         config = _load_config(folder if folder == root.parent else root, file)
-        docs = (folder / _get_text(config.get("docs_dir"), "docs")).resolve()
-        if folder == root.parent and docs != root.resolve():
+        docs = resolve_links(folder / _get_text(config.get("docs_dir"), "docs"))
+        if folder == root.parent and docs != resolve_links(root):
             continue
-        if not docs.is_relative_to(root.resolve()):
+        if not docs.is_relative_to(resolve_links(root)):
             raise ValueError(f"{file.name}: its docs_dir lies outside the folder that is read")
         return _build_site(config, root, folder, docs)
     return _build_site({}, root, root, root) if is_requested else None

@@ -4,6 +4,7 @@ import re
 from functools import partial
 from pathlib import Path
 
+from search.sources.files import resolve_links
 from search.sources.markdown import javascript
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, read_config, remove_ending
@@ -29,8 +30,8 @@ def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site 
 
 def _build_site(config: str, root: Path, folder: Path) -> Site:
     config = javascript.remove_comments(config)
-    source = (folder / (javascript.find_text(config, "srcDir") or ".")).resolve()
-    if not source.is_relative_to(root.resolve()) or not source.is_dir():
+    source = resolve_links(folder / (javascript.find_text(config, "srcDir") or "."))
+    if not source.is_relative_to(resolve_links(root)) or not source.is_dir():
         source = folder
     excluded = _EXCLUDED.search(config)
     patterns = re.findall(r"[\"'`]([^\"'`\n]+)[\"'`]", excluded[1]) if excluded else []

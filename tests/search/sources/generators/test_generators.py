@@ -261,6 +261,21 @@ def test_a_broken_configuration_is_told_and_hides_nothing(write, tmp_path, name,
         assert [item for item in read(root) if not isinstance(item, UnreadablePage)]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "paths"),
+    [
+        ("mkdocs.yml", "docs_dir: loop", []),
+        ("book.toml", '[book]\nsrc = "loop"', ["/a"]),
+        ("hugo.toml", '[[module.mounts]]\nsource = "loop"\ntarget = "content"', []),
+        (".vitepress/config.js", 'export default { srcDir: "loop" }', ["/a"]),
+    ],
+)
+def test_a_folder_that_leads_to_itself_ends_no_ingest(write, name, text, paths):
+    root = write({name: text, "a.md": "Text"})
+    (root / "loop").symlink_to("loop")
+    assert [item.path for item in read(root)] == paths
+
+
 BOMB = "a0: &a0 [x.md]\n" + "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12))
 WIDE = "all: &all {" + ", ".join(f"p{n}: p.md" for n in range(5_000)) + "}\n"
 REFERENCES = json.dumps({"navigation": {"pages": [{"$ref": f"{'./' * (n % 20)}all.json"} for n in range(15_000)]}})
