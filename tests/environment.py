@@ -8,6 +8,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 from docsite.env import Env
 from tests.ports import free_port
@@ -27,3 +28,18 @@ os.environ["SLOW_DOWN_SECONDS"] = "0"
 os.environ["WEBHOOK_PRIVATE_HOSTS"] = f"127.0.0.1:{free_port()}"  # of `tests.receivers`
 os.environ["DATABASE_SECONDS"] = "60"  # on a busy machine; tests of faults set their own
 os.environ["EMBEDDINGS"] = "none"  # tests of vectors choose their own
+
+_WIDGET = Path(__file__).parents[1] / "static" / "widget"
+_SCRIPTS = (
+    *("widget", "panel", "highlight", "citation-card", "person-form"),
+    *("search", "search-dialog", "deflect", "views"),
+)
+_STAND_IN = "throw new Error('This script stands in for tests. Run make widget.');\n" * 9
+if not (_WIDGET / "dist" / "widget.js").exists():  # Node.js builds it, and most tests only see that it is served
+    build = Path(DATA_DIR, "widget", "dist")
+    build.mkdir(parents=True)
+    shutil.copy(_WIDGET / "widget.d.ts", build.parent)
+    for name in _SCRIPTS:
+        (build / f"{name}.js").write_text(f"// {name}\n{_STAND_IN}")
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.assistant.widget.other_build"
+    os.environ["OTHER_BUILD"] = str(build)

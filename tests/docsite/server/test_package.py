@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import httpx
+import pytest
 from hatchling.builders.wheel import WheelBuilder
 
 from tests.conftest import NO_TLS, PATIENCE
@@ -16,6 +17,7 @@ from tests.processes import ROOT
 COMMAND = [sys.executable, "-c", "from docsite.command import main; main()"]
 
 
+@pytest.mark.node
 def test_an_installed_package_serves_pages_and_the_widget(tmp_path: Path, migrated: Path) -> None:
     """The command `docs-service` works in any folder, where it makes its data folder."""
     build = [*("pip", "wheel", ".", "--no-deps", "--no-build-isolation", "--quiet"), "--wheel-dir", str(tmp_path)]

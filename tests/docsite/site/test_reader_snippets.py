@@ -47,6 +47,7 @@ def test_python_makes_a_token(key: ReaderKey) -> None:
     assert find_groups(key.project, token) == {"staff"}
 
 
+@pytest.mark.node
 def test_node_makes_a_token(key: ReaderKey) -> None:
     code = snippet("In Node.js", "js", KEY_ID=key.kid, SECRET=key.secret)
     code += f"\nconsole.log(readerToken(['staff'], '{key.project.domain}'));"
