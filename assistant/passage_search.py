@@ -52,4 +52,4 @@ def find(project: Project, question: Question, passage_tokens: int = 0) -> Retri
         scope["version"] = question.filters.version
     if passages.indexed_at:
         scope["indexedAt"] = passages.indexed_at.isoformat()
-    return Retrieved(passages.hits, passages.chance, scope, passages.neighbours)
+    return Retrieved(passages.hits, passages.chance, scope, passages.neighbours, passages.is_foreign)

@@ -79,7 +79,7 @@ async def answer(
     try:
         yield Start(conversation.message_id, conversation.thread_id)
 
-        if small_talk_reply := "" if question.context else small_talk.reply(question.text):
+        if small_talk_reply := small_talk.reply(question.text):
             outcome.is_greeting = True
             yield outcome.enter_rung("extractive", "")
             yield outcome.add(Text(small_talk_reply))
@@ -97,7 +97,7 @@ async def answer(
         call_id = _build_call_id(conversation)
         yield ToolCall(call_id, "search", {"query": query})
         retrieved = await retriever.search(searched, chain.passage_tokens if chain.models else 0)
-        unaided_rung, quotable = retrieved.quotable(question.text, question.settings)
+        unaided_rung, quotable = retrieved.quotable(question.settings)
         found = retrieved.hits if chain.models else quotable
         outcome.chance = retrieved.chance
         yield ToolResult(call_id, build_excerpts(found))
@@ -140,7 +140,7 @@ async def answer(
         closing: Iterator[Source | Text] = iter(())
         if not from_model:
             if chain.models:
-                _, quotable = retrieved.quotable(question.text, question.settings)
+                _, quotable = retrieved.quotable(question.settings)
             yield outcome.enter_rung(unaided_rung, reason)
             outcome.begin_attempt()
             if quotable:

@@ -4,40 +4,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.answering.translations import language_of
 from assistant.events import Excerpt, Rung
 from assistant.question import AnswerSettings, Question
 from search.hits import Filters, Hit, PageText
-from search.retrieval.answerability import MIN_CHANCE, MIN_CLOSE_CHANCE
-from search.text.language import detect_language
-
-MIN_PASSAGE_SCORE = 0.005  # passages with a smaller score are not used
+from search.retrieval.answerability import MIN_CHANCE, MIN_CLOSE_CHANCE, MIN_PASSAGE_SCORE
 
 
 @dataclass(frozen=True)
 class Retrieved:
     """The result of a search.
 
-    `hits` are the passages, best first. `chance` (0..1) is the probability that they answer the question. `scope`
-    says what was searched: `version`, `indexedAt`, `pages`. `neighbours` are the sections around the passages, for a
-    model.
+    `hits` are the passages, best first. `chance` (0..1) is the probability that they answer the question; it says
+    nothing if the question `is_foreign`, in another language than the pages. `scope` says what was searched:
+    `version`, `indexedAt`, `pages`. `neighbours` are the sections around the passages, for a model.
     """
 
     hits: list[Hit]
     chance: float
     scope: dict[str, object]
     neighbours: Sequence[Hit] = ()
+    is_foreign: bool = False
 
-    def quotable(self, question: str, settings: AnswerSettings) -> tuple[Rung, list[Hit]]:
+    def quotable(self, settings: AnswerSettings) -> tuple[Rung, list[Hit]]:
         """The passages to quote if no model answers, and the rung of that answer. Without passages it is a refusal.
 
-        The chance decides, except for a question in another language than the pages: it shares few words with
-        them, so its chance says nothing.
+        The chance decides, if it says anything.
         """
         threshold = MIN_CLOSE_CHANCE if settings.threshold is None else settings.threshold
         passages = [hit for hit in self.hits if hit.score >= MIN_PASSAGE_SCORE]
-        is_foreign = bool(passages) and detect_language(question) not in ("", language_of(passages))
-        if not passages or (self.chance < threshold and not is_foreign):
+        if not passages or (self.chance < threshold and not self.is_foreign):
             return "nearest_pages", []
         return "extractive" if self.chance >= MIN_CHANCE else "closest_passages", passages
 

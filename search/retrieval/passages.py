@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
+from operator import attrgetter
 
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
@@ -17,6 +18,8 @@ from search.retrieval.plan import SearchPlan, plan_search
 from search.retrieval.selection import SELECTED_SCORE, ScoredSection
 from search.retrieval.stored_pages import Place, StoredPage, load_pages, load_sections
 from search.text import analysis
+from search.text.language import detect_language
+from search.text.terms import Query
 
 NAMED_SCORE = 0.9  # the minimum score of a section whose heading is a name in the selected code
 MIN_SELECTION = 8  # characters of a selection that are enough to find its section
@@ -34,16 +37,32 @@ _THIS_PAGE = re.compile(
     re.IGNORECASE,
 )
 
+# "Explain this code": words that ask about a text in front of the reader, and words that name such a text.
+_POINTING = frozenset(
+    analysis.words("""
+    clarify code describe description elaborate example examples explain explained explanation gist here line mean
+    meaning means overview please purpose say says selected selection show snippet summarise summarize summary tell text
+    tldr translate understand work works article document guide page section tutorial
+    bedeutet beschreibe diese dieser dieses erklär erkläre erklären erklärung fasse geht seite worum zusammen
+    zusammenfassung cette explique expliquer expliquez résume résumer résumez résumé signifie
+    artículo esta este esto explica explicar guía página resumen resumir resume significa
+    isso isto resuma resumo articolo pagina questa questo riassumi riassunto spiega spiegami
+""")
+)
+
 
 @dataclass(frozen=True)
 class Passages:
     """Sections to answer from, best first, and the chance (0..1) that they answer the question.
 
-    `indexed_at` and `page_count` are those of the index. `neighbours` are the sections around them on their pages.
+    With `is_foreign`, the question is in another language than the sections and shares few words with them, so the
+    chance says nothing. `indexed_at` and `page_count` are those of the index. `neighbours` are the sections around
+    them on their pages.
     """
 
     hits: list[Hit]
     chance: float
+    is_foreign: bool
     indexed_at: datetime | None
     neighbours: Sequence[Hit] = ()
     page_count: int = 0
@@ -70,31 +89,92 @@ def find_passages(
     Only the first passage of each page has an excerpt.
     """
     with snapshot():
-        whole = f"{query} "  # its last word ends, too, and is not completed
-        asked = (project, whole, filters, context, current_path, previous_questions)
-        plan = _turn_to_page(plan_search(*asked), query, context, limit)
-        limit_or_more = max(limit, answerability.PASSAGES)
-        best = find_best(plan, limit_or_more)
-        chance = _estimate_chance(plan, best)
-        if chance < answerability.MIN_CHANCE and not filters.language and plan.prefers_other_language:
-            # If pages in the reader's language do not answer, the same search in the site's language may.
-            plan_in_site_language = _turn_to_page(plan_search(*asked, in_site_language=True), query, context, limit)
-            best_in_site_language = find_best(plan_in_site_language, limit_or_more)
-            if (chance_in_site_language := _estimate_chance(plan_in_site_language, best_in_site_language)) > chance:
-                plan, best, chance = plan_in_site_language, best_in_site_language, chance_in_site_language
+        alone = found = _search(project, query, filters, limit, previous_questions)
+        if context or current_path:
+            found = _search(project, query, filters, limit, previous_questions, context, current_path)
+        # Page and selection choose among the passages. They make no answer likelier.
+        chance = min(alone.chance, found.chance)
+        plan, best = (alone.plan, alone.sections) if _is_off_topic(found, alone) else (found.plan, found.sections)
         if chance < SURE_CHANCE and (meaning := read_meaning(project, plan.question)):
-            best = find_best(replace(plan, meaning=meaning), limit_or_more)
+            best = find_best(replace(plan, meaning=meaning), _count_sections(limit))
+        best = selection.keep_current_page(found.plan, best, found.sections, _count_sections(limit))
         best = _keep_pages(best, limit)
         places = _list_places(best)
         places_around = neighbours.list_places(places) if max_characters else ()
         pages = load_pages(project, places, places_around)
-        hits = _put_named_first(plan, [_build_passage(pages[one.candidate.document_id], one) for one in best], context)
+        passages = [(one, _build_passage(pages[one.candidate.document_id], one)) for one in best]
+        passages = _put_named_first(plan, passages, context)
+        hits = [hit for _, hit in passages]
         around = _choose_neighbours(pages, places_around, best, max_characters - sum(len(hit.body) for hit in hits))
-        if _is_answered_by_selection(plan, best, hits):
+        if _is_answered_by_selection(found.plan, alone.plan, passages):
             chance = max(chance, SELECTED_SCORE)  # the question is about the documentation's own words
         hits = _add_excerpts(plan, pages, hits)
         absolute = links.make_absolute(project, [*hits, *around])
-        return Passages(absolute[: len(hits)], chance, plan.indexed_at, absolute[len(hits) :], plan.page_count)
+        return Passages(
+            absolute[: len(hits)],
+            chance,
+            alone.is_foreign and found.is_foreign,
+            plan.indexed_at,
+            absolute[len(hits) :],
+            plan.page_count,
+        )
+
+
+_ScoredHit = tuple[ScoredSection, Hit]  # a section, and the same with its text
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a search found: sections, best first, and the chance that they answer."""
+
+    plan: SearchPlan
+    sections: list[ScoredSection]
+    chance: float
+    is_foreign: bool
+
+
+def _search(
+    project: Project,
+    query: str,
+    filters: Filters,
+    limit: int,
+    previous_questions: str,
+    context: Sequence[str] = (),
+    current_path: str = "",
+) -> _Found:
+    """Search in the reader's language and, if its pages do not answer, in the site's language."""
+    whole = f"{query} "  # its last word ends, too, and is not completed
+
+    def search(in_site_language: bool) -> _Found:
+        plan = plan_search(project, whole, filters, context, current_path, previous_questions, in_site_language)
+        plan = _turn_to_page(plan, query, context, limit)
+        sections = find_best(plan, _count_sections(limit))
+        return _Found(plan, sections, _estimate_chance(plan, sections), _is_foreign(query, sections))
+
+    found = search(in_site_language=False)
+    if found.chance < answerability.MIN_CHANCE and not filters.language and found.plan.prefers_other_language:
+        found = max(found, search(in_site_language=True), key=attrgetter("chance"))
+    return found
+
+
+def _count_sections(limit: int) -> int:
+    return max(limit, answerability.PASSAGES)
+
+
+def _is_off_topic(found: _Found, alone: _Found) -> bool:
+    """Whether page or selection put a page first that the question alone does not find, in its language and version."""
+    if not (found.sections and alone.sections) or found.plan.only_current_page or found.plan.query.is_about_context:
+        return False
+    first, other = found.sections[0].candidate, alone.sections[0].candidate
+    is_like = (first.language, first.version) == (other.language, other.version)
+    return is_like and all(one.candidate.document_id != first.document_id for one in alone.sections)
+
+
+def _is_foreign(query: str, sections: Sequence[ScoredSection]) -> bool:
+    """Whether the question is in another language than the best section. A language that is not known is no other."""
+    if not sections or sections[0].score < answerability.MIN_PASSAGE_SCORE:
+        return False
+    return detect_language(query) not in ("", (sections[0].candidate.language or "en")[:2].lower())
 
 
 def find_best(plan: SearchPlan, limit: int) -> list[ScoredSection]:
@@ -174,25 +254,49 @@ def _is_about(plan: SearchPlan, sections: Sequence[ScoredSection]) -> bool:
     return not words or any(plan.index.holds(one.candidate.place, own) for one in sections)
 
 
-def _put_named_first(plan: SearchPlan, hits: list[Hit], context: Sequence[str]) -> list[Hit]:
-    """The hits, first those whose heading is a name from the selected code, then those whose text holds one."""
+def _put_named_first(plan: SearchPlan, passages: list[_ScoredHit], context: Sequence[str]) -> list[_ScoredHit]:
+    """The passages, first those whose heading is a name from the selected code, then those whose text holds one."""
     if not plan.query.is_about_context:
-        return hits
+        return passages
     names = [name for value in context for name in analysis.code_names(value[:MAX_CODE])][:MAX_NAMES]
     wanted = {analysis.name_of(name) for name in names}
-    named = [hit for hit in hits if wanted.intersection(analysis.names_of(hit.section))]
-    holding = [hit for hit in hits if hit not in named and any(name in hit.text for name in names)]
-    return [
-        *(replace(hit, score=max(hit.score, NAMED_SCORE)) for hit in named),
-        *(replace(hit, score=max(hit.score, SELECTED_SCORE)) for hit in holding),
-        *(hit for hit in hits if hit not in named and hit not in holding),
+
+    def least_score(hit: Hit) -> float:
+        if wanted.intersection(analysis.names_of(hit.section)):
+            return NAMED_SCORE
+        return SELECTED_SCORE if any(name in hit.text for name in names) else 0.0
+
+    least = [least_score(hit) for _, hit in passages]
+    order = sorted(range(len(passages)), key=lambda at: -least[at])
+    raised = [
+        (section, replace(hit, score=max(hit.score, score)))
+        for (section, hit), score in zip(passages, least, strict=True)
     ]
+    return [raised[at] for at in order]
 
 
-def _is_answered_by_selection(plan: SearchPlan, sections: Sequence[ScoredSection], hits: Sequence[Hit]) -> bool:
-    """Whether a section holds what the reader selected, or is named in the selected code."""
-    is_selected = any(one.candidate.section_id in plan.selected for one in sections)
-    return is_selected or (plan.query.is_about_context and bool(hits) and hits[0].score >= SELECTED_SCORE)
+def _is_answered_by_selection(plan: SearchPlan, alone: SearchPlan, passages: Sequence[_ScoredHit]) -> bool:
+    """Whether the question is about what the reader points at, and the documentation contains that.
+
+    The sections that hold the selection, or are named in the selected code, must also hold all words of the question
+    except those that point: "what does this option do?", but not "where is the station?".
+    """
+    pointed = [section for section, _ in passages if section.candidate.section_id in plan.selected]
+    if not pointed and plan.query.is_about_context and passages and passages[0][1].score >= SELECTED_SCORE:
+        pointed = [passages[0][0]]
+    return bool(pointed) and all(
+        any(plan.index.holds(section.candidate.place, spellings) for section in pointed)
+        for spellings in _list_own_words(alone.query)
+    )
+
+
+def _list_own_words(query: Query) -> list[list[str]]:
+    """The spellings of each word of a question, except for words that point at a text or ask about it."""
+    return [
+        [spelling for spelling, _ in term.spellings]
+        for term in query.terms
+        if term.weight == 1.0 and not term.is_minor and term.word.lower() not in _POINTING
+    ]
 
 
 def _turn_to_page(plan: SearchPlan, query: str, context: Sequence[str], limit: int) -> SearchPlan:
@@ -202,7 +306,7 @@ def _turn_to_page(plan: SearchPlan, query: str, context: Sequence[str], limit: i
         return replace(plan, selected=_find_selected(plan.project, current_path, context))
     if current_path and _THIS_PAGE.search(query):
         beginning = _find_beginning(plan, limit)
-        is_only = bool(beginning) or _asks_only_about_page(plan)
+        is_only = bool(beginning) or len(plan.query.terms) < parsing.MIN_TERMS
         return replace(plan, only_current_page=is_only, selected=beginning)
     return plan
 
@@ -221,14 +325,10 @@ def _find_selected(project: Project, path: str, context: Sequence[str]) -> froze
 
 def _find_beginning(plan: SearchPlan, limit: int) -> frozenset[int]:
     """The ids of the first sections of the reader's page, for a question like "summarize this page"."""
-    if not _asks_only_about_page(plan):
+    if _list_own_words(plan.query):
         return frozenset()
     on_page = Section.objects.on_page(plan.project, plan.preferences.current_path)
     return frozenset(on_page.values_list("pk", flat=True)[:limit])
-
-
-def _asks_only_about_page(plan: SearchPlan) -> bool:
-    return len(plan.query.terms) < parsing.MIN_TERMS
 
 
 def _flatten(text: str) -> str:

@@ -51,7 +51,7 @@ def rank(plan: SearchPlan, limit: int, per_page: int = 1) -> list[ScoredSection]
             section._replace(score=min(section.score, ceiling), round=number) for section in _score(plan, further)
         ]
         best = _select(_keep_one_kind(plan, scored), limit, per_page)
-    return _keep_current_page(plan, best, scored, limit) if plan.is_for_answer else _promote(plan, best, limit)
+    return keep_current_page(plan, best, scored, limit) if plan.is_for_answer else _promote(plan, best, limit)
 
 
 def _promote(plan: SearchPlan, best: list[ScoredSection], limit: int) -> list[ScoredSection]:
@@ -66,7 +66,7 @@ def _promote(plan: SearchPlan, best: list[ScoredSection], limit: int) -> list[Sc
     return [*(one._replace(score=score, is_promoted=True) for one in here), *others][:limit]
 
 
-def _keep_current_page(
+def keep_current_page(
     plan: SearchPlan, best: list[ScoredSection], scored: Sequence[ScoredSection], limit: int
 ) -> list[ScoredSection]:
     """The best sections, with one of the reader's page among them. It may take the place of the last page."""

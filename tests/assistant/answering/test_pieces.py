@@ -172,7 +172,7 @@ def test_small_talk_is_recognised_unless_it_asks_something(text, kind):
     ],
 )
 def test_the_chance_decides_how_quotes_are_offered(chance, threshold, rung, quoted):
-    offered = Retrieved(PASSAGES, chance, {}).quotable("How?", AnswerSettings(threshold=threshold))
+    offered = Retrieved(PASSAGES, chance, {}).quotable(AnswerSettings(threshold=threshold))
     assert (offered[0], len(offered[1])) == (rung, quoted)
 
 
@@ -253,7 +253,7 @@ class Notebook:
 
 
 def test_a_question_in_another_language_is_answered_with_the_closest_passages():
-    offered = Retrieved(PASSAGES, 0.0, {}).quotable("Wie kann ich das auf der Konsole einstellen?", AnswerSettings())
+    offered = Retrieved(PASSAGES, 0.0, {}, is_foreign=True).quotable(AnswerSettings())
     assert (offered[0], len(offered[1])) == ("closest_passages", 3)
 
 

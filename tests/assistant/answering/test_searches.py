@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import time
 
 import httpx
@@ -144,6 +145,19 @@ def test_a_question_in_another_language_reaches_the_model_though_nothing_matches
     words = "月曜日の予定を教えてください"
     stream = parts(ask(http, model_service, project, text=words))
     assert values(stream, "a")[0]["result"] == []
+    assert len(upstream.asked(words)) == 1
+
+
+@pytest.mark.parametrize("page", [{}, {"currentPath": "/guides/labels"}], ids=["no page", "a page"])
+def test_what_is_refused_without_a_model_reaches_a_model_if_anything_matches(
+    http, service, model_service, upstream, project, page
+):
+    words = f"{os.urandom(8).hex()}: which pizza in naples was made on a thermal stone beside the harbour?"
+    alone = parts(ask(http, service, project, text=words, **page))
+    assert statuses(alone)[0]["rung"] == "nearest_pages"
+    stream = parts(ask(http, model_service, project, text=words, **page))
+    assert statuses(stream)[0]["rung"] == "model"
+    assert values(stream, "a")[0]["result"]
     assert len(upstream.asked(words)) == 1
 
 

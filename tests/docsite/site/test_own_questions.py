@@ -1,13 +1,17 @@
-"""The documentation answers what people ask about the service: the right page is among the first two passages."""
+"""The documentation answers what people ask about the service, and nothing else, whatever page the reader is on."""
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from assistant.passage_search import find
+from assistant.question import AnswerSettings, Context, Question
 from docsite.server.management.commands.demo import STARTERS
 from docsite.site.navigation import CONTENT, DEFAULT_LANGUAGE, pages
 from search.indexing.ingest import ingest
+from search.models import Document
 from search.retrieval.passages import find_passages
 from search.sources.registry import read
 from search.sources.request import SourceRequest
@@ -152,3 +156,72 @@ def test_a_starter_question_of_the_demo_is_among_them(question: str) -> None:
 def test_the_pages_of_the_questions_exist() -> None:
     paths = {place.partition("#")[0] for places in QUESTIONS.values() for place in places.split()}
     assert paths <= {page.path for page in pages().values()}
+
+
+# Nothing in the documentation answers these. The last one follows up a question that it answers.
+FOREIGN = [
+    Question("what's the best pizza in naples"),
+    Question("write me a python fibonacci function"),
+    Question("How do I set up SCIM provisioning?"),
+    Question("best pizza?"),
+    Question("is there a pizza on this page?"),
+    Question("asdf qwer zxcv 12345"),
+    Question("Kannst du mir ein Rezept für Apfelkuchen geben?"),
+    Question("and pizza?", previous_questions="How do I put the widget on my site?"),
+]
+SELECTIONS = {
+    "a text of another page": ("textSelection", "The widget sends nothing before the reader asks."),
+    "code of another page": ("code", "manage.py createproject"),
+    "a text of no page": ("textSelection", "Margherita has tomatoes, mozzarella and basil."),
+}
+OUTCOMES = ["nearest_pages", "closest_passages", "extractive"]  # without a model, from a refusal to an answer
+
+
+def outcome(project: Any, question: Question, path: str = "", *selected: tuple[str, str]) -> int:
+    """What becomes of a question without a model, as a place in OUTCOMES."""
+    context = [Context(value, path, kind) for kind, value in selected]
+    rung, _ = find(project, replace(question, current_path=path, context=context)).quotable(AnswerSettings())
+    return OUTCOMES.index(rung)
+
+
+@pytest.mark.parametrize("question", FOREIGN, ids=lambda question: question.text)
+def test_no_page_and_no_selection_raises_an_outcome(docs: Any, question: Question) -> None:
+    alone = outcome(docs, question)
+    assert OUTCOMES[alone] != "extractive"
+    paths = [*Document.indexed.filter(project=docs).values_list("path", flat=True), "/nowhere"]
+    assert len(paths) > 40
+    assert [path for path in paths if outcome(docs, question, path) > alone] == []
+    pages = ["", "/embed", "/commands", "/de/quickstart"]
+    pairs = [(path, name) for path in pages for name in SELECTIONS]
+    assert [pair for pair in pairs if outcome(docs, question, pair[0], SELECTIONS[pair[1]]) > alone] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "selected"),
+    [
+        ("Summarize this page", "/push", ()),
+        ("What is this page about?", "/embed", ()),
+        ("Worum geht es auf dieser Seite?", "/de/quickstart", ()),
+        ("Fasse diese Seite zusammen", "/de/quickstart", ()),
+        ("explain this", "/embed", [("textSelection", "The widget sends nothing before the reader asks.")]),
+        ("what does this mean?", "/embed", [("textSelection", "The widget sends nothing before the reader asks.")]),
+        (
+            "does the widget send this?",
+            "/embed",
+            [("textSelection", "The widget sends nothing before the reader asks.")],
+        ),
+    ],
+)
+def test_what_the_reader_points_at_is_quoted_from_the_page(docs: Any, text: str, path: str, selected: Any) -> None:
+    question = Question(text, current_path=path, context=[Context(value, path, kind) for kind, value in selected])
+    assert OUTCOMES[outcome(docs, question, path, *selected)] == "extractive"
+    assert find(docs, question).hits[0].path == path
+
+
+def test_a_page_that_the_question_does_not_find_comes_last(docs: Any) -> None:
+    question, here = "How do I back up the database?", "/embed"
+    alone = find_passages(docs, question).hits
+    assert here not in [hit.path for hit in alone]
+    selected = "The widget sends nothing before the reader asks."
+    hits = find_passages(docs, question, current_path=here, context=[selected]).hits
+    assert (hits[0].path, hits[-1].path) == (alone[0].path, here)
