@@ -37,11 +37,12 @@ def _stream(protocol: StreamProtocol, description: str) -> dict[str, object]:
     return {"responses": {200: {"description": description, "content": content}}}
 
 
-def _protocol_for(body: Ask, protocol: StreamProtocol) -> StreamProtocol:
-    """The protocol of an answer. A client of version 2 that sends no `trigger` gets two parts in another form."""
-    if protocol is PROTOCOLS["v2"] and isinstance(body, AskV2) and body.trigger is None:
-        return without_trigger.PROTOCOL
-    return protocol
+def _protocol_for(request: HttpRequest, body: Ask, protocol: StreamProtocol) -> StreamProtocol:
+    """The protocol of an answer. A client of version 2 that sends no `trigger` gets another form of a part or two."""
+    if protocol is not PROTOCOLS["v2"] or not isinstance(body, AskV2) or body.trigger is not None:
+        return protocol
+    names_json = any((one.main_type, one.sub_type) == ("application", "json") for one in request.accepted_types)
+    return without_trigger.JSON_PROTOCOL if names_json else without_trigger.PROTOCOL
 
 
 def _add_message_endpoint(name: str) -> None:
@@ -52,7 +53,7 @@ def _add_message_endpoint(name: str) -> None:
     async def message(request: CallerRequest, domain: str, payload: Ask) -> PieceResponse:
         transport = Transport(_caller(request), _origin(request), payload.resumable)
         answer = await start_answer(request.auth, payload, transport)
-        return _response(answer, _protocol_for(payload, protocol), request)
+        return _response(answer, _protocol_for(request, payload, protocol), request)
 
     message.__annotations__["payload"] = schema
     routers[name].post(

@@ -155,8 +155,9 @@ class AskV2(Ask):
     trigger: Literal["submit-message", "regenerate-message"] | None = Field(
         None,
         description=(
-            "`regenerate-message` replaces the last answer. Without a trigger, `finish` has `threadId` at its top level"
-            ' too, and the output of a tool is `{"results": [...]}` instead of an array.'
+            "`regenerate-message` replaces the last answer. Without a trigger, the output of a tool is"
+            ' `{"results": [...]}` instead of an array, and if `Accept` names `application/json`, `finish` has'
+            " `threadId` at its top level too."
         ),
     )
     messageId: StrictStr | None = Field(None, max_length=128, description="The answer to replace, if not the last.")

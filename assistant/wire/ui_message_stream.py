@@ -87,8 +87,8 @@ def _frame(part: str) -> bytes:
 PROTOCOL = StreamProtocol(
     encoder=Encoder,
     description=(
-        "UI message stream of AI SDK v5 and later. For a body without `trigger`, two parts differ:"
-        " `finish` and `tool-output-available`."
+        "UI message stream of AI SDK v5 and later. For a body without `trigger`, `tool-output-available` differs,"
+        " and `finish` too if `Accept` names `application/json`."
     ),
     headers={"Content-Type": "text/event-stream", "x-vercel-ai-ui-message-stream": "v1"},
     frame=_frame,

@@ -94,13 +94,15 @@ def check_thread_id(service: Service) -> None:
 
 
 def check_without_trigger(service: Service) -> None:
-    """A client that sends no `trigger` gets the thread id in `finish`, and an object as output of a search"""
-    response = service.ask("v2", trigger=None)
-    events = read_events(response)
-    expect(events[-1].get("threadId") == response.headers.get("x-thread-id"), "no thread id in finish")
-    outputs = [event["output"] for event in events if event["type"] == "tool-output-available"]
-    is_object = all(isinstance(output, dict) and isinstance(output.get("results"), list) for output in outputs[:1])
-    expect(outputs and is_object, f"the output is {str(outputs)[:80]}")
+    """A client that sends no `trigger` gets an object as output of a search; one that names JSON, the id in `finish`"""
+    for accept, has_id in (("*/*", False), ("application/json", True)):
+        response = service.ask("v2", accept=accept, trigger=None)
+        events = read_events(response)
+        wanted = response.headers.get("x-thread-id") if has_id else None
+        expect(events[-1].get("threadId") == wanted, f"finish has {events[-1].get('threadId')} for Accept: {accept}")
+        outputs = [event["output"] for event in events if event["type"] == "tool-output-available"]
+        is_object = all(isinstance(output, dict) and isinstance(output.get("results"), list) for output in outputs[:1])
+        expect(outputs and is_object, f"the output is {str(outputs)[:80]}")
 
 
 def check_resume(service: Service) -> None:

@@ -25,11 +25,11 @@ class Service:
     admin_key: str = ""
     project_id: str = ""
 
-    def post(self, path: str, body: Any, key: str | None = None) -> httpx.Response:
+    def post(self, path: str, body: Any, key: str | None = None, accept: str = "*/*") -> httpx.Response:
         """POST a JSON body to a path below `/discovery`, with `{domain}` filled in. `key`: another one; empty: none."""
         address = "/discovery" + path.format(domain=self.domain)
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        headers = {"Content-Type": "application/json", **_bearer(self.key if key is None else key)}
+        headers = {"Content-Type": "application/json", "Accept": accept, **_bearer(self.key if key is None else key)}
         return self.client.post(address, content=content, headers=headers)
 
     def get(self, report: str, key: str | None = None, project_id: str = "", **query: Any) -> httpx.Response:
@@ -37,7 +37,7 @@ class Service:
         address = f"/v1/analytics/{project_id or self.project_id}/{report}"
         return self.client.get(address, params=query, headers=_bearer(self.admin_key if key is None else key))
 
-    def ask(self, version: str, **changes: Any) -> httpx.Response:
+    def ask(self, version: str, accept: str = "*/*", **changes: Any) -> httpx.Response:
         """Ask the question in one protocol, `v1` or `v2`, and read the whole stream."""
         message = {"id": "conform-1", "role": "user", "content": self.question}
         message["parts"] = [{"type": "text", "text": self.question}]  # type: ignore[assignment]
@@ -46,7 +46,7 @@ class Service:
             del message["content"]
             body |= {"id": "conformance-chat", "trigger": "submit-message"}
         body |= changes
-        response = self.post(f"/{version}/assistant/{{domain}}/message", body)
+        response = self.post(f"/{version}/assistant/{{domain}}/message", body, accept=accept)
         expect(response.status_code == 200, f"status {response.status_code}: {response.text[:200]}")
         return response
 

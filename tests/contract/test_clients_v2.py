@@ -1,7 +1,7 @@
 """The clients of AI SDK 5, 6 and 7, as their users run them, against the running service.
 
-The oldest release of each major reads strictly: one key that it does not know
-and the answer is an error. `v5.mjs` is the page.
+The oldest release of each major and the ones called strict read strictly: one key that they do not
+know and the answer is an error. `v5.mjs` is the page.
 """
 
 import json
@@ -18,7 +18,7 @@ from tests.variants import first_of
 pytestmark = pytest.mark.node
 
 # The newest of each are in test_examples, too.
-RELEASES = first_of(["ai5-oldest", "ai7-newest", "ai6-oldest", "ai7-oldest"], 2)
+RELEASES = first_of(["ai5-oldest", "ai7-newest", "ai6-oldest", "ai7-oldest", "ai5-strict", "ai6-strict"], 2)
 
 
 @pytest.fixture(scope="module", params=RELEASES)
@@ -73,6 +73,19 @@ def test_the_ids_reach_every_place_a_client_can_look(visit):
     assert turn["ids"] == [message["id"]] == [turn["finished"]["id"]], "one id from the first part to the last"
     assert message["id"].startswith("msg_")
     assert stored(turn).thread.thread_id == turn["threadId"]
+
+
+def test_an_application_that_replaces_the_body_gets_whole_answers(visit):
+    page = visit(replacesBody=True)
+    first, second = page.ask(INSTALL), page.ask(SOURCE)
+    for turn in (first, second):
+        [request] = turn["requests"]
+        assert "trigger" not in request["body"]
+        assert (turn["status"], turn["error"]) == ("ready", None)
+        assert turn["text"] == stored(turn).content
+        assert turn["message"]["metadata"] == {"threadId": first["threadId"]} == {"threadId": request["threadId"]}
+        [tool] = parts(turn, "tool-search")
+        assert tool["output"]["results"][0]["url"].startswith("https://docs.acme.example/")
 
 
 def test_sources_are_the_cited_pages(visit):

@@ -7,7 +7,7 @@ export async function load(release) {
   const { useChat } = await import(`${release}-react`);
 
   function Page({ page }) {
-    const { url, domain, key, context, chatId, messages, resume, sendAutomatically } = page.scenario;
+    const { url, domain, key, context, chatId, messages, resume, sendAutomatically, replacesBody } = page.scenario;
     const [transport] = useState(
       () =>
         new DefaultChatTransport({
@@ -19,6 +19,9 @@ export async function load(release) {
             retrievalPageSize: 3,
             currentPath: "/embed",
             context,
+          }),
+          ...(replacesBody && {
+            prepareSendMessagesRequest: ({ body, messages }) => ({ body: { ...body, messages } }), // without `trigger`
           }),
           fetch: page.fetch,
         }),

@@ -68,15 +68,32 @@ def test_the_stream_has_its_parts_in_order(http, model_service, project):
     assert answer.steps == [{"rung": "model"}]
 
 
-def test_a_client_that_sends_no_trigger_gets_two_parts_in_another_form(http, model_service, project):
-    usual = events(ask(http, model_service, project))
+@pytest.mark.parametrize(
+    ("accept", "has_id"),
+    [
+        ("*/*", False),
+        ("text/event-stream", False),
+        ("application/*", False),
+        ("application/jsonp, application/problem+json", False),
+        ("application/json", True),
+        ("text/event-stream, Application/JSON; charset=utf-8; q=0.5", True),
+    ],
+)
+def test_a_client_that_sends_no_trigger_gets_the_thread_id_in_finish_if_it_names_json(
+    http, service, project, accept, has_id
+):
+    def post(**body):
+        headers = {**project.assistant, "Accept": accept}
+        return http.post(address(service, project), json=body, headers=headers)
+
+    usual = events(post(**question(id="chat-1")))
     body = question(id="chat-2")
     del body["trigger"]
-    response = http.post(address(model_service, project), json=body, headers=project.assistant)
-    thread_id = response.headers["x-thread-id"]
+    response = post(**body)
+    thread = {"threadId": response.headers["x-thread-id"]}
     stream = events(response)
     assert stream[5]["output"] == {"results": usual[5]["output"]}
-    assert stream[-1] == {"type": "finish", "messageMetadata": {"threadId": thread_id}, "threadId": thread_id}
+    assert stream[-1] == {"type": "finish", "messageMetadata": thread, **(thread if has_id else {})}
     assert "threadId" not in usual[-1]
     assert text(stream) == text(usual)
 
