@@ -444,4 +444,7 @@ def logged_in(name: str, *organizations: Any, **facts: Any) -> Any:
         organization.memberships.get_or_create(user=user)
     client = Client()
     client.force_login(user)
+    session = client.session
+    session["proved_at"] = time.time()  # as after a log-in
+    session.save()
     return client

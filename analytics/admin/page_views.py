@@ -19,6 +19,7 @@ from analytics.dashboard import agents as agents_report
 from analytics.models import EPOCH, AnalyticsSettings, PageView
 from analytics.reports import visitor_counts
 from docsite.core.http import dates
+from docsite.core.sign_on.reauthentication import guard
 from docsite.core.tenants.models import Project, Role
 from docsite.core.tenants.staff import organizations_of
 from docsite.core.workspace import extensions, navigation
@@ -198,6 +199,7 @@ navigation.add_page(
     reads=Role.VIEWER,
     acts=Role.WRITER,
 )
+guard("analytics_share")
 navigation.add_page(
     "agents",
     "Agents",

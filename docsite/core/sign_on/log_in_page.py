@@ -1,6 +1,7 @@
-"""The log-in page of the admin, and the page that asks for the code of accounts with a second factor."""
+"""The log-in page of the admin, and the pages that ask for more: a code, or the password once more."""
 
 import time
+from typing import Any
 
 from django import forms
 from django.contrib import admin
@@ -14,7 +15,8 @@ from django.urls import reverse
 
 from docsite.core.http.errors import TooMany
 from docsite.core.sign_on import provider, single_sign_on, two_factor
-from docsite.core.sign_on.password import LoginForm, remember_browser
+from docsite.core.sign_on.password import LoginForm, OwnPasswordForm, remember_browser
+from docsite.core.sign_on.reauthentication import PROOF_SECONDS, note_proof
 from docsite.core.sign_on.sessions import find_next, mark, open_session
 from docsite.core.tenants.log_in_rules import Method
 
@@ -46,6 +48,7 @@ def login(request: HttpRequest) -> HttpResponseBase:
         return HttpResponseRedirect(reverse("log_in_code"))
     elif request.method == "POST" and isinstance(response, HttpResponseRedirect):
         mark(request, Method.PASSWORD)
+        note_proof(request)
         remember_browser(response, request.user)
     return response
 
@@ -71,11 +74,44 @@ def ask_code(request: HttpRequest) -> HttpResponse:
         except TooMany as wait:
             refusal = wait
             form.add_error("code", wait.sentence)
-    shown = {**admin.site.each_context(request), "title": "Your code", "form": form}
-    page = TemplateResponse(request, "admin/log_in/code.html", shown, headers={"Cache-Control": "private, no-store"})
+    page = _render(request, "code.html", {"title": "Your code", "form": form})
     if refusal:
         _set_status(page, refusal)
     return page
+
+
+def ask_proof(request: HttpRequest) -> HttpResponse:
+    """Ask the user of a session who they are, before they change credentials: by password, or at the provider.
+
+    The session gets a new key: whoever has stolen the old one must not share the proof.
+    """
+    user = request.user
+    if not user.is_authenticated:
+        return HttpResponseRedirect(reverse("admin:login"))
+    after = find_next(request, request.GET.get("next", ""))
+    has_password = user.has_usable_password()
+    form = OwnPasswordForm(user, request.POST if has_password and request.method == "POST" else None)
+    if form.is_valid():
+        note_proof(request)
+        request.session.cycle_key()
+        return HttpResponseRedirect(after)
+    if form.has_error("password", "wrong"):
+        credentials = {"username": user.get_username(), "by": "password for a change"}
+        user_login_failed.send(__name__, credentials=credentials, request=request)
+    shown = {
+        "title": "Confirm that it is you",
+        "form": form if has_password else None,
+        "start": "" if user.is_superuser else single_sign_on.start_url(after, as_proof=True),
+        "provider_name": provider.get_name(),
+        "minutes": int(PROOF_SECONDS // 60),
+    }
+    return _render(request, "proof.html", shown, 400 if form.errors else 200)
+
+
+def _render(request: HttpRequest, template: str, shown: dict[str, Any], status: int = 200) -> HttpResponse:
+    shown = {**admin.site.each_context(request), **shown}
+    headers = {"Cache-Control": "private, no-store"}
+    return TemplateResponse(request, f"admin/log_in/{template}", shown, status=status, headers=headers)
 
 
 def _find_waiting(request: HttpRequest) -> User | None:

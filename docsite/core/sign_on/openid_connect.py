@@ -58,12 +58,15 @@ class _Client(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
     client_cls = _Session
 
 
-def redirect(request: HttpRequest, back: str) -> HttpResponseRedirect:
-    """Send the browser to the provider, which sends it to `back`. Raises ProviderError if the provider is away."""
+def redirect(request: HttpRequest, back: str, max_age: int | None = None) -> HttpResponseRedirect:
+    """Send the browser to the provider, which sends it to `back`. Raises ProviderError if the provider is away.
+
+    Whoever has shown the provider who they are more than `max_age` seconds ago has to do it again.
+    """
     client = _client()
     try:
         _load_metadata(client)
-        begun = client.create_authorization_url(back)
+        begun = client.create_authorization_url(back, **({} if max_age is None else {"max_age": max_age}))
     except _FAILURES as failure:
         raise ProviderError(f"{get_name()} does not answer as it should. Try again later.", 502) from failure
     client.framework.set_state_data(request.session, begun["state"], {"redirect_uri": back, **begun})
@@ -109,7 +112,10 @@ def finish(request: HttpRequest) -> Claims:
         raise ProviderError(f"{get_name()} does not answer as it should. Try again later.", 502) from failure
     overage = _find_overage(claims)
     groups = None if overage else _find_groups(claims)
-    return Claims(metadata["issuer"], subject, _find_name(claims), groups, overage)
+    at = claims.get("auth_time")  # which a provider must send if it was asked for `max_age`
+    return Claims(
+        metadata["issuer"], subject, _find_name(claims), groups, overage, at if isinstance(at, int | float) else 0
+    )
 
 
 def _client() -> Any:

@@ -73,15 +73,13 @@ class OwnPasswordForm(forms.Form):
     def __init__(self, user: User, *arguments: Any, **values: Any) -> None:
         super().__init__(*arguments, **values)
         self.user = user
-        if not user.has_usable_password():
-            del self.fields["password"]
 
     def clean_password(self) -> str:
         """Check the password."""
         password: str = self.cleaned_data["password"]
         _spend_attempt(self.user)
         if not self.user.check_password(password):
-            raise ValidationError("This is not your password.")
+            raise ValidationError("This is not your password.", code="wrong")
         return password
 
 

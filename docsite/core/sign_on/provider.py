@@ -18,7 +18,7 @@ class Claims:
     """What the provider says of a person. `name` is for display only.
 
     `groups` is None where the person has groups that the provider does not list: an "overage". Then `overage` is the
-    claim that says so.
+    claim that says so. `authenticated_at` is the Unix time at which the person logged in at the provider; 0 if unknown.
     """
 
     issuer: str
@@ -26,6 +26,7 @@ class Claims:
     name: str
     groups: list[str] | None
     overage: str = ""
+    authenticated_at: float = 0
 
 
 def is_configured() -> bool:

@@ -10,17 +10,22 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 
+from docsite.core.sign_on.reauthentication import note_proof
 from docsite.core.tenants.log_in_rules import Method, set_method
 
 SINGLE_SIGN_ON_LIFETIME = timedelta(hours=12)  # then the provider is asked again, and a group that was left counts
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
-def open_session(request: HttpRequest, user: User, method: Method) -> None:
-    """Log the user in. The session gets a new key, so that nobody who knows the old one is in it."""
+def open_session(request: HttpRequest, user: User, method: Method, proved_at: float | None = None) -> None:
+    """Log the user in. The session gets a new key, so that nobody who knows the old one is in it.
+
+    `proved_at` is when the user has shown who they are, as Unix time. None: now.
+    """
     request.log_in_method = method  # type: ignore[attr-defined]  # for the audit
     login(request, user, backend=_BACKEND)
     mark(request, method)
+    note_proof(request, proved_at)
 
 
 def mark(request: HttpRequest, method: Method) -> None:

@@ -17,8 +17,9 @@ from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
 from docsite.core.sign_on import accounts, groups, provider
-from docsite.core.sign_on.password import LOGIN_IP, OwnPasswordForm
+from docsite.core.sign_on.password import LOGIN_IP
 from docsite.core.sign_on.provider import Claims, ProviderError
+from docsite.core.sign_on.reauthentication import has_proof, proof_url
 from docsite.core.sign_on.sessions import find_next, open_session
 from docsite.core.tenants import members
 from docsite.core.tenants.log_in_rules import Method, list_inaccessible
@@ -26,14 +27,20 @@ from docsite.core.tenants.log_in_rules import Method, list_inaccessible
 logger = logging.getLogger(__name__)
 
 PENDING_SECONDS = 600  # for which a log-in may take, and a connection may wait for its confirmation
+MAX_AGE = 60  # seconds since the log-in at the provider, for a proof of who is there
 _NEXT, _PENDING = "single_sign_on_next", "single_sign_on_pending"
 
 
-def start_url(after: str = "") -> str:
-    """The address that begins single sign-on. Empty without a provider. `after`: the address to go to afterwards."""
+def start_url(after: str = "", *, as_proof: bool = False) -> str:
+    """The address that begins single sign-on. Empty without a provider. `after`: the address to go to afterwards.
+
+    `as_proof`: the provider has to ask the person, even if they are logged in there.
+    """
     if not provider.is_configured():
         return ""
-    return reverse("single_sign_on") + (f"?{urlencode({'next': after})}" if after else "")
+    query = {"next": after} if after else {}
+    query |= {"proof": "1"} if as_proof else {}
+    return reverse("single_sign_on") + (f"?{urlencode(query)}" if query else "")
 
 
 def start(request: HttpRequest) -> HttpResponse:
@@ -44,7 +51,9 @@ def start(request: HttpRequest) -> HttpResponse:
 
     try:
         ratelimit.spend((LOGIN_IP, network_of(client_ip(request))))
-        response = openid_connect.redirect(request, request.build_absolute_uri(reverse("single_sign_on_callback")))
+        max_age = MAX_AGE if "proof" in request.GET else None
+        back = request.build_absolute_uri(reverse("single_sign_on_callback"))
+        response = openid_connect.redirect(request, back, max_age)
     except TooMany as refusal:
         return _refuse(request, refusal.sentence, refusal.status)
     except ProviderError as failure:
@@ -78,19 +87,17 @@ def finish(request: HttpRequest) -> HttpResponse:
 
 
 def connect(request: HttpRequest) -> HttpResponse:
-    """Ask whether the account of the session may be opened by single sign-on from now on.
-
-    A POST with the password of the account does it: an open session alone shall not give somebody a way in for good.
-    """
+    """Ask whether the account of the session may be opened by single sign-on from now on. A POST does it."""
     pending = request.session.get(_PENDING)
     if not pending or pending["at"] < time.time() - PENDING_SECONDS or not request.user.is_authenticated:
         return HttpResponseRedirect(reverse("admin:index"))
-    form = OwnPasswordForm(request.user, request.POST if request.method == "POST" else None)
+    if not has_proof(request):
+        return HttpResponseRedirect(proof_url(request.path))
     try:
         _check_may_connect(request)
-        if not form.is_valid():
-            shown = {"title": "Connect your account", "name": pending["claims"]["name"], "form": form}
-            return _render(request, "connect.html", shown, 400 if form.errors else 200)
+        if request.method != "POST":
+            shown = {"title": "Connect your account", "name": pending["claims"]["name"]}
+            return _render(request, "connect.html", shown)
         del request.session[_PENDING]
         claims = Claims(**pending["claims"])
         accounts.connect(request.user, claims.issuer, claims.subject)
@@ -107,7 +114,7 @@ def _enter(request: HttpRequest, claims: Claims, after: str) -> None:
     name = user.get_username()
     context.set_actor(lambda: name)
     groups.sync_roles(user, claims)
-    open_session(request, user, Method.SINGLE_SIGN_ON)
+    open_session(request, user, Method.SINGLE_SIGN_ON, claims.authenticated_at)
 
 
 def _check_may_connect(request: HttpRequest) -> None:

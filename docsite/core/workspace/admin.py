@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.urls import path, reverse
 from django.utils.html import format_html_join
 
+from docsite.core.sign_on.reauthentication import guard
 from docsite.core.tenants.models import Membership, Organization, Project, Role
 from docsite.core.tenants.roles import list_roles_up_to
 from docsite.core.tenants.staff import organizations_of
@@ -202,6 +203,9 @@ navigation.add_page(
     views=[("", health_page.show_page, "")],
     reads=Role.WRITER,
 )
+guard("projects_keys", "auth_user_password_change")
+for model in ("auth_user", "auth_group", "projects_organization"):  # an organization is shown with its members
+    guard(*(f"{model}_{part}" for part in ("changelist", "add", "change", "delete")))
 reader_keys.add_to_navigation()
 webhooks.add_to_navigation()
 notifications.add_to_navigation()

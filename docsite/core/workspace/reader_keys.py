@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from docsite.core.access.reader_tokens import MAX_SECONDS, READER_TOKEN_HEADER
 from docsite.core.access.readers import MAX_GROUPS
+from docsite.core.sign_on.reauthentication import guard
 from docsite.core.tenants.models import Project, ReaderKey
 from docsite.core.workspace import navigation
 from docsite.core.workspace.posted_rows import find_posted_row
@@ -94,3 +95,4 @@ def show_keys(request: HttpRequest, project: Project) -> HttpResponse:
 def add_to_navigation() -> None:
     """Add the page to the navigation of every project."""
     navigation.add_page("readers", "Readers", group="Set-up", position=83, views=[("", show_keys, "")])
+    guard("workspace_readers")

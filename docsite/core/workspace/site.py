@@ -5,11 +5,12 @@ from typing import Any
 
 from django.contrib.admin import AdminSite
 from django.contrib.auth.views import PasswordChangeView
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, reverse
 
 from docsite.core.sign_on.password import LoginForm, PasswordChangeForm
+from docsite.core.sign_on.reauthentication import find_detour
 from docsite.core.signals import downloaded
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
@@ -23,11 +24,13 @@ class WorkspaceSite(AdminSite):
     index_title = "Projects"
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        """Report downloads, too."""
+        """Ask for a proof before credentials change, and report downloads."""
         checked = super().admin_view(view, cacheable)
 
         @wraps(checked)
         def respond(request: HttpRequest, *arguments: Any, **values: Any) -> Any:
+            if request.method == "POST" and self.has_permission(request) and (detour := find_detour(request)):
+                return HttpResponseRedirect(detour)
             response = checked(request, *arguments, **values)
             if request.method == "GET" and response.get("Content-Disposition", "").startswith("attachment"):
                 match = request.resolver_match
@@ -38,10 +41,12 @@ class WorkspaceSite(AdminSite):
         return respond
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """Tell templates whether the user may send the forms of the page, and add projects."""
+        """Tell templates whether the user may send the forms of the page, must show a proof first, and add projects."""
+        may_act = getattr(request, "may_act", None)
         return {
             **super().each_context(request),
-            "may_act": getattr(request, "may_act", False),
+            "may_act": bool(may_act),
+            "proof_url": find_detour(request) if may_act is not False and self.has_permission(request) else "",
             "may_add_project": self.get_model_admin(Project).has_add_permission(request),
         }
 

@@ -15,6 +15,7 @@ from docsite.core.access.api_middleware import own_origin
 from docsite.core.delivery import chats, events, outbox, webhooks
 from docsite.core.delivery.messages import DeliveryError
 from docsite.core.delivery.models import Delivery, Webhook
+from docsite.core.sign_on.reauthentication import guard
 from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation
 
@@ -176,3 +177,5 @@ def add_to_navigation() -> None:
         reads=Role.OWNER,
         acts=Role.OWNER,
     )
+    guard("workspace_webhooks")
+    guard("workspace_webhooks_edit", when=lambda request: "rotate" in request.POST)

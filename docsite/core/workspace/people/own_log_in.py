@@ -12,6 +12,7 @@ from docsite.core.http.errors import TooMany
 from docsite.core.sign_on import provider, single_sign_on, two_factor
 from docsite.core.sign_on.log_in_page import CodeForm
 from docsite.core.sign_on.models import Identity
+from docsite.core.sign_on.reauthentication import guard
 from docsite.core.sign_on.sessions import end_sessions, mark
 from docsite.core.tenants.log_in_rules import Method, get_method, list_inaccessible
 from docsite.core.workspace import navigation
@@ -89,3 +90,4 @@ def _change(request: HttpRequest, user: Any, form: CodeForm) -> list[str]:
 
 
 navigation.add_address("account/log-in", show_own_log_in, "account_log_in")
+guard("account_log_in")

@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from docsite.core.delivery import mail
+from docsite.core.sign_on.reauthentication import guard
 from docsite.core.tenants import members
 from docsite.core.tenants.members import MembershipError
 from docsite.core.tenants.models import Membership, Project, Role
@@ -111,4 +112,5 @@ navigation.add_page(
     views=[("", show_people, "")],
     reads=Role.VIEWER,
 )
+guard("workspace_people")
 navigation.add_page_address(KEY, "leave", leave, "leave", reads=Role.VIEWER, acts=Role.VIEWER)

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from docsite.core.sign_on import provider
 from docsite.core.sign_on.models import GroupRole, Identity
+from docsite.core.sign_on.reauthentication import guard
 from docsite.core.tenants.log_in_rules import Method, get_method
 from docsite.core.tenants.models import Membership, Organization, Project, Role
 from docsite.core.workspace import navigation
@@ -130,3 +131,4 @@ def _save(request: HttpRequest, project: Project, rules: RulesForm, group: Group
 
 
 navigation.add_page_address("people", "log-in", show_rules, "rules")
+guard("workspace_people_rules")
