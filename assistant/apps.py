@@ -40,9 +40,9 @@ class AssistantConfig(AppConfig):
 def _ask_golden(
     project: "Project", preview: Callable[[], AbstractContextManager[None]], **kwargs: Any
 ) -> "list[IndexWarning]":
-    from assistant import golden_questions
+    from assistant.golden_questions import checks
 
-    return golden_questions.check(project, preview)
+    return checks.check(project, preview)
 
 
 def _compare(

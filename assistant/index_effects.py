@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from assistant import golden_questions
+from assistant.golden_questions import checks
 from assistant.models import GoldenQuestion, Message
 from docsite.core.tenants.models import Project
 from search.signals import IndexEffect
@@ -31,9 +31,9 @@ def compare(
 def _compare_golden_questions(project: Project, preview: Callable[[], AbstractContextManager[None]]) -> dict[str, Any]:
     """The questions that lose or gain their answer, and how many pass. `asked` may be less than `total` for time."""
     questions = list(project.golden_questions.all())
-    before = golden_questions.try_questions(project, questions)
+    before = checks.try_questions(project, questions)
     with preview():
-        after = golden_questions.try_questions(project, questions[: len(before)])
+        after = checks.try_questions(project, questions[: len(before)])
     pairs = list(zip(before, after, strict=False))
     lost = [(old, new) for old, new in pairs if old.passed and not new.passed]
     gained = [(old, new) for old, new in pairs if new.passed and not old.passed]

@@ -139,7 +139,7 @@ class Env(BaseSettings):
         default="", description="Base address of the server of the judge. Empty: `OPENAI_BASE_URL`."
     )
     openai_judge_model: str = Field(
-        default="", description="Model that judges answers in `manage evaluate`. Empty: none."
+        default="", description="Model that judges answers in `manage golden --evaluate`. Empty: none."
     )
     openai_judge_api_key: str = Field(
         default="",

@@ -125,7 +125,7 @@ SCRIPTS: dict[str, list[Any]] = {
     "uncited": [ROLE, "It listens on port 7431.", STOP, DONE],
     "together": [ROLE, b"".join(map(_data, map(_delta, ("One, ", "two ", "[1], ", "three.")))), STOP, DONE],
     "thoughts": [ROLE, "<think>", "Hm.", _end("length"), DONE],
-    # For `manage.py evaluate`.
+    # For `manage.py golden --evaluate`.
     "judge_right": [ROLE, '```json\n{"verdict": ', '"Right", "reason": "It tells it."}\n```', STOP, USAGE, DONE],
     "judge_wrong": [ROLE, '{"verdict": "wrong", "reason": "It tells something else."}', STOP, DONE],
     "judge_refused": [ROLE, '{"verdict": "refused", "reason": "It says so."}', STOP, USAGE, DONE],

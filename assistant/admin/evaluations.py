@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 
 from assistant.conversations import transcript
-from assistant.evaluation import report
-from assistant.evaluation.scoring import Row
+from assistant.golden_questions import report
+from assistant.golden_questions.scoring import Row
 from assistant.models import Evaluation
 from docsite.core.tenants.models import Role
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
@@ -36,16 +36,15 @@ class Result:
 
 @admin.register(Evaluation)
 class EvaluationAdmin(ScopedAdmin):
-    """Runs of `manage.py evaluate`, newest first."""
+    """Runs of `manage.py golden DOMAIN --evaluate`, newest first."""
 
     organization = "project__organization"
     reads = Role.VIEWER
     change_form_template = "admin/assistant/evaluation/change_form.html"
-    fields = readonly_fields = ("project", "file", "created_at", "answered_by", "judge", "progress")
-    list_display = ("created_at", "project", "file", "answered_by", "right_share", "progress")
+    fields = readonly_fields = ("project", "created_at", "answered_by", "judge", "progress")
+    list_display = ("created_at", "project", "answered_by", "right_share", "progress")
     list_filter = (ProjectFilter,)
     list_select_related = ("project",)
-    search_fields = ("file",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Leave the answers in the database until a page needs them."""
@@ -83,7 +82,7 @@ def _describe(evaluation: Evaluation) -> dict[str, Any]:
     comparison = report.compare(rows, map(Row.from_json, earlier.rows if earlier else ()))
     changes = dict.fromkeys(comparison.newly_wrong, "newly wrong")
     changes |= dict.fromkeys(comparison.newly_right, "newly right")
-    results = [Result(row, changes.get(row.id, "")) for row in rows]
+    results = [Result(row, changes.get(row.question, "")) for row in rows]
     results.sort(key=lambda result: (not result.change, bool(result.row.right)))
     figures = [(name, figure) for name, figure in report.summarize(rows).items() if figure not in report.ZEROS]
     return {"figures": figures, "earlier": earlier, "results": results}

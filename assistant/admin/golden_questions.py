@@ -10,7 +10,7 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import path
 
-from assistant import golden_questions
+from assistant.golden_questions import checks
 from assistant.models import GoldenQuestion
 from docsite.core.tenants.models import Project, Role
 from docsite.core.tenants.staff import project_of, projects_of
@@ -36,18 +36,18 @@ class LinesField(forms.Field):
 
 
 class GoldenQuestionForm(forms.ModelForm):
-    """A question and the pages that its answer must cite."""
+    """A question, the pages that its answer must cite, and a fact that it must tell."""
 
     paths = LinesField(
         label="Pages",
         required=False,
         help_text="The pages that the answer must cite, all of them: paths or addresses, one a line. "
-        "Without pages, the assistant must refuse to answer.",
+        "Without pages and fact, the assistant must refuse to answer.",
     )
 
     class Meta:
         model = GoldenQuestion
-        fields = ("project", "text", "paths")
+        fields = ("project", "text", "paths", "fact")
 
     def clean_text(self) -> str:
         """Replace blanks by single spaces, as `manage.py golden` does."""
@@ -80,7 +80,7 @@ class GoldenQuestionAdmin(ScopedAdmin):
     addable = changeable = deletable = True
     reads, acts = Role.VIEWER, Role.WRITER
     form = GoldenQuestionForm
-    fields = ("project", "text", "paths", "result", "change", "cited_pages", "ran_at")
+    fields = ("project", "text", "paths", "fact", "result", "change", "cited_pages", "ran_at")
     readonly_fields = ("result", "change", "cited_pages", "ran_at")
     list_display = ("text", "project", "pages", "result", "change", "ran_at")
     list_filter = (ProjectFilter, "passed", "changed")
@@ -91,7 +91,7 @@ class GoldenQuestionAdmin(ScopedAdmin):
     @admin.display(description="Pages")
     def pages(self, question: GoldenQuestion) -> str:
         """The pages that the answer must cite."""
-        return ", ".join(question.paths) or "none: no answer"
+        return ", ".join(question.paths) or ("any" if question.fact else "none: no answer")
 
     @admin.display(description="Result", ordering="passed")
     def result(self, question: GoldenQuestion) -> str:
@@ -103,7 +103,7 @@ class GoldenQuestionAdmin(ScopedAdmin):
     @admin.display(description="Changed", ordering="changed")
     def change(self, question: GoldenQuestion) -> str:
         """How the last result differs from the one before."""
-        return golden_questions.describe_change(question) or "–"
+        return checks.describe_change(question) or "–"
 
     @admin.display(description="Cited")
     def cited_pages(self, question: GoldenQuestion) -> str:
@@ -113,9 +113,9 @@ class GoldenQuestionAdmin(ScopedAdmin):
     def save_model(self, request: HttpRequest, obj: GoldenQuestion, form: Any, change: bool) -> None:
         """Save the question, and clear its results if it changed. Pages may be missing: they may be ingested later."""
         if form.changed_data:
-            golden_questions.reset(obj)
+            checks.reset(obj)
         super().save_model(request, obj, form, change)
-        if missing := golden_questions.find_missing_pages(obj.project, obj.paths):
+        if missing := checks.find_missing_pages(obj.project, obj.paths):
             messages.warning(request, f"Not in the index of {obj.project}: {', '.join(missing)}")
 
     def get_urls(self) -> list[Any]:
@@ -149,16 +149,16 @@ class GoldenQuestionAdmin(ScopedAdmin):
     def _run(self, request: HttpRequest, project: Project, questions: Iterable[GoldenQuestion]) -> None:
         """Run questions, and show which results changed."""
         try:
-            done = golden_questions.run(project, questions)
-        except golden_questions.AnswerFailed as failure:
+            done = checks.run(project, questions)
+        except checks.AnswerFailed as failure:
             messages.error(request, f"{failure}.")
             return
         changed = [question for question in done if question.changed]
         for question in changed[:MAX_CHANGE_MESSAGES]:
             if question.passed:
-                messages.success(request, f"{golden_questions.describe_change(question).capitalize()}: {question}")
+                messages.success(request, f"{checks.describe_change(question).capitalize()}: {question}")
             else:
-                messages.warning(request, f"Newly failing: {question}: {golden_questions.describe_failure(question)}")
+                messages.warning(request, f"Newly failing: {question}: {checks.describe_failure(question)}")
         failing = sum(not question.passed for question in done)
         summary = f"Asked {len(done)} of {project}: {len(done) - failing} pass, {failing} fail, {len(changed)} changed."
         (messages.warning if failing else messages.success)(request, summary)

@@ -6,7 +6,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
-from assistant import golden_questions
+from assistant.golden_questions import checks
 from assistant.models import GoldenQuestion, GroupAction, PinnedAnswer, QuestionGroup
 from assistant.models.question_groups import MAX_QUESTION
 from assistant.question_groups import events
@@ -99,7 +99,7 @@ class Actor:
         text = " ".join(question.split())[:MAX_QUESTION]
         golden, _ = GoldenQuestion.objects.get_or_create(project=self.project, text=text)
         golden.paths = list(dict.fromkeys(self.project.path_of(path) for path in paths))
-        golden_questions.reset(golden)
+        checks.reset(golden)
         golden.save()
         self._record("made it a golden question")
 

@@ -1,4 +1,4 @@
-"""Evaluations: runs of a file of questions, with every answer and its scores."""
+"""Evaluations: runs of the golden questions as readers ask them, with every answer and its scores."""
 
 from typing import ClassVar
 
@@ -14,13 +14,11 @@ class Evaluation(models.Model):
     """One run. `model` is empty where answers were quotes, `judge` where no model judged them.
 
     `questions` is how many were to be asked: more than there are rows if the run was stopped. `right` counts the
-    right ones of the `scored`, about which the file says what is right. `rows` are `assistant.evaluation.scoring.Row`.
+    right ones of the `scored`. `rows` are `assistant.golden_questions.scoring.Row`.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="evaluations")
     created_at = models.DateTimeField("ran at", auto_now_add=True)
-    file = models.CharField(max_length=MAX_NAME)
-    digest = models.CharField(max_length=64, help_text="Of the questions: another one means that the file has changed.")
     model = models.CharField(max_length=MAX_NAME, blank=True)
     judge = models.CharField(max_length=MAX_NAME, blank=True)
     questions = models.PositiveIntegerField()
@@ -34,7 +32,7 @@ class Evaluation(models.Model):
         ordering: ClassVar = ["-pk"]
 
     def __str__(self) -> str:
-        return f"{self.file} on {self.created_at:%Y-%m-%d %H:%M}"
+        return f"{self.created_at:%Y-%m-%d %H:%M}"
 
     @property
     def is_complete(self) -> bool:
@@ -42,8 +40,8 @@ class Evaluation(models.Model):
         return self.asked == self.questions
 
     def find_earlier(self) -> "Evaluation | None":
-        """The last complete run before, of the same file, and like this one with or without a model."""
-        runs = Evaluation.objects.filter(project=self.project_id, file=self.file, asked=models.F("questions"))
+        """The last complete run before, like this one with or without a model."""
+        runs = Evaluation.objects.filter(project=self.project_id, asked=models.F("questions"))
         runs = runs.exclude(model="") if self.model else runs.filter(model="")
         return (runs.filter(pk__lt=self.pk) if self.pk else runs).first()
 

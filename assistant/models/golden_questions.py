@@ -1,5 +1,6 @@
-"""Golden questions: questions with the pages that their answers must cite."""
+"""Golden questions: questions with the pages that their answers must cite, and a fact that these must tell."""
 
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
@@ -15,11 +16,22 @@ def validate_paths(paths: Any) -> None:
 
 
 class GoldenQuestion(models.Model):
-    """A question and the pages that its answer must cite. Without pages, the assistant must refuse to answer."""
+    """A question, the pages that its answer must cite, and a fact that it must tell.
+
+    Without pages and fact, the assistant must refuse to answer. The results are those of `golden_questions.checks`.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="golden_questions")
     text = models.CharField("question", max_length=500)
     paths = models.JSONField("pages", default=list, blank=True, validators=[validate_paths])
+    fact = models.CharField(
+        max_length=1000,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="What the answer must tell, such as: pip install acme. A judge compares the meaning. Without a judge "
+        "the answer must have these words. Only evaluations look at it.",
+    )
     passed = models.BooleanField(null=True, editable=False)
     changed = models.BooleanField(
         default=False, editable=False, help_text="Whether the last run had another result than the run before."
@@ -36,3 +48,12 @@ class GoldenQuestion(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def is_answerable(self) -> bool:
+        """Whether the documentation has an answer. Otherwise the assistant must refuse."""
+        return bool(self.paths or self.fact)
+
+    def is_cited_in(self, cited: Collection[str]) -> bool:
+        """Whether an answer that cites these pages cites all of its own, and at least one."""
+        return bool(cited) and set(self.paths) <= set(cited)

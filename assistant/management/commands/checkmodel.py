@@ -56,7 +56,7 @@ class Command(ServiceCommand):
         failing = asyncio.run(self.check_models(models, model_chain.build_bounds()))
         if failing:
             raise CommandError(f"{failing} of {len(models)} models cannot answer as they should.")
-        self.stdout.write("Ask readers' questions: manage.py evaluate --help")
+        self.stdout.write(f"Ask readers' questions: manage.py golden {domain or 'DOMAIN'} --evaluate")
 
     async def check_models(self, models: Sequence[Model], bounds: Bounds) -> int:
         """Check the models and print the findings. Returns how many have a problem."""

@@ -11,7 +11,7 @@ from django.core.management import call_command
 
 django.setup()
 
-from assistant import golden_questions  # noqa: E402  # Django comes first
+from assistant.golden_questions import checks  # noqa: E402  # Django comes first
 from assistant.question import Question  # noqa: E402
 from search.hits import Filters  # noqa: E402
 from search.models import Section  # noqa: E402
@@ -65,7 +65,7 @@ def ask(set: str, queries: list[Any]) -> dict[str, Any]:
     with _use_weights(set):
         for text, wanted in queries:
             filters = Filters(**wanted or {})
-            outcome = golden_questions.answer_without_model(project, Question(text, filters=filters))
+            outcome = checks.answer_without_model(project, Question(text, filters=filters))
             told.append({
                 "text": outcome.text,
                 "sources": [project.path_of(source.url) for source in outcome.sources],

@@ -102,7 +102,7 @@ QUESTIONS = {
     "How do I give the assistant instructions?": "/dashboard#how-do-i-give-the-assistant-instructions",
     "What happens when the model server is down?": "/models#what-happens-when-the-model-server-is-down",
     "How do I check that answers are still right?": "/how-answers-work#how-do-i-check-that-answers-are-still-right",
-    "How many of my readers' questions are answered rightly?": "/commands#evaluate "
+    "How many of my readers' questions are answered rightly?": "/commands#evaluate-the-answers-that-readers-get "
     "/how-answers-work#how-do-i-check-that-answers-are-still-right",
     "How do I report a vulnerability?": "/security#reporting",
     "Is there a health check?": "/deployment#health-check-and-monitoring",

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from assistant.conversations.threads import NewQuestion, open_conversation
-from assistant.golden_questions import answer_without_model, check, find_missing_pages
-from assistant.golden_questions import run as run_golden
+from assistant.golden_questions.checks import answer_without_model, check, find_missing_pages
+from assistant.golden_questions.checks import run as run_golden
 from assistant.models import GoldenQuestion, Message, Thread
 from assistant.question import Question
 from assistant.question_groups.pins import find_passage

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from assistant.evaluation.scoring import Row
+from assistant.golden_questions.scoring import Row
 
 ZEROS = frozenset({"0", "0 of 0"})  # figures that say nothing
 
@@ -24,7 +24,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The ids of the questions whose result differs. Questions that only one of the runs has do not count."""
+    """The questions whose result differs. Questions that only one of the runs has do not count."""
 
     newly_right: Sequence[str]
     newly_wrong: Sequence[str]
@@ -63,7 +63,7 @@ def summarize(rows: Sequence[Row]) -> dict[str, str]:
 
 def compare(rows: Iterable[Row], earlier: Iterable[Row]) -> Comparison:
     """Compare the results of two runs, question by question."""
-    now, before = {row.id: row for row in rows}, {row.id: row for row in earlier}
+    now, before = {row.question: row for row in rows}, {row.question: row for row in earlier}
     both = [name for name in now if name in before]
     return Comparison(
         newly_right=[name for name in both if now[name].right and before[name].right is False],

@@ -2,18 +2,18 @@
 
 import pytest
 
-from assistant.evaluation.report import compare, count, summarize
-from assistant.evaluation.scoring import Row
+from assistant.golden_questions.report import compare, count, summarize
+from assistant.golden_questions.scoring import Row
 from assistant.models import Evaluation
 from assistant.models.evaluations import MAX_RUNS
 
 
 def row(name: str, right: bool | None = None, **more: object) -> Row:
-    return Row(name, f"What is {name}?", **{"answerable": True, "right": right, **more})
+    return Row(name, **{"answerable": True, "right": right, **more})
 
 
-def store(project, file="real.jsonl", asked=1, **more: object) -> Evaluation:
-    run = Evaluation(project=project, file=file, questions=1, asked=asked, scored=0, right=0, tokens=0, **more)
+def store(project, asked=1, **more: object) -> Evaluation:
+    run = Evaluation(project=project, questions=1, asked=asked, scored=0, right=0, tokens=0, **more)
     run.save_and_trim()
     return run
 
@@ -56,7 +56,7 @@ def test_the_figures_of_rows():
     assert summarize([])["words, median"] == "–"
 
 
-def test_results_are_compared_by_id():
+def test_results_are_compared_by_question():
     before = [row("a", True), row("b", False), row("c", True), row("d", None), row("e", True)]
     now = [row("a", False), row("b", True), row("c", True), row("d", True), row("f", True)]
     comparison = compare(now, before)
@@ -64,11 +64,10 @@ def test_results_are_compared_by_id():
 
 
 @pytest.mark.parametrize("model", ["", "fake-1"])
-def test_the_earlier_run_is_complete_of_the_same_file_and_also_with_or_without_a_model(project, make_project, model):
+def test_the_earlier_run_is_complete_and_also_with_or_without_a_model(project, make_project, model):
     store(project.project, model=model)
     earlier = store(project.project, model=model and "fake-2")
     store(project.project, model="" if model else "fake-1")
-    store(project.project, model=model, file="other.jsonl")
     store(project.project, model=model, asked=0)
     store(make_project().project, model=model)
     run = store(project.project, model=model)
@@ -79,7 +78,7 @@ def test_the_earlier_run_is_complete_of_the_same_file_and_also_with_or_without_a
 def test_only_the_last_runs_of_a_project_are_kept(project, make_project):
     other = store(make_project().project)
     for number in range(MAX_RUNS + 1):
-        store(project.project, f"{number}")
-    kept = list(Evaluation.objects.filter(project=project.project).values_list("file", flat=True))
+        store(project.project, model=f"{number}")
+    kept = list(Evaluation.objects.filter(project=project.project).values_list("model", flat=True))
     assert kept == [str(number) for number in range(MAX_RUNS, 0, -1)]
     assert Evaluation.objects.filter(pk=other.pk).exists()

@@ -6,7 +6,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from assistant.evaluation.scoring import Row
+from assistant.golden_questions.scoring import Row
 from assistant.models import Evaluation
 
 LIST = "/admin/assistant/evaluation/"
@@ -21,13 +21,12 @@ def staff(tenant) -> Client:
 
 
 def row(name: str, right: bool | None, **more: object) -> Row:
-    return Row(name, f"What is {name}?", **{"answerable": True, "right": right, **more})
+    return Row(f"What is {name}?", **{"answerable": True, "right": right, **more})
 
 
 def store(tenant, *rows: Row, questions: int = 0, **more: object) -> Evaluation:
     return Evaluation.objects.create(
         project=tenant.project,
-        file="real.jsonl",
         questions=questions or len(rows),
         asked=len(rows),
         scored=len(rows),
@@ -93,14 +92,14 @@ def test_answers_are_rendered_and_their_html_is_text(project, runs):
 def test_nobody_edits_or_deletes_them(project, runs):
     owner = staff(project)
     assert owner.get(f"{LIST}add/").status_code == 403
-    assert owner.post(f"{LIST}{runs[0].pk}/change/", {"file": "x"}).status_code == 403
+    assert owner.post(f"{LIST}{runs[0].pk}/change/", {"judge": "x"}).status_code == 403
     assert owner.post(f"{LIST}{runs[0].pk}/delete/", {"post": "yes"}).status_code == 403
-    assert Evaluation.objects.get(pk=runs[0].pk).file == "real.jsonl"
+    assert Evaluation.objects.get(pk=runs[0].pk).judge == ""
 
 
 def test_a_stranger_sees_nothing(project, runs, make_project):
     stranger = staff(make_project())
-    assert "real.jsonl" not in stranger.get(LIST).content.decode()
+    assert "2 of 4" not in stranger.get(LIST).content.decode()
     answer = stranger.get(f"{LIST}{runs[1].pk}/change/")
     assert answer.status_code == 302
     assert "What is" not in answer.content.decode()

@@ -17,8 +17,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from assistant import golden_questions
 from assistant.answering.pipeline import ModelChain
+from assistant.golden_questions import checks
 from assistant.models import AssistantSettings, GoldenQuestion, Message
 from assistant.upstream import Model
 from docsite.core.tenants.models import Project
@@ -71,7 +71,7 @@ def test_an_answer_passes_with_every_page_and_a_refusal_without_any(project):
         question, _ = GoldenQuestion.objects.update_or_create(
             project=project.project, text=text, defaults={"paths": list(paths)}
         )
-        golden_questions.run(project.project, [question])
+        checks.run(project.project, [question])
         return bool(question.passed)
 
     assert passes(INSTALL, "/install")
@@ -79,11 +79,14 @@ def test_an_answer_passes_with_every_page_and_a_refusal_without_any(project):
     assert not passes(INSTALL)
     assert passes(NOWHERE)
     assert not passes(NOWHERE, "/install")
+    GoldenQuestion.objects.filter(project=project.project).update(fact="a fact needs an answer from any page")
+    assert passes(INSTALL)
+    assert not passes(NOWHERE)
 
 
 def test_a_run_stores_the_results_and_no_conversation(project, asked):
     before = Message.objects.count()
-    golden_questions.run(project.project, asked)
+    checks.run(project.project, asked)
     row = GoldenQuestion.objects.get(text=INSTALL, project=project.project)
     assert (row.passed, row.changed, row.cited) == (True, False, ["/install"])
     assert row.ran_at
@@ -100,7 +103,7 @@ def test_pages_of_a_site_in_a_folder_are_named_without_it(make_project):
 
 def test_the_owners_threshold_counts(project, asked):
     AssistantSettings.objects.create(project=project.project, threshold=1.0)
-    assert not golden_questions.run(project.project, asked[:1])[0].passed
+    assert not checks.run(project.project, asked[:1])[0].passed
 
 
 def test_an_answer_that_fails_is_no_result(project, asked, monkeypatch):
@@ -136,7 +139,7 @@ def test_only_what_passed_before_passes_again(project, docs):
         assert f"{INSTALL} ({told})\n" in run(project.domain)[0]
         rename(docs, *(("setup", "install") if name == "install" else ("install", "setup")))
     late.refresh_from_db()
-    golden_questions.reset(late)
+    checks.reset(late)
     assert not late.passed_before
 
 
@@ -160,21 +163,26 @@ def test_questions_are_added_changed_and_removed(project):
     assert "1 changed\n" in run(domain, "--add", INSTALL, "/install")[0]
     row.refresh_from_db()
     assert (row.paths, row.passed, row.cited, row.ran_at) == (["/install"], None, [], None)
+    assert "1 changed\n" in run(domain, "--add", INSTALL, "/install", "--fact", " pip install acme ")[0]
+    row.refresh_from_db()
+    assert (row.paths, row.fact) == (["/install"], "pip install acme")
     assert run(domain, "--remove", INSTALL)[0] == f"Removed. See the others: manage.py golden {domain} --list\n"
     assert run(domain, "--remove", INSTALL)[2].endswith(f"has no such question. See: manage.py golden {domain} --list")
     assert "at most 500" in run(domain, "--add", "x" * 501)[2]
 
 
 def test_the_listed_questions_can_be_loaded_again(project, make_project, asked, tmp_path):
+    GoldenQuestion.objects.create(project=project.project, text=LABELS, fact="thermal printer")
     listed = run(project.domain, "--list")[0]
     assert [json.loads(line) for line in listed.splitlines()] == [
         {"question": INSTALL, "pages": ["/install"]},
         {"question": NOWHERE, "pages": []},
+        {"question": LABELS, "pages": [], "fact": "thermal printer"},
     ]
     (tmp_path / "set.jsonl").write_text(listed + "\n")
     other = make_project().domain
-    assert "2 added\n" in run(other, "--load", str(tmp_path / "set.jsonl"))[0]
-    assert "2 as before\n" in run(other, "--load", str(tmp_path / "set.jsonl"))[0]
+    assert "3 added\n" in run(other, "--load", str(tmp_path / "set.jsonl"))[0]
+    assert "3 as before\n" in run(other, "--load", str(tmp_path / "set.jsonl"))[0]
     assert run(other, "--list")[0] == listed
 
 
@@ -188,7 +196,9 @@ def test_the_listed_questions_can_be_loaded_again(project, make_project, asked, 
         ('{"question": "a\\u0000b", "pages": []}', "question: contains a NUL character"),
         ('{"question": "%s", "pages": []}' % ("x" * 501), "question: Ensure this value has at most 500"),
         ('{"question": "Why?"}', "pages: is missing"),
-        ('{"question": "Why?", "page": "/a"}', "page: is neither question nor pages"),
+        ('{"question": "Why?", "page": "/a"}', "page: is neither question nor pages nor fact"),
+        ('{"question": "Why?", "fact": 1}', "fact: must be text"),
+        ('{"question": "Why?", "fact": "%s"}' % ("x" * 1001), "fact: Ensure this value has at most 1000"),
         ('{"question": "Why?", "pages": "/a"}', "pages: must be a list"),
         ('{"question": "Why?", "pages": [""]}', "pages: must be a list"),
         ('{"question": "Is it  first?", "pages": []}', "question: is in the file already"),
@@ -333,7 +343,7 @@ def test_a_check_that_breaks_breaks_no_ingest(project, docs, caplog):
 def test_others_write_while_a_golden_question_is_answered(project, docs, upstream, monkeypatch):
     # Without a model an answer is too quick to tell, so a model server gives it here that waits for the write.
     model = Model(f"{upstream.url}/v1", "fake-1")
-    monkeypatch.setattr(golden_questions, "ModelChain", lambda: ModelChain([model]))
+    monkeypatch.setattr(checks, "ModelChain", lambda: ModelChain([model]))
     held = "fake:held@fake-1"  # only this test asks with it; others ask INSTALL, too
     GoldenQuestion.objects.create(project=project.project, text=f"{INSTALL} {held}", paths=["/install"])
     (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
@@ -347,7 +357,7 @@ def test_others_write_while_a_golden_question_is_answered(project, docs, upstrea
 
 
 def test_a_check_ends_in_time(project, docs, asked, monkeypatch):
-    monkeypatch.setattr(golden_questions, "MAX_SECONDS", 0.05)
+    monkeypatch.setattr(checks, "MAX_SECONDS", 0.05)
     rank = selection.rank
     monkeypatch.setattr(selection, "rank", lambda *a, **k: time.sleep(0.1) or rank(*a, **k))
     (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
@@ -357,7 +367,7 @@ def test_a_check_ends_in_time(project, docs, asked, monkeypatch):
 
 def test_without_golden_questions_a_check_is_one_query(project):
     with CaptureQueriesContext(connection) as queries:
-        assert golden_questions.check(project.project, nullcontext) == []
+        assert checks.check(project.project, nullcontext) == []
     assert len(queries) == 1
 
 
@@ -405,7 +415,7 @@ def test_the_admin_lists_runs_and_shows_what_changed(project, docs, asked):
 def test_pages_are_edited_one_a_line(project, asked):
     owner = staff(project)
     page = f"{LIST}{asked[0].pk}/change/"
-    golden_questions.run(project.project, asked)
+    checks.run(project.project, asked)
     form = {"project": project.project.pk, "text": INSTALL, "paths": "/install"}
     owner.post(page, form)
     asked[0].refresh_from_db()

@@ -1,10 +1,9 @@
-"""Asks the questions of an evaluation, a few at a time, as readers would ask them."""
+"""Asks golden questions as readers would ask them now, a few at a time, and scores the answers."""
 
 import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 
 from django.conf import settings
 
@@ -14,12 +13,14 @@ from assistant.answering.pipeline import ModelChain
 from assistant.answering.record import Outcome
 from assistant.conversations.reservations import charge
 from assistant.conversations.threads import UnstoredConversation
-from assistant.evaluation import judge
-from assistant.evaluation.questions import EvaluationQuestion
-from assistant.evaluation.scoring import Row, add_verdict, score
-from assistant.models import AssistantSettings
+from assistant.golden_questions import judge
+from assistant.golden_questions.checks import find_groups
+from assistant.golden_questions.scoring import Row, score
+from assistant.models import AssistantSettings, GoldenQuestion
 from assistant.passage_search import PassageSearch
+from assistant.question import AnswerSettings, Question
 from assistant.upstream import Model, formats
+from docsite.core.access.readers import Groups, read_as
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
 
@@ -39,7 +40,7 @@ def estimate_tokens(count: int) -> int:
 
 async def ask_all(
     project: Project,
-    questions: Sequence[EvaluationQuestion],
+    questions: Sequence[GoldenQuestion],
     *,
     use_model: bool,
     judge_model: Model | None,
@@ -65,29 +66,31 @@ async def ask_all(
         await formats.close()
 
 
-async def _ask(project: Project, question: EvaluationQuestion, use_model: bool, judge_model: Model | None) -> Row:
-    owner_settings, chain = await in_db(_load_settings)(project, use_model)
-    asked = replace(question.ask.question(project), settings=owner_settings.to_answer_settings())
+async def _ask(project: Project, question: GoldenQuestion, use_model: bool, judge_model: Model | None) -> Row:
+    answer_settings, chain, groups = await in_db(_load_settings)(project, question, use_model)
+    asked = Question(question.text, settings=answer_settings)
     outcome, search, conversation = Outcome(), PassageSearch(project), UnstoredConversation(project)
     began = time.monotonic()
-    async with aclosing(pipeline.answer(asked, conversation, search, chain, outcome)) as events:
-        async for _ in events:
-            pass
+    with read_as(groups):
+        async with aclosing(pipeline.answer(asked, conversation, search, chain, outcome)) as events:
+            async for _ in events:
+                pass
+    seconds = time.monotonic() - began
     if conversation.budget.refusal:
         raise TokensUsedUp(conversation.budget.refusal)
-    row = score(question, project, outcome, time.monotonic() - began)
-    if judge_model is None or row.refused or row.failed:
-        return row
-    verdict = await judge.judge(judge_model, model_chain.build_bounds(), question, outcome)
-    await in_db(charge)(project, verdict.charge)
-    return add_verdict(row, verdict.verdict, verdict.reason, verdict.charge.tokens)
+    verdict = None
+    if judge_model and outcome.state == "done" and outcome.sources:
+        verdict = await judge.judge(judge_model, model_chain.build_bounds(), question, outcome)
+        await in_db(charge)(project, verdict.charge)
+    return score(question, project, outcome, seconds, verdict)
 
 
-def _load_settings(project: Project, use_model: bool) -> tuple[AssistantSettings, ModelChain]:
-    owner_settings = AssistantSettings.for_project(project)
-    if not use_model:
-        return owner_settings, ModelChain()
-    chain = model_chain.choose_models(project, owner_settings)
-    if not chain.models:
-        raise TokensUsedUp(chain.reason)
-    return owner_settings, chain
+def _load_settings(
+    project: Project, question: GoldenQuestion, use_model: bool
+) -> tuple[AnswerSettings, ModelChain, Groups]:
+    owner_settings, chain = AssistantSettings.for_project(project), ModelChain()
+    if use_model:
+        chain = model_chain.choose_models(project, owner_settings)
+        if not chain.models:
+            raise TokensUsedUp(chain.reason)
+    return owner_settings.to_answer_settings(), chain, find_groups(project, question.paths)

@@ -2,7 +2,8 @@
 
 They are answered without a model, which costs nothing, takes milliseconds, and
 gives the same answer each time. A change in a result comes from the
-documentation or from the search.
+documentation or from the search. Facts are not compared: a model may tell one
+that a quote leaves out.
 """
 
 import time
@@ -90,13 +91,13 @@ def try_questions(project: Project, questions: Sequence[GoldenQuestion]) -> list
 def _update_result(project: Project, question: GoldenQuestion) -> None:
     """Set the pages that the answer cites, and whether the question passes."""
     answer_settings = AssistantSettings.for_project(project).to_answer_settings()
-    with read_as(_find_groups(project, question.paths)):
+    with read_as(find_groups(project, question.paths)):
         outcome = answer_without_model(project, Question(question.text, settings=answer_settings))
     question.cited = [project.path_of(source.url) for source in outcome.sources]
-    question.passed = set(question.paths) <= set(question.cited) if question.paths else not question.cited
+    question.passed = question.is_cited_in(question.cited) if question.is_answerable else not question.cited
 
 
-def _find_groups(project: Project, paths: Sequence[str]) -> Groups:
+def find_groups(project: Project, paths: Sequence[str]) -> Groups:
     """The groups of the readers whom a question is for: those of the pages that its answer must cite."""
     columns = Document.indexed.filter(project=project, path__in=paths).values_list("groups", flat=True)
     return frozenset(group for column in columns for group in decode_groups(column))
@@ -121,7 +122,8 @@ def answer_without_model(project: Project, question: Question) -> Outcome:
 
 def describe_failure(question: GoldenQuestion) -> str:
     """Describe the pages that a failing question should cite, and those that it cites."""
-    return f"expected {', '.join(question.paths) or 'no answer'}, cited {', '.join(question.cited) or 'nothing'}"
+    expected = ", ".join(question.paths) or ("an answer" if question.fact else "no answer")
+    return f"expected {expected}, cited {', '.join(question.cited) or 'nothing'}"
 
 
 def describe_change(question: GoldenQuestion) -> str:
