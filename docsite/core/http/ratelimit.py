@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest
-from django_ratelimit.core import _split_rate, get_usage
+from django_ratelimit.core import get_usage
 
 from docsite.core import availability, context
 from docsite.core.http import limit_use
@@ -19,17 +18,16 @@ from docsite.core.http.errors import TooMany, Unavailable, is_store_failure
 logger = logging.getLogger(__name__)
 
 SLOWED_SHARE = 0.2  # of a limit; requests in it wait
-
-_ANY_REQUEST = HttpRequest()  # get_usage needs one; our keys and rates do not depend on it
-
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 all_limits: dict[str, "Limit"] = {}  # by name
 
 
 @functools.cache
 def _parse_rate(rate: str) -> tuple[int, int]:
-    count, seconds = _split_rate(rate)
-    return count, seconds
+    """Requests and seconds of a rate such as "100/h" or "5/10m", whose form the setting has checked."""
+    count, _, window = rate.partition("/")
+    return int(count), int(window[:-1] or 1) * _SECONDS[window[-1]]
 
 
 @dataclass(frozen=True)
@@ -124,8 +122,8 @@ def _may_ask_store(limit: Limit) -> bool:
 def _usage(limit: Limit, key: str, *, increment: bool) -> dict[str, Any] | None:
     """The count of a key as django-ratelimit returns it; None when the store is down."""
     try:
-        usage: dict[str, Any] = get_usage(
-            _ANY_REQUEST, group=limit.name, key=lambda *_: key, rate=limit.window(), increment=increment
+        usage: dict[str, Any] = get_usage(  # it hands the request to these two functions, which need none
+            None, group=limit.name, key=lambda *_: key, rate=lambda *_: limit.window(), increment=increment
         )
     except Exception as failure:  # each store has its own connection errors
         if not is_store_failure(failure):

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import re
+import secrets
 import time
 
 import httpx
@@ -205,6 +206,21 @@ def count_queries(use):
     with CaptureQueriesContext(connection) as asked:
         result = use()
     return result, len(asked)
+
+
+@pytest.mark.parametrize(
+    ("rate", "window"),
+    [("7/s", (7, 1)), ("600/m", (600, 60)), ("5/10m", (5, 600)), ("100/h", (100, 3600)), ("3/2d", (3, 172_800))],
+)
+def test_a_rate_is_a_number_of_requests_and_a_number_of_seconds(settings, rate, window):
+    limit = Limit("of a rate", "limit_search_org")
+    settings.ENV = settings.ENV.model_copy(update={limit.rate: rate})
+    key = secrets.token_hex(6)
+    del ratelimit.all_limits[limit.name]
+    assert limit.window() == window
+    (usage,) = ratelimit.spend((limit, key))
+    assert usage.remaining == window[0] - 1
+    assert usage.reset <= window[1]
 
 
 @pytest.mark.parametrize("can_do_without", [False, True])
