@@ -102,7 +102,8 @@ def summarize(project: Project, start: datetime, end: datetime, step: Step) -> A
 
 def count_outcomes(project: Project, start: datetime, end: datetime) -> Counter[str]:
     """Count the questions of a half-open range by outcome."""
-    return Counter(dict(_answers(project, start, end).order_by().values_list("outcome").annotate(Count("*"))))
+    answers = _answers(project, start, end).order_by()
+    return Counter(dict(answers.values_list("outcome").annotate(questions=Count("*"))))
 
 
 def find_first_time(project: Project) -> datetime | None:
