@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from search.text.vocabulary import Vocabulary
+from search.text.vocabulary import IndexVocabulary
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,7 @@ class StagedIndex:
     project_id: int
     build: str
     replaced: Sequence[int]
-    vocabulary: Vocabulary
+    vocabulary: IndexVocabulary
     segments: bytes
 
 

@@ -9,10 +9,12 @@ from django.db.models import Q
 from assistant.models.settings import MAX_STARTERS
 from assistant.passage_search import find
 from assistant.question import Question
+from docsite.core.access.readers import Groups
 from docsite.core.postgresql import primary
 from docsite.core.tenants.models import Project
 from search.models import Document, Generation, Section, is_visible
 from search.retrieval.answerability import MIN_CHANCE
+from search.retrieval.index_state import find_reader_groups
 
 MAX_HEADINGS = 200  # that are looked at
 MAX_TRIALS = 8  # questions that are searched for
@@ -45,12 +47,12 @@ _NAME = re.compile(r"[A-Za-z][a-z]*")
 def propose(project: Project) -> list[str]:
     """Up to three questions that the pages answer, each of another page; often fewer, and none without pages."""
     generation = Generation.objects.filter(project=project).values_list("number", flat=True).first()
-    return list(_propose(project, generation)) if generation else []
+    return list(_propose(project, generation, find_reader_groups(project))) if generation else []
 
 
 @lru_cache(maxsize=256)
-def _propose(project: Project, generation: int) -> tuple[str, ...]:
-    """The questions for one state of the index. Each is searched for, which takes some time."""
+def _propose(project: Project, generation: int, groups: Groups) -> tuple[str, ...]:
+    """The questions for one state of the index and its present reader. Each is searched for, which takes some time."""
     chosen: dict[int, str] = {}
     candidates = [*_find_questions(project), *_find_actions(project)]
     for page, text in candidates[:MAX_TRIALS]:

@@ -8,6 +8,7 @@ from docsite.core.tenants.models import Project
 from docsite.core.workspace.health.sections import Fact, add_section
 from search.indexing.build import ANALYSER_VERSION
 from search.models import Document, Generation, Index, Source, VectorIndex
+from search.retrieval import index_state
 from search.stored_sources import queue
 
 MAX_SOURCES = 20
@@ -38,6 +39,11 @@ def list_index(project: Project) -> list[Fact]:
         is_current = vectors.generation == generation.number
         note = "complete" if is_current else "being made for the newest pages"
         facts.append(Fact("Sentence vectors", vectors.model, note, state="good" if is_current else ""))
+    sets, refused = index_state.count_group_sets(project)
+    if sets:
+        note = f"{refused:,} searches by readers of other sets took longer" if refused else "kept ready in this process"
+        value = f"{sets} of {index_state.MAX_GROUP_SETS}"
+        facts.append(Fact("Sets of readers' groups", value, note, state="bad" if refused else ""))
     return facts
 
 

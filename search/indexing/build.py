@@ -18,7 +18,7 @@ from search.postings.storage import SegmentList
 from search.signals import IndexEffect, IndexWarning, index_compared, index_staged
 from search.staged_index import StagedIndex, search_in
 from search.text import analysis, sections
-from search.text.vocabulary import Vocabulary
+from search.text.vocabulary import IndexVocabulary
 from search.vectors.texts import compute_digest
 
 FORMAT = 9  # raise it when sections are cut or stored differently: every page is then indexed again
@@ -31,7 +31,7 @@ class Replacement:
     """The pages that a swap replaces, by id, with the vocabulary and the segments of the new index."""
 
     pages: list[int]
-    vocabulary: Vocabulary
+    vocabulary: IndexVocabulary
     segments: SegmentList
 
 
@@ -44,7 +44,7 @@ class IndexBuild:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.name = secrets.token_hex(7)
-        self.staged_words = Vocabulary()
+        self.staged_words = IndexVocabulary()
         self.staged_segments: list[Segment] = []
         with transaction.atomic():
             index, _ = Index.objects.update_or_create(project=project, defaults={"builder": self.name})
@@ -80,9 +80,10 @@ class IndexBuild:
             )
         for at in range(0, len(rows), SECTIONS_PER_STEP):
             # Analysed outside of any transaction, so that others can write meanwhile.
-            analysed = [entries.analyse(row.document, row) for row in rows[at : at + SECTIONS_PER_STEP]]
-            self.staged_segments.append(Segment.build(entry for entry, _ in analysed))
-            self.staged_words.add(words for _, words in analysed)
+            analysed = [(row, *entries.analyse(row.document, row)) for row in rows[at : at + SECTIONS_PER_STEP]]
+            self.staged_segments.append(Segment.build(entry for _, entry, _ in analysed))
+            for row, _, words in analysed:
+                self.staged_words.add(row.document.groups, [words])
         return len(rows)
 
     def prepare(self, replaced: set[str]) -> Replacement:
@@ -97,12 +98,12 @@ class IndexBuild:
         segments = storage.extend(self.project, self.staged_segments, stale, generation + 1, self.claim)
         return Replacement(pages, vocabulary, segments)
 
-    def _vocabulary_without(self, pages: list[int]) -> Vocabulary:
+    def _vocabulary_without(self, pages: list[int]) -> IndexVocabulary:
         """The words of the present index and the staged pages, without those of the pages that leave."""
-        vocabulary = Vocabulary.decode(bytes(Index.objects.get(project=self.project).vocabulary))
+        vocabulary = IndexVocabulary.decode(bytes(Index.objects.get(project=self.project).vocabulary))
         for ids in batches(pages):
-            rows = Section.objects.filter(document__in=ids).select_related("document")
-            vocabulary.add((entries.analyse(row.document, row)[1] for row in rows), -1)
+            for row in Section.objects.filter(document__in=ids).select_related("document"):
+                vocabulary.add(row.document.groups, [entries.analyse(row.document, row)[1]], -1)
         vocabulary.merge(self.staged_words)
         return vocabulary
 

@@ -5,6 +5,7 @@ term in the fields of a section.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -23,6 +24,7 @@ _TERM_BYTES = 500  # of the postings of a term, without their sections
 _POSTING_BYTES = 16  # of each section in them
 MAX_CANDIDATES = 2_000  # that an index keeps
 _CANDIDATE_BYTES = 900
+_PLACE_BYTES = 9  # of `_norms` and `_is_live`
 
 
 def weigh_fields(weights: Mapping[str, float]) -> Array:
@@ -86,9 +88,13 @@ class SearchIndex:
         self.heading_sizes = self._join("heading_sizes", np.uint16)
         self.positions = self._join("positions", np.uint32)
         self.boosts = self._join("boosts", np.float64)
+        self._select(~np.isin(self.ids, np.array(gone, np.int64)) if gone else None)
+
+    def _select(self, is_live: Array | None) -> None:
+        """Find, and count, the sections at some places only; None: all of them."""
         lengths = self._join("lengths", np.uint32).astype(np.float64)
-        self._is_live = ~np.isin(self.ids, np.array(gone, np.int64)) if gone else None
-        live = lengths if self._is_live is None else lengths[self._is_live]
+        live = lengths if is_live is None else lengths[is_live]
+        self._is_live = is_live
         self.sections = len(live)
         self._norms = SATURATION * ((1 - LENGTH) + LENGTH * lengths / ((live.sum() / (len(live) or 1)) or 1.0))
         # What searches read lately, most of which the next ones read again.
@@ -101,10 +107,25 @@ class SearchIndex:
         """The index of some sections, in memory."""
         return cls({"": Segment.build(entries)})
 
-    @cached_property
+    def restrict(self, facets: Iterable[str]) -> "SearchIndex":
+        """The index of the sections with one of some facets. Its counts and lengths are theirs; columns are shared."""
+        part = copy(self)
+        part._select(self._mark_having(facets))
+        return part
+
+    @property
     def nbytes(self) -> int:
         """The size of its segments, with the most that it keeps of what searches read."""
-        return self._segment_bytes + self._max_posting_bytes + _CANDIDATE_BYTES * min(self.sections, MAX_CANDIDATES)
+        return self._segment_bytes + self._max_kept_bytes
+
+    @property
+    def part_nbytes(self) -> int:
+        """The same for an index from `restrict`, whose segments are those of another one."""
+        return _PLACE_BYTES * len(self.ids) + self._max_kept_bytes
+
+    @property
+    def _max_kept_bytes(self) -> int:
+        return self._max_posting_bytes + _CANDIDATE_BYTES * min(self.sections, MAX_CANDIDATES)
 
     @cached_property
     def _segment_bytes(self) -> int:
@@ -207,7 +228,7 @@ class SearchIndex:
         wanted = np.array([place], np.uint32)
         return any(len(one.docs) and one.locate(wanted)[1][0] for one in self._find(map(hash_term, terms)))
 
-    def _mark_having(self, facets: Sequence[str]) -> Array:
+    def _mark_having(self, facets: Iterable[str]) -> Array:
         """For each section, whether it has one of some facet terms."""
         having = np.zeros(len(self.ids), bool)
         for postings in self._find(map(hash_facet, facets)):

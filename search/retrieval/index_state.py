@@ -1,10 +1,18 @@
-"""What every search needs from an index, cached in the process until the index changes."""
+"""What every search needs from an index, cached in the process until the index changes.
 
+Where pages are protected, readers have states of their own: one for those who see public pages only, and one for each
+set of groups that searches. All that a search counts comes from the pages that the reader sees, so scores, completions
+and corrections do not depend on any other page.
+"""
+
+import logging
 import re
 import threading
+import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -19,17 +27,21 @@ from search.models import Document, Index
 from search.postings.search_index import SearchIndex
 from search.postings.storage import SegmentList, decode_current, load_index
 from search.staged_index import StagedIndex, staged_index
-from search.text.vocabulary import Vocabulary
+from search.text.terms import group_facets
+from search.text.vocabulary import IndexVocabulary, Vocabulary
 
 MAX_BYTES = 256 * 1024 * 1024  # of all indexes in memory or mapped, or one index that is larger
 MAX_STATE_BYTES = 256 * 1024 * 1024  # of all states, which are mostly words, or one state that is larger
-MAX_READER_BYTES = 16 * 1024 * 1024  # of the states of readers, which share their words with the former
+MAX_GROUP_SETS = 8  # of readers of a project, whose states are in memory
+SET_IDLE_SECONDS = 600.0  # without a search, after which a set gives its place to another one
 _STATE_BYTES = 4_000  # without the words
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class IndexState:
-    """A project's index at one generation.
+    """A project's index at one generation, as some readers see it.
 
     `languages` are two-letter codes, or English where no page names one. `site_language` is that of the front page,
     else the commonest. `indexed_at` is None before the first ingest, and for a staged index.
@@ -43,104 +55,189 @@ class IndexState:
     segments: SegmentList
     indexed_at: datetime | None
     page_count: int
-    groups: Groups = PUBLIC  # every group that a page names
+    index: SearchIndex | None = None  # of the sections that the readers see; None: of all sections
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory that it takes."""
+        return _STATE_BYTES + self.vocabulary.nbytes + (self.index.part_nbytes if self.index else 0)
 
 
-_states: SizedCache[int, IndexState] = SizedCache()
-_reader_states: SizedCache[tuple[int, Groups], IndexState] = SizedCache()  # of projects with protected pages
-_staged_states: WeakKeyDictionary[StagedIndex, IndexState] = WeakKeyDictionary()
+@dataclass(eq=False)
+class ReaderStates:
+    """The states of one generation of an index by the groups of readers, and what they are made of.
+
+    Those who see every page have the key None; so has everybody where no page is protected.
+    `columns` holds the `Document.groups` of protected pages, with their names.
+    """
+
+    generation: int
+    indexed_at: datetime | None
+    words: IndexVocabulary
+    segments: SegmentList
+    columns: dict[str, Groups]
+    by_groups: dict[Groups | None, IndexState] = field(default_factory=dict)
+    used_at: dict[Groups | None, float] = field(default_factory=dict)  # as time.monotonic()
+    refused: int = 0  # searches by readers whose set of groups had no place
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Every group that a page names."""
+        return PUBLIC.union(*self.columns.values())
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory that they take."""
+        return sum(map(len, self.words.stored.values())) + sum(state.nbytes for state in self.by_groups.values())
+
+    def make_room(self, groups: Groups | None) -> bool:
+        """Whether a state has a place. A set of groups that has not searched for long gives its own away."""
+        sets = {one: self.used_at[one] for one in self.by_groups if one}
+        if not groups or len(sets) < MAX_GROUP_SETS:
+            return True
+        oldest = min(sets, key=sets.__getitem__)
+        if time.monotonic() - sets[oldest] < SET_IDLE_SECONDS:
+            return False
+        del self.by_groups[oldest], self.used_at[oldest]
+        return True
+
+
+_states: SizedCache[int, ReaderStates] = SizedCache()
+_staged_states: WeakKeyDictionary[StagedIndex, ReaderStates] = WeakKeyDictionary()
 _indexes: SizedCache[int, tuple[SegmentList, SearchIndex]] = SizedCache()
 _staged_indexes: WeakKeyDictionary[StagedIndex, SearchIndex] = WeakKeyDictionary()
-_load_lock = threading.Lock()
+_load_lock = threading.RLock()  # what makes a state loads an index
 primary.forget_with(_states.clear)
-primary.forget_with(_reader_states.clear)
 
 
 def get_state(project: Project) -> IndexState:
     """The state of the index in the current snapshot of the database; within a preview, of the staged index.
 
-    Its facts about pages are those of the pages that the present reader sees. The vocabulary is that of all pages.
+    It knows only the pages that the present reader sees. While `MAX_GROUP_SETS` other sets of groups search, it is made
+    for this call.
     """
-    state, groups = _get_whole_state(project), reader_groups()
-    if groups is None or not state.groups:
-        return state
-    key = (project.pk, groups & state.groups)
-    known = _reader_states.get(key)
-    if not known or known.generation != state.generation or staged_index():
-        known = replace(state, **_describe_pages(Document.objects.filter(project=project)))
-        if not staged_index():
-            _reader_states.put(key, known, _STATE_BYTES, MAX_READER_BYTES)
-    return known
+    states, groups = _get_states(project), reader_groups()
+    groups = groups & states.groups if groups is not None and states.columns else None
+    state = states.by_groups.get(groups)
+    if state is None:
+        with _load_lock:  # one thread makes it, the others wait
+            state = states.by_groups.get(groups)
+            if state is None and states.make_room(groups):
+                states.used_at[groups] = time.monotonic()
+                state = states.by_groups[groups] = _build_state(project, states, groups)
+                if _states.get(project.pk) is states:
+                    _states.put(project.pk, states, states.nbytes, MAX_STATE_BYTES)
+        if state is None:
+            _report_refusal(project, states)
+            return _build_state(project, states, groups)
+    if groups:
+        states.used_at[groups] = time.monotonic()
+    return state
+
+
+def get_scope(project: Project) -> tuple[int, Groups]:
+    """The generation of the index, and the groups of the present reader that its pages name."""
+    states, groups = _get_states(project), reader_groups()
+    return states.generation, states.groups if groups is None else states.groups & groups
 
 
 def find_reader_groups(project: Project) -> Groups:
     """The groups of the present reader that pages of the project name."""
-    groups = reader_groups()
-    if groups == PUBLIC:
-        return PUBLIC
-    named = _get_whole_state(project).groups
-    return named if groups is None else named & groups
+    return PUBLIC if reader_groups() == PUBLIC else get_scope(project)[1]
 
 
-def _get_whole_state(project: Project) -> IndexState:
+def count_group_sets(project: Project) -> tuple[int, int]:
+    """The sets of groups that have a state in this process, and the searches of others since the index changed."""
+    states = _states.get(project.pk)
+    return (sum(map(bool, [*states.by_groups])), states.refused) if states else (0, 0)
+
+
+def _report_refusal(project: Project, states: ReaderStates) -> None:
+    states.refused += 1
+    if states.refused == 1:
+        logger.warning(
+            "More than %s sets of readers' groups search %s within %.0f minutes. Each search of a further set takes "
+            "longer, since what it needs is not kept in memory.",
+            MAX_GROUP_SETS,
+            project.domain,
+            SET_IDLE_SECONDS / 60,
+        )
+
+
+def _get_states(project: Project) -> ReaderStates:
     if staged := staged_index():
         if staged not in _staged_states:
-            _staged_states[staged] = _load_state(
-                project, 0, None, staged.vocabulary, SegmentList.decode(staged.segments)
-            )
+            segments = SegmentList.decode(staged.segments)
+            _staged_states[staged] = ReaderStates(0, None, staged.vocabulary, segments, _load_columns(project))
         return _staged_states[staged]
     with connection.cursor() as cursor:  # every search runs this, and the ORM would take five times as long
         cursor.execute("SELECT number FROM search_generation WHERE project_id = %s", [project.pk])
         row = cursor.fetchone()
     generation = int(row[0]) if row else 0
-    state = _states.get(project.pk)
-    if not state or state.generation != generation:
+    states = _states.get(project.pk)
+    if not states or states.generation != generation:
         with _load_lock:  # one thread loads it, the others wait
-            state = _states.get(project.pk)
-            if not state or state.generation != generation:
-                state = _load_visible_state(project)
-                _states.put(project.pk, state, _STATE_BYTES + state.vocabulary.nbytes, MAX_STATE_BYTES)
-    return state
+            states = _states.get(project.pk)
+            if not states or states.generation != generation:
+                states = _load_states(project)
+                _states.put(project.pk, states, states.nbytes, MAX_STATE_BYTES)
+    return states
 
 
 def get_index(project: Project, state: IndexState) -> SearchIndex:
     """The postings of a state. Call it in the database snapshot in which the state was read."""
+    return state.index or _get_whole_index(project, state.segments)
+
+
+def _get_whole_index(project: Project, segments: SegmentList) -> SearchIndex:
     known = _indexes.get(project.pk)
     if staged := staged_index():
         if staged not in _staged_indexes:
-            _staged_indexes[staged] = load_index(project, state.segments, known[1].by_name if known else {})
+            _staged_indexes[staged] = load_index(project, segments, known[1].by_name if known else {})
         return _staged_indexes[staged]
-    if known and known[0] == state.segments:
+    if known and known[0] == segments:
         return known[1]
     with _load_lock:  # one thread loads it, the others wait
         known = _indexes.get(project.pk)
-        if not known or known[0] != state.segments:
-            known = state.segments, load_index(project, state.segments, known[1].by_name if known else {})
+        if not known or known[0] != segments:
+            known = segments, load_index(project, segments, known[1].by_name if known else {})
             _indexes.put(project.pk, known, known[1].nbytes, MAX_BYTES)
     return known[1]
 
 
-def _load_visible_state(project: Project) -> IndexState:
-    """The state that one statement reads, so that its parts are of one generation."""
+def _load_states(project: Project) -> ReaderStates:
+    """What one statement reads, so that it is of one generation."""
     columns = ("vocabulary", "segments", "project__generation__number", "project__generation__indexed_at")
     row = Index.objects.filter(pk=project.pk).values_list(*columns).first()
     vocabulary, segments, generation, indexed_at = row or (None, None, None, None)
-    words = Vocabulary.decode(bytes(vocabulary or b""))
-    return _load_state(project, generation or 0, indexed_at, words, decode_current(segments, generation))
+    words = IndexVocabulary.decode(bytes(vocabulary or b""))
+    segments = decode_current(segments, generation)
+    return ReaderStates(generation or 0, indexed_at, words, segments, _load_columns(project))
 
 
-def _load_state(
-    project: Project,
-    generation: int,
-    indexed_at: datetime | None,
-    vocabulary: Vocabulary,
-    segments: SegmentList,
-) -> IndexState:
-    documents = Document.indexed.filter(project=project)
-    columns = documents.exclude(groups="").values_list("groups", flat=True).distinct()
-    groups = frozenset(group for column in columns for group in decode_groups(column))
-    facts = _describe_pages(documents)
-    return IndexState(generation, vocabulary, segments=segments, indexed_at=indexed_at, groups=groups, **facts)
+def _load_columns(project: Project) -> dict[str, Groups]:
+    protected = Document.indexed.filter(project=project).exclude(groups="")
+    return {
+        column: frozenset(decode_groups(column)) for column in protected.values_list("groups", flat=True).distinct()
+    }
+
+
+def _build_state(project: Project, states: ReaderStates, groups: Groups | None) -> IndexState:
+    """The state for the present reader, whose groups these are."""
+    words, columns = states.words, states.columns
+    if groups is None:
+        vocabulary, index = words.select(words.columns | {""}), None
+    else:
+        seen = [column for column, names in columns.items() if not names.isdisjoint(groups)]
+        # An older release, which does not tell the words of protected pages from others, may have indexed some.
+        vocabulary = words.select(["", *seen]) if words.columns.issuperset(columns) else Vocabulary()
+        facets = [*group_facets(()), *group_facets(sorted(groups))]
+        index = _get_whole_index(project, states.segments).restrict(facets)
+    documents = Document.indexed if groups is None else Document.objects
+    facts = _describe_pages(documents.filter(project=project))
+    return IndexState(
+        states.generation, vocabulary, segments=states.segments, indexed_at=states.indexed_at, index=index, **facts
+    )
 
 
 def _describe_pages(documents: "QuerySet[Document]") -> dict[str, Any]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import islice
 from urllib.parse import unquote
 
-from docsite.core.access.readers import Groups, reader_groups
+from docsite.core.access.readers import Groups
 from docsite.core.paths import normalize
 from docsite.core.postgresql import primary
 from docsite.core.sized_cache import SizedCache
@@ -74,8 +74,7 @@ def _find_scope(project: Project) -> Scope | None:
     """What decides where links lead. None in a preview of an index, for which nothing is kept."""
     if staged_index():
         return None
-    state, groups = index_state.get_state(project), reader_groups()
-    return project.pk, project.docs_url, state.generation, state.groups if groups is None else groups & state.groups
+    return project.pk, project.docs_url, *index_state.get_scope(project)
 
 
 def _list_paths(project: Project, hits: Sequence[Hit], parsed: Mapping[int, Sequence[Link]]) -> Iterator[str]:

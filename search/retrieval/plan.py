@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from docsite.core.access.readers import Groups, reader_groups
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.models import Document, SearchSettings
@@ -16,7 +15,7 @@ from search.retrieval.ranking import Preferences
 from search.text import glossary
 from search.text.language import detect_language
 from search.text.synonyms import find_promoted, parse_synonyms
-from search.text.terms import Query, facet, group_facets
+from search.text.terms import Query, facet
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def plan_search(
     state = index_state.get_state(project)
     version = state.latest_version if (filters.version or "").lower() == "latest" else filters.version
     languages = (filters.language[:2].lower(), "en") if filters.language else state.languages
-    facets = [*_required_facets(filters, version), *_readable_facets(state.groups)]
+    facets = _required_facets(filters, version)
     site_language = state.site_language.lower()
     query_languages = (site_language[:2],) if in_site_language else languages
     owner = SearchSettings.for_project(project)
@@ -109,14 +108,6 @@ def _translate(text: str, languages: Sequence[str]) -> str:
 def _load_facets(project: Project, path: str) -> tuple[str, str] | None:
     """Language and version of a page; None when there is no such page."""
     return Document.objects.filter(project=project, path=path).values_list("language", "version").first()
-
-
-def _readable_facets(page_groups: Groups) -> list[list[str]]:
-    """The facet terms of the pages that the present reader may see; none where there are no others."""
-    groups = reader_groups()
-    if groups is None or not page_groups:
-        return []
-    return [[*group_facets(()), *group_facets(sorted(groups & page_groups))]]
 
 
 def _required_facets(filters: Filters, version: str | None) -> list[list[str]]:

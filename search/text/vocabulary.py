@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from base64 import b64decode, b64encode
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
@@ -50,9 +51,12 @@ class Vocabulary:
     @classmethod
     def decode(cls, stored: bytes) -> "Vocabulary":
         """Decode the bytes of `encode`; no bytes give an empty vocabulary."""
-        if not stored:
-            return cls()
-        sections, terms, forms = json.loads(zlib.decompress(stored))
+        return cls.parse(zlib.decompress(stored)) if stored else cls()
+
+    @classmethod
+    def parse(cls, decompressed: bytes) -> "Vocabulary":
+        """Decode the bytes of `encode` after they were decompressed."""
+        sections, terms, forms = json.loads(decompressed)
         return cls(sections, Counter(terms), Counter(forms))
 
     @cached_property
@@ -100,3 +104,63 @@ class Vocabulary:
         halves = [(form[:cut], form[cut:]) for cut in range(3, len(form) - 2)]
         known = [pair for pair in halves if pair[0] in self.forms and pair[1] in self.forms]
         return max(known, key=lambda pair: min(self.forms[half] for half in pair), default=None)
+
+
+@dataclass
+class IndexVocabulary:
+    """The vocabularies of an index by `Document.groups`: those of public pages have the key "".
+
+    Stored ones stay compressed until they are needed, since pages may be for hundreds of groups.
+    """
+
+    counted: dict[str, Vocabulary] = field(default_factory=dict)
+    stored: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The `Document.groups` that it knows."""
+        return frozenset([*self.counted, *self.stored])
+
+    def select(self, columns: Iterable[str]) -> Vocabulary:
+        """The vocabulary of the pages with these `Document.groups`. Do not change it."""
+        first, *others = [self.counted.get(key) or Vocabulary.decode(self.stored.get(key, b"")) for key in columns]
+        if not others:
+            return first
+        selected = Vocabulary()
+        for words in (first, *others):
+            selected.merge(words)
+        return selected
+
+    def add(self, groups: str, found: Iterable[tuple[set[str], set[str]]], sign: int = 1) -> None:
+        """Count sections of pages with these groups in, or out with sign -1, as `Vocabulary.add` does."""
+        self._open(groups).add(found, sign)
+
+    def merge(self, other: "IndexVocabulary") -> None:
+        """Count in the sections of another one."""
+        for groups in other.columns:
+            self._open(groups).merge(other.select([groups]))
+
+    def _open(self, groups: str) -> Vocabulary:
+        if groups not in self.counted:
+            self.counted[groups] = Vocabulary.decode(self.stored.pop(groups, b""))
+        return self.counted[groups]
+
+    def encode(self) -> bytes:
+        """The bytes to store: the words of all pages; where some are protected, also those of each group.
+
+        Older releases read the former only.
+        """
+        whole = self.select(self.columns | {""}).encode()
+        parts = self.stored | {key: words.encode() for key, words in self.counted.items() if words.sections > 0}
+        if not parts.keys() - {""}:
+            return whole
+        return whole + json.dumps({key: b64encode(part).decode() for key, part in parts.items()}).encode()
+
+    @classmethod
+    def decode(cls, stored: bytes) -> "IndexVocabulary":
+        """Decode the bytes of `encode`; no bytes give an empty vocabulary."""
+        stream = zlib.decompressobj()
+        whole = stream.decompress(stored)
+        if stream.unused_data:
+            return cls(stored={key: b64decode(part) for key, part in json.loads(stream.unused_data).items()})
+        return cls({"": Vocabulary.parse(whole)} if whole else {})

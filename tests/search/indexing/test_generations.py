@@ -22,7 +22,7 @@ from search.postings import storage
 from search.retrieval import page_search, selection
 from search.signals import IndexWarning, index_staged
 from search.sources import Page
-from search.text.vocabulary import Vocabulary
+from search.text.vocabulary import IndexVocabulary
 from tests import scenarios
 from tests.conftest import PATIENCE, wait_for
 
@@ -464,8 +464,8 @@ def test_counts_after_many_edits_are_those_of_a_fresh_index(make_project, seed):
         ingest(edited, pages.values())
     ingest(fresh, pages.values())
 
-    def counts(project) -> Vocabulary:
-        return Vocabulary.decode(bytes(Index.objects.get(project=project).vocabulary))
+    def counts(project) -> IndexVocabulary:
+        return IndexVocabulary.decode(bytes(Index.objects.get(project=project).vocabulary))
 
     assert counts(edited) == counts(fresh)
     for word in WORDS:

@@ -9,7 +9,7 @@ import pytest
 
 from search.postings import search_index
 from search.postings.search_index import SearchIndex
-from search.postings.segments import MAX_COUNT, Segment, merge
+from search.postings.segments import MAX_COUNT, Segment, hash_term, merge
 from search.text.terms import EngineQuery, Entry, facet
 
 WORDS = [f"w{number}" for number in range(60)]
@@ -117,6 +117,22 @@ def test_an_index_of_several_segments_is_that_of_one():
     assert index.filter(found, [[GROUPS[1]], [GROUPS[0], GROUPS[1]]]) == [
         one for one, row in zip(found, (stay[-1], stay[0]), strict=True) if GROUPS[1] in row.facets
     ]
+
+
+def test_an_index_of_some_sections_counts_these_alone():
+    rows = entries(400)
+    long = [replace(one, body=f"{one.body} {'filler ' * 300}") if GROUPS[0] in one.facets else one for one in rows]
+    gone = [one.section_id for one in long if one.section_id % 5 == 0]
+    stay = [one for one in long if one.section_id % 5 and GROUPS[1] in one.facets]
+    whole = SearchIndex({"a": Segment.build(long[:250]), "c": Segment.build(long[250:])}, gone)
+    rank(whole)  # what it keeps is its own
+    part, alone = whole.restrict([GROUPS[1]]), SearchIndex.build(stay)
+    assert rank(part) == rank(alone)
+    assert (part.sections, part.load_sections(gone)) == (alone.sections, [])
+    for word in WORDS:
+        (of_part,), (of_alone,) = part._find([hash_term(word)]), alone._find([hash_term(word)])
+        assert of_part.impacts.tolist() == of_alone.impacts.tolist()
+    assert sum(whole.restrict([group]).sections for group in GROUPS) == whole.sections
 
 
 def test_an_index_without_sections_finds_nothing():

@@ -143,5 +143,5 @@ def test_migrate_drops_the_tables_of_older_releases():
 def test_many_projects_are_looked_up_without_reading_them_again(make_project, monkeypatch):
     projects = [make_project().project for _ in range(70)]
     states = [index_state.get_state(project) for project in projects]
-    monkeypatch.setattr(index_state, "_load_visible_state", lambda _: pytest.fail("read again"))
+    monkeypatch.setattr(index_state, "_load_states", lambda _: pytest.fail("read again"))
     assert [index_state.get_state(project) for project in projects] == states

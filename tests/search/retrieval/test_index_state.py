@@ -7,8 +7,8 @@ import pytest
 from docsite.core.tenants.models import Project
 from search.postings.storage import SegmentList
 from search.retrieval import index_state
-from search.retrieval.index_state import IndexState
-from search.text.vocabulary import Vocabulary
+from search.retrieval.index_state import ReaderStates
+from search.text.vocabulary import IndexVocabulary, Vocabulary
 
 FIRST = 10**9  # of the keys of projects that the database does not have
 WORDS = Counter({f"word{number}": 1 for number in range(10)})
@@ -21,9 +21,9 @@ def loaded(monkeypatch):
 
     def load(project):
         keys.append(project.pk)
-        return IndexState(0, Vocabulary(1, WORDS), ("en",), "en", "", SegmentList.decode(b""), None, 1)
+        return ReaderStates(0, None, IndexVocabulary({"": Vocabulary(1, WORDS)}), SegmentList(), {})
 
-    monkeypatch.setattr(index_state, "_load_visible_state", load)
+    monkeypatch.setattr(index_state, "_load_states", load)
     monkeypatch.setattr(index_state, "_states", type(index_state._states)())
     return keys
 
