@@ -1,7 +1,7 @@
 """Writes what tags name today beside them: digests of base images, and commits of actions.
 
-`make pins` runs it. It asks Docker Hub and GitHub (or the servers that REGISTRY and GITHUB_API name), and changes nothing
-unless all have answered.
+`make pins` runs it. It asks Docker Hub and GitHub (or the servers that REGISTRY and GITHUB_API name), and changes
+nothing unless all have answered.
 """
 
 import json

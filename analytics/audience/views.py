@@ -3,12 +3,13 @@
 import functools
 import ipaddress
 import re
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from analytics.audience.channels import OTHER_SITE, channel_of_host, channel_of_name
 from analytics.audience.clients import describe_client
 from analytics.audience.dimensions import DIRECT, INTERNAL, Dimensions
 from docsite.core.tenants.models import Project
+from docsite.core.unicode.addresses import urlsplit
 
 _MAX_CACHED = 500  # characters: a client can send thousands of different values
 _MAX_VALUE = 80  # characters of a campaign's value

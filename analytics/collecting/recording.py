@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from django.conf import settings
 
@@ -19,6 +18,7 @@ from analytics.identity.visitor_hash import build_hasher, hash_visitor, keyed_ha
 from analytics.models import EPOCH, AnalyticsSettings
 from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
+from docsite.core.unicode.addresses import urlsplit
 
 _MAX_REFERRER = 2_000  # characters; the same as in a batch
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)

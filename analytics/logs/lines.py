@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
-from urllib.parse import urlsplit
 
 from analytics import agents
 from analytics.collecting.recording import CLOCK_SKEW, EARLIEST, Observation
@@ -17,6 +16,7 @@ from analytics.collecting.requests import is_prefetch
 from analytics.logs import formats
 from analytics.logs.formats import Request
 from docsite.core.http import client_address
+from docsite.core.unicode.addresses import urlsplit
 
 MAX_LINE_BYTES = 65_536
 _MAX_VALUE_LENGTH = 2_000

@@ -12,11 +12,12 @@ You can also [ask for help](https://support.example/?threadId=thr_1).
 """
 
 from collections.abc import Iterator, Sequence
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote, urlunsplit
 
 from assistant.answering.translations import choose_phrases, escape_markdown
 from assistant.events import Text
 from assistant.question import Question
+from docsite.core.unicode.addresses import urlsplit
 from search.hits import Hit
 
 MAX_NEAREST_PAGES = 3

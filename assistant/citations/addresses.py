@@ -12,8 +12,8 @@ import html
 import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
+from docsite.core.unicode.addresses import urlsplit
 from search.hits import Hit
 
 # A renderer may make a link of plain text that begins with one of these.

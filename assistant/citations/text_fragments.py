@@ -14,12 +14,12 @@ https://wicg.github.io/scroll-to-text-fragment/
 
 import functools
 import re
-import unicodedata
 from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 from urllib.parse import quote
 
+from docsite.core.unicode.normalization import normalize
 from search.hits import Hit
 from search.text.markdown.reader import parse
 
@@ -203,7 +203,7 @@ def _fold_character(character: str) -> str:
     lower = character.lower()
     if len(lower) > 1 or _EAST_ASIAN.match(character):
         return character[0]
-    return unicodedata.normalize("NFD", lower)[0]
+    return normalize("NFD", lower)[0]
 
 
 def _find_code_lines(body: str) -> Iterator[tuple[str, frozenset[int]]]:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from unicodedata import normalize
 
 from django.utils.safestring import SafeString
 
@@ -17,6 +16,7 @@ from docsite.core.tenants.models import Project
 from docsite.core.workspace.reports.tables import Change
 from search.hits import Hit
 from search.models import PageWords
+from search.query_log.folding import fold
 
 MAX_ROWS, MAX_WORDINGS, MAX_PAGES = 500, 30, 5
 
@@ -94,7 +94,7 @@ def _collect_wordings(rows: list[GroupedQuestion]) -> list[Wording]:
     found: dict[str, Wording] = {}
     for row in rows:
         text = _text_of(row)
-        key = normalize("NFC", text.casefold())
+        key = fold(text)
         if key in found:
             found[key].count += 1
         elif len(found) < MAX_WORDINGS:

@@ -7,11 +7,11 @@ registry of wire formats, one module for each; `breaker` keeps requests away fro
 
 from dataclasses import dataclass
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 import msgspec
 
 from assistant.prices import Price
+from docsite.core.unicode.addresses import urlsplit
 
 
 @dataclass(frozen=True)

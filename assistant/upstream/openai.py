@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlunsplit
 from weakref import WeakKeyDictionary
 
 import aiohttp
@@ -21,6 +21,7 @@ import msgspec
 from assistant.upstream import Delta, FormatItem, Model, UpstreamError, errors
 from assistant.upstream.completion import Completion
 from assistant.upstream.event_parser import EventParser
+from docsite.core.unicode.addresses import urlsplit
 
 logger = logging.getLogger(__name__)
 

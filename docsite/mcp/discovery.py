@@ -4,9 +4,10 @@ import base64
 import json
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 from docsite.core.tenants.models import Project
+from docsite.core.unicode.addresses import urlsplit
 from docsite.mcp.models import McpSettings, get_access
 from docsite.mcp.protocol import VERSIONS
 

@@ -1,11 +1,12 @@
 """The pages of a project as MCP resources: `docs://DOMAIN/PATH`."""
 
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from django.core import signing
 
 from docsite.core.tenants.models import Project
+from docsite.core.unicode.addresses import urlsplit
 from docsite.mcp.json_rpc import INVALID_PARAMS, RpcError
 from search.models import Document
 

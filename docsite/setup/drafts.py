@@ -3,12 +3,12 @@
 import secrets
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import Http404, HttpRequest
 
 from docsite.core.tenants.models import Project
+from docsite.core.unicode.addresses import urlsplit
 from search.sources.request import SourceRequest
 
 _KEY = "new_projects"

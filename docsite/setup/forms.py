@@ -1,7 +1,6 @@
 """The forms of the wizard."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -12,6 +11,7 @@ from assistant.models import WidgetSettings
 from docsite.core.tenants.models import ApiKey, Organization, Project, Role
 from docsite.core.tenants.staff import organizations_of
 from docsite.core.tenants.validators import validate_docs_url
+from docsite.core.unicode.addresses import urlsplit
 from docsite.core.workspace.fields import OriginsField
 from docsite.setup.drafts import Draft, propose_domain
 from search.admin.sources import clean_location

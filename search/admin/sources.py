@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
@@ -18,12 +17,13 @@ from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.text import Truncator
 from django.utils.timesince import timesince, timeuntil
 
 from docsite.core.network.private_hosts import PrivateHosts
 from docsite.core.tenants.models import Project, Role
 from docsite.core.tenants.staff import projects_of
+from docsite.core.unicode.addresses import urlsplit
+from docsite.core.unicode.template_filters import truncatechars
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
 from search.indexing.ingest import apply_groups
@@ -120,7 +120,7 @@ class SourceAdmin(ScopedAdmin):
     @admin.display(description="Location")
     def short_location(self, source: Source) -> str:
         """Short enough for a list, with the generator. A pushed source has none."""
-        shown = "Pushed" if source.is_pushed else Truncator(source.location or "not known").chars(60)
+        shown = "Pushed" if source.is_pushed else truncatechars(source.location or "not known", 60)
         generator = source.outcome.get("generator", source.generator)
         return format_html(
             '<span title="{}">{}</span>{}',
@@ -152,7 +152,7 @@ class SourceAdmin(ScopedAdmin):
     @admin.display(description="Last error")
     def short_error(self, source: Source) -> str:
         """The beginning of the last error."""
-        return Truncator(source.error).chars(60) or "–"
+        return truncatechars(source.error, 60) or "–"
 
     def get_form(self, request: HttpRequest, obj: Source | None = None, change: bool = False, **kwargs: Any) -> Any:
         """A form that knows whether a superuser fills it in."""

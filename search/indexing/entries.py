@@ -3,10 +3,10 @@
 import hashlib
 import json
 import re
-import unicodedata
 from dataclasses import replace
 from functools import partial
 
+from docsite.core.unicode.normalization import normalize
 from search.models import Document, Section
 from search.sources import Page
 from search.text import analysis
@@ -45,7 +45,7 @@ def build_document(page: Page) -> Document:
 
 def normalize_unicode(page: Page) -> Page:
     """The page with each accented letter as one character, as readers type it (Unicode NFC)."""
-    compose = partial(unicodedata.normalize, "NFC")
+    compose = partial(normalize, "NFC")
     return replace(
         page, markdown=compose(page.markdown), title=compose(page.title), description=compose(page.description)
     )

@@ -1,8 +1,7 @@
 """The folded text of a query: all spellings that differ only in case are one query."""
 
-from unicodedata import normalize
-
 from docsite.core.tenants.models import Project
+from docsite.core.unicode.normalization import normalize
 from search.models import SearchQuery
 
 MAX_LENGTH = 400  # characters; folding can make a text longer

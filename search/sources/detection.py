@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from docsite.core.tenants.models import Project
+from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, ExcludedPage, Page, UnreadablePage, site_names
 from search.sources.markdown.sites import read_config
 from search.sources.registry import detect_generator, read

@@ -7,6 +7,8 @@ from collections.abc import Container
 from pathlib import Path
 from urllib.parse import quote
 
+from docsite.core.unicode.normalization import cap_marks
+
 MARKDOWN = (".md", ".markdown", ".mdx", ".mdoc")  # file name endings
 MAX_BYTES = 5 * 1024 * 1024  # of one file
 _PACKAGE_FOLDERS = ("node_modules",)
@@ -51,12 +53,15 @@ def read_in_folder(root: Path, file: Path, max_bytes: int = MAX_BYTES) -> bytes:
 
 
 def read_text_in_folder(root: Path, file: Path, max_bytes: int = MAX_BYTES) -> str:
-    """The text of a UTF-8 file that lies in the folder `root`. Line ends are LF. Raises like `read_in_folder`."""
+    """The text of a UTF-8 file that lies in the folder `root`. Line ends are LF. Raises like `read_in_folder`.
+
+    It has no long runs of combining marks, since docutils and the parser of Python normalize it.
+    """
     try:
         text = read_in_folder(root, file, max_bytes).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError("is not UTF-8") from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return cap_marks(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def quote_path(path: str) -> str:

@@ -6,9 +6,9 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
-from urllib.parse import urlsplit
 
 from docsite.core.paths import normalize
+from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, generators
 from search.sources.markdown.generators import detect_site
 from search.sources.request import SourceRequest, normalize_prefix

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from docsite.core.paths import normalize, within
+from docsite.core.unicode.addresses import urlsplit
 
 _MAX_PREFIX = 200
 

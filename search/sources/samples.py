@@ -1,8 +1,9 @@
 """Say where the pages of a source will be, with samples, and try one of them on the real site."""
 
 from threading import Thread
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
+from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, Item, Page
 from search.sources.request import SourceRequest
 

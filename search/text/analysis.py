@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 
 import Stemmer
 
+from docsite.core.unicode.normalization import normalize, remove_accents
+
 VERSION = 8  # raise it when terms change: every page is then analysed again
 
 # Vowel signs and points that belong to the letter before them: Hebrew, Arabic, the scripts of India, Thai and others.
@@ -86,19 +88,13 @@ def _stemmer(language: str) -> "Stemmer.Stemmer | None":
 def _stem_of(word: str, language: str) -> str:
     stemmer = _stemmer(language)
     if language[:2].lower() in ("", "en"):  # stemmers of other languages need the accents
-        word = _plain(word)
-    return _plain(stemmer.stemWord(word) if stemmer and word.isalpha() else word)
-
-
-def _plain(word: str) -> str:
-    if word.isascii():
-        return word
-    return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
+        word = remove_accents(word)
+    return remove_accents(stemmer.stemWord(word) if stemmer and word.isalpha() else word)
 
 
 def words(text: str) -> list[str]:
     """The words and code names of a text, as written; only the beginning of a very long one."""
-    return [word[:MAX_WORD] for word in TOKEN.findall(unicodedata.normalize("NFKC", text))]
+    return [word[:MAX_WORD] for word in TOKEN.findall(normalize("NFKC", text))]
 
 
 def pieces_of(word: str) -> list[tuple[int, int]]:
@@ -218,7 +214,7 @@ _words_of = functools.lru_cache(maxsize=8)(_Words)  # by the two letters of a la
 
 def name_of(text: str) -> str:
     """A text as one word, to compare names with: `uv.lock` and `UV lock` are the same."""
-    return "".join(c for c in unicodedata.normalize("NFKC", text).lower() if c.isalnum())
+    return "".join(c for c in normalize("NFKC", text).lower() if c.isalnum())
 
 
 def content_name_of(text: str, language: str = "en") -> str:

@@ -7,11 +7,11 @@ are. Its last row, without English, has words that say nothing, such as pronouns
 import csv
 import functools
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from docsite.core.unicode.normalization import normalize
 from search.text import analysis
 
 _FILE = Path(__file__).with_name("glossary.tsv")
@@ -70,7 +70,7 @@ def guess_language(text: str) -> str:
 def _split_words(text: str) -> list[str]:
     """The words of a text. Those of a compound like `SSH-Schlüssel` are apart; of `l'erreur` there is only the noun."""
     words: list[str] = []
-    for found in analysis.TOKEN.finditer(unicodedata.normalize("NFKC", text)):
+    for found in analysis.TOKEN.finditer(normalize("NFKC", text)):
         word, is_flag = found[0], found.string[found.start() - 1 : found.start()] == "-"
         words += word.split("-") if _COMPOUND.fullmatch(word) and not is_flag else [word]
     return [_ELISION.sub("", word) for word in words]

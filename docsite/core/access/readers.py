@@ -4,10 +4,11 @@ The groups are a context variable: tasks and the threads of `in_db` inherit them
 pages only, so forgetting to set it shows too little and never too much.
 """
 
-import unicodedata
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+
+from docsite.core.unicode.normalization import normalize
 
 MAX_GROUPS = 50  # of a reader or a page
 MAX_NAME = 64  # characters of a group
@@ -53,7 +54,7 @@ def normalize_group(name: str) -> str:
 
     Raises ValueError with the rest of a sentence that begins with the name of the field.
     """
-    plain = unicodedata.normalize("NFC", name.strip()).casefold()
+    plain = normalize("NFC", name.strip()).casefold()
     if not 0 < len(plain) <= MAX_NAME or "," in plain or not plain.isprintable():
         raise ValueError(f"has a group that is not 1 to {MAX_NAME} printable characters without a comma")
     return plain

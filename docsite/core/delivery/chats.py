@@ -6,9 +6,9 @@ https://discord.com/developers/docs/resources/webhook#execute-webhook.
 
 import re
 from typing import Any
-from urllib.parse import urlsplit
 
 from docsite.core.delivery.models import Webhook
+from docsite.core.unicode.addresses import urlsplit
 
 Format = Webhook.Format
 NO_PREVIEWS = 4  # Discord's flag SUPPRESS_EMBEDS

@@ -14,7 +14,6 @@ import secrets
 import time
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpcore
 from django.conf import settings
@@ -28,6 +27,7 @@ from docsite.core.network import connections
 from docsite.core.network.private_hosts import PrivateHosts
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.validators import origin_of
+from docsite.core.unicode.addresses import urlsplit
 
 PREFIX = "whsec_"
 MAX_URL = 500

@@ -9,7 +9,9 @@
 
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote
+
+from docsite.core.unicode.addresses import urlsplit
 
 SENTINEL_PORT, PORT = 26379, 6379
 

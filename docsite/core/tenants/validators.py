@@ -2,10 +2,11 @@
 
 import ipaddress
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
+
+from docsite.core.unicode.addresses import urlsplit
 
 RETENTION_DAYS = [MinValueValidator(1), MaxValueValidator(3650)]  # of an app's setting for how long it stores data
 

@@ -1,12 +1,12 @@
 """The proxy in front: what it makes of a request on its way to this service."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 
 from docsite.core.components.findings import Finding
 from docsite.core.http.client_address import parse_hop
+from docsite.core.unicode.addresses import urlsplit
 from docsite.server.health import reflection
 
 SECONDS = 10.0

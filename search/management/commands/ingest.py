@@ -165,7 +165,7 @@ class Command(ServiceCommand):
             rest += f", {counts['redirects']} redirect{pluralize(counts['redirects'])}" if counts["redirects"] else ""
             self.stdout.write(
                 f"{title}: {pages}, {len(summary.skipped)} skipped{rest} "
-                f"({summary.sections} sections written, {time.monotonic() - began:.1f} s)"
+                f"({summary.sections} section{pluralize(summary.sections)} written, {time.monotonic() - began:.1f} s)"
             )
             self._print_guesses(project, name)
         return {

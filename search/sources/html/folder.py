@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from docsite.core.paths import normalize, within
+from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest
 from search.sources.files import MARKDOWN, list_files, quote_path, read_in_folder
 from search.sources.html import read_html

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborNode
 
+from docsite.core.unicode.addresses import urljoin, urlsplit
 from search.text.markdown.links import is_pseudo_address
 from search.text.markdown.writer import code_span, escape_line_start, escape_text
 

@@ -1,12 +1,11 @@
 """Compute the anchors that site generators give to headings."""
 
 import re
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 from urllib.parse import quote, unquote
 
+from docsite.core.unicode.normalization import Form, normalize, to_ascii
 from search.text.markdown.attributes import split_attributes
 from search.text.markdown.cleaning import clean
 from search.text.markdown.plain_text import anchor_and_heading, plain, slug
@@ -19,9 +18,6 @@ _NUMBERED = re.compile(r"(.*)_([0-9]+)", re.DOTALL)
 _VITEPRESS_SPECIAL = re.compile(r"[\s~`!@#$%^&*()\-_+=\[\]{}|\\;:\"'“”‘’<>,.?/]+")
 _CODE_OR_DASHES = re.compile(r"`[^`]*`|(?<!-)-{2,3}(?!-)")
 _MINTLIFY_DROPPED = re.compile("[?,;:!'\"()\\[\\]{}\u200d\ufe0e\ufe0f\U0001f1e6-\U0001faff\u2600-\u27bf\u2b00-\u2bff]")
-
-
-Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,7 @@ def build_python_markdown_slugs(separator: str = "-", keep_unicode: bool = False
 
     def slugify(text: str) -> str:
         if not keep_unicode:
-            text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+            text = to_ascii(text)
         bare = re.sub(r"[^\w\s-]", "", text).strip().lower()
         return re.sub(rf"[{re.escape(separator)}\s]+", lambda _: separator, bare)
 
@@ -107,7 +103,7 @@ def build_pymdownx_slugs(
     }
 
     def slugify(text: str) -> str:
-        text = convert_case.get(case, str)(unicodedata.normalize(form, text).strip())
+        text = convert_case.get(case, str)(normalize(form, text).strip())
         bare = re.sub(r"[^\w\- ]", "", text).replace(" ", separator)
         return quote(bare) if percent_encode else bare
 
@@ -115,7 +111,7 @@ def build_pymdownx_slugs(
 
 
 def _make_vitepress_slug(text: str) -> str:
-    bare = "".join(mark for mark in unicodedata.normalize("NFKD", text) if not "\u0300" <= mark <= "\u036f")
+    bare = "".join(mark for mark in normalize("NFKD", text) if not "\u0300" <= mark <= "\u036f")
     bare = re.sub(r"[\x00-\x1f]", "", bare)
     bare = _VITEPRESS_SPECIAL.sub("-", bare).strip("-").lower()
     return f"_{bare}" if bare[:1] in set("0123456789") else bare

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from docsite.core.paths import normalize
+from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, ExcludedPage, Item, Page, compute_digest
 from search.sources.generators import RENDERERS
 from search.sources.openapi import addresses, pages

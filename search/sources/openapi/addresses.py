@@ -1,9 +1,9 @@
 """The paths and addresses that renderers of OpenAPI documents give to operations and tags."""
 
 import re
-import unicodedata
 from urllib.parse import quote
 
+from docsite.core.unicode.normalization import remove_accents
 from search.sources.openapi.spec import Operation
 
 _SIGN_NAMES = {"$": "dollar", "%": "percent", "&": "and", "<": "less", ">": "greater", "|": "or", "ß": "ss", "-": " "}
@@ -57,8 +57,7 @@ def _to_file_name(words: str) -> str:
 
 def _slugify(words: str) -> str:
     """The slug that Redoc makes with `slugify`: it keeps case, removes accents and spells out signs."""
-    plain = "".join(mark for mark in unicodedata.normalize("NFKD", words) if not unicodedata.combining(mark))
-    slug = _DROPPED.sub("", "".join(_SIGN_NAMES.get(mark, mark) for mark in plain)).strip()
+    slug = _DROPPED.sub("", "".join(_SIGN_NAMES.get(mark, mark) for mark in remove_accents(words))).strip()
     return re.sub(r"\s+", "-", slug) or re.sub(r"\s+", "-", words.lower()).strip("-")
 
 

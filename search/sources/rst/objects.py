@@ -1,11 +1,11 @@
 """Object descriptions: functions, classes, settings and the like as sections, with the anchors of Sphinx."""
 
 import re
-import unicodedata
 from typing import NamedTuple
 
 from docutils import nodes
 
+from docsite.core.unicode.normalization import to_ascii
 from search.sources.rst.base import BaseDirective, ContentDirective, register
 from search.sources.rst.object_order import title_of
 from search.sources.rst.scope import Scope
@@ -77,8 +77,7 @@ def parse_signature(domain: str, kind: str, text: str, scope: Scope) -> Signatur
 
 def make_anchor(text: str) -> str:
     """The id of an object as Sphinx makes it: letters with their case, digits, dots and underscores stay."""
-    ascii_only = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
-    return _ID_ENDS.sub("", _ID_BREAK.sub("-", nodes.whitespace_normalize_name(ascii_only)))
+    return _ID_ENDS.sub("", _ID_BREAK.sub("-", nodes.whitespace_normalize_name(to_ascii(text))))
 
 
 def _python(kind: str, prefix: str, name: str, arguments: str, scope: Scope) -> Signature:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from docsite.core.paths import normalize
+from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, myst, rst
 from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
 from search.sources.markdown.front_matter import get_groups

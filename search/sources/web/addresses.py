@@ -2,10 +2,10 @@
 
 import mimetypes
 import posixpath
-from urllib.parse import urlsplit
 
 import httpx
 
+from docsite.core.unicode.addresses import urlsplit
 from search.sources.files import MARKDOWN
 from search.sources.web.fetch import parse_site
 

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 import httpcore
 import httpx
 
 from docsite.core.network import connections as network
 from docsite.core.network.private_hosts import PrivateHosts
+from docsite.core.unicode.addresses import urlsplit
 from search.sources.request import SourceRequest
 
 AGENT = "docs-service"  # our name in robots.txt

@@ -3,12 +3,12 @@
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
+from docsite.core.unicode.addresses import urlsplit
 from search.sources import UnreadablePage
 from search.sources.web.fetch import PAGE, FetchError, Response, decompress, parse_site, printable
 

@@ -5,6 +5,7 @@ foreign text is fed those of a table. Only CPU time counts, and only its growth.
 """
 
 import ast
+import contextlib
 import gc
 import importlib
 import re
@@ -12,7 +13,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -22,8 +23,13 @@ from assistant.citations import addresses, evidence
 from assistant.citations.citation_links import CitationChecker
 from assistant.question import Context, Question, Turn
 from docsite.core import paths
+from docsite.core.access.readers import normalize_groups
 from docsite.core.redaction import redact
+from docsite.core.unicode.addresses import urljoin, urlsplit
+from docsite.core.unicode.normalization import Form, normalize, remove_accents, to_ascii
+from docsite.core.unicode.template_filters import truncatechars
 from search.hits import Hit
+from search.query_log.folding import fold
 from search.retrieval import excerpts, links, parsing
 from search.text import analysis, sections
 from search.text.markdown.cleaning import clean
@@ -210,6 +216,18 @@ def find_evidence(text: str) -> None:
     passage.best_sentence("install acme", "how?")
 
 
+def split_addresses(text: str) -> None:
+    for address in (text, f"//{text}", f"http://a{text}", f"https://a@{text}:1/b?c"):
+        with contextlib.suppress(ValueError):
+            urljoin("https://docs.example/a", address)
+            urlsplit(address)
+
+
+def normalize_names(text: str) -> None:
+    with contextlib.suppress(ValueError):
+        normalize_groups([text])
+
+
 TURNS = [Turn("user", "How do I install acme?"), Turn("assistant", "With pip.")]
 SCANNERS: dict[str, Callable[[str], Any]] = {
     # of a reader's text
@@ -224,6 +242,13 @@ SCANNERS: dict[str, Callable[[str], Any]] = {
     "path": paths.normalize,
     "escape": translations.escape_markdown,
     "redact": redact,
+    "normalize": lambda text: [normalize(form, text) for form in get_args(Form)],
+    "fold": fold,
+    "remove accents": remove_accents,
+    "ASCII": to_ascii,
+    "groups": normalize_names,
+    "addresses of others": split_addresses,
+    "beginning": lambda text: truncatechars(text, 100),
     # of a page
     "clean": clean,
     "split": sections.split,
@@ -253,7 +278,8 @@ PUMPS = [
     "- ", "- a\n", "  - ", "> ", "# ", "#a\n", "1. ", "===\n", "```\n", "~~~\n", "```suggestions\n",
     "!!! note\n", "=== \"a\"\n", "::: a\n", "{%", "{{", "{#a}", "a:", "http://", "https://a.b/",
     "https://a!", "https://a)", "www.", "www.a.", "a@", "@a", "a@a.", "mailto:", "a! ", "A. ", "。",
-    "あ", "é", "e\u0301", "\"a", "a'", "0,", "1.000", "a+", "--a ", "a(", "NO_ANSWER ", "【", "【1】",
+    "あ", "é", "e\u0301", "\u0316\u0301", "\u0f73\u0f75", "\ufdfa", "\u3300",
+    "\"a", "a'", "0,", "1.000", "a+", "--a ", "a(", "NO_ANSWER ", "【", "【1】",
     "a;", "a, ", " and ", "a/", "//", "\r", "DE89 ", "DE89 3704 ", "4111 ", "8.8.8.8 ", "2a00:", "sk-a",
 ]  # fmt: skip
 

@@ -4,6 +4,7 @@ import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -49,6 +50,47 @@ def test_blanks_behind_a_bracket(model_service, project, nobody_waits):
     with nobody_waits(model_service):
         response = ask(model_service, project, question(text, context=[{"type": "textSelection", "value": repeated}]))
     assert response.status_code == 200
+
+
+SLOW_TO_NORMALIZE = {
+    "unsorted marks": "a" + "\u0316\u0301" * 16_000,
+    "one that becomes eighteen": "\ufdfa" * 32_000,
+    "a host of marks": "http://a" + "\u0316\u0301" * 16_000,
+}
+
+
+@pytest.mark.parametrize("text", SLOW_TO_NORMALIZE.values(), ids=SLOW_TO_NORMALIZE)
+def test_text_that_is_slow_to_normalize(service, project, nobody_waits, text):
+    """It comes on every way that a stranger's text takes."""
+    selections = [{"type": "textSelection", "value": text[:6_000], "path": text[:600]}] * 50
+    tools = {
+        "ask_docs": {"question": text[:2_000]},
+        "search_docs": {"query": text[:2_000]},
+        "read_page": {"path": text},
+    }
+    page = {"Origin": "https://docs.acme.example"}
+    discovery, mcp = f"{service.url}/discovery/v1", f"{service.url}/mcp/{project.domain}"
+    log_in = {"username": text, "password": text, "next": text}
+    requests: list[tuple[str, dict[str, Any]]] = [
+        (f"{discovery}/search/{project.domain}", {
+            "json": {"query": text[:2_000], "filter": {"groups": [text]}}, "headers": project.assistant}),
+        (f"{discovery}/page/{project.domain}", {"json": {"path": text[:2_000]}, "headers": project.assistant}),
+        (f"{discovery}/search/{project.domain}/click", {
+            "json": {"query": text[:2_000], "path": text[:2_000], "position": 1}, "headers": page}),
+        (f"{discovery}/view/{project.domain}", {
+            "json": {"id": "view", "path": text[:2_000], "referrer": text[:2_000]}, "headers": page}),
+        (f"{service.url}/admin/login/", {"data": log_in}),
+        *((mcp, {"json": {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": name, "arguments": arguments}}}) for name, arguments in tools.items()),
+        (mcp, {"json": {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": text}}}),
+    ]  # fmt: skip
+    before = cpu_seconds(service)
+    with nobody_waits(service), httpx.Client(timeout=PATIENCE, trust_env=False, verify=NO_TLS) as client:
+        assert ask(service, project, question(text[:32_000])).status_code == 200
+        assert ask(service, project, question("Explain this", context=selections)).status_code == 200
+        for url, request in requests:
+            assert client.post(url, **request).status_code < 500, url
+    assert cpu_seconds(service) - before < 3
 
 
 def test_a_context_of_one_long_word(service, project, nobody_waits):

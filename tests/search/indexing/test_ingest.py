@@ -332,6 +332,26 @@ def test_a_page_that_takes_too_long_costs_itself_only(make_project, monkeypatch,
     assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
 
 
+@pytest.mark.parametrize("name", ["page.md", "page.html", "page.rst"])
+def test_a_page_of_combining_marks_is_read(make_project, tmp_path, name):
+    run_of_marks = "a" + "\u0316\u0301" * 128_000
+    address = f"http://a{'&#x316;&#x301;' * 64_000}"
+    pages = {
+        "page.md": f"# Zebra {run_of_marks}\n\nThe zebra page [leads]({address}).\n",
+        "page.html": f"<main><h1>Zebra {run_of_marks}</h1><p>The zebra page <a href='{address}'>leads</a></p></main>",
+        "page.rst": f"Zebra\n=====\n\nThe zebra page.\n\n.. _{run_of_marks}:\n\n{run_of_marks}\n{'-' * 300_000}\n",
+    }
+    (tmp_path / name).write_text(pages[name])
+    if name == "page.rst":
+        (tmp_path / "conf.py").write_text(f"project = 'Zoo'\n{run_of_marks} = 1\n")
+    tenant, out = make_project(), io.StringIO()
+    began = time.process_time()
+    call_command("ingest", tenant.domain, str(tmp_path), stdout=out, stderr=io.StringIO())
+    assert time.process_time() - began < 5
+    assert "1 added, 0 changed, 0 unchanged, 0 removed, 0 skipped" in out.getvalue()
+    assert [hit.title[:5] for hit in page_search.find(tenant.project, "zebra")] == ["Zebra"]
+
+
 def test_other_threads_have_no_time_limit(make_project):
     tenant = make_project()
     thread = threading.Thread(target=ingest, args=(tenant.project, [Page("a.md", "/a", "The zebra page.")]))

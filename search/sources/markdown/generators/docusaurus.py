@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
+from docsite.core.unicode.addresses import urlsplit
 from search.sources.files import resolve_links
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, read_config, read_json, remove_ending

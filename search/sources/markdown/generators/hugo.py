@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from docsite.core.unicode.normalization import to_ascii
 from search.sources.files import MARKDOWN, list_files, read_text_in_folder, resolve_links
 from search.sources.markdown.front_matter import split_front_matter
 from search.sources.markdown.generators import hugo_shortcodes
@@ -228,6 +229,6 @@ def _make_slug(kind: str, text: str) -> str:
     if kind == "blackfriday":
         return re.sub(r"[\W_]+", "-", text.lower()).strip("-") or "heading"
     if kind == "github-ascii":
-        text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+        text = to_ascii(text)
     kept = (sign for sign in text if sign in "-_ " or sign.isalpha() or sign.isdecimal())
     return "".join(kept).replace(" ", "-").lower() or "heading"

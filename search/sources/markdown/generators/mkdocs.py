@@ -8,12 +8,13 @@ from typing import Any
 import yaml
 
 from docsite.core.paths import normalize
+from docsite.core.unicode.normalization import Form
 from search.sources import PageRedirect
 from search.sources.files import MARKDOWN, resolve_links
 from search.sources.markdown.generators import material
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, read_config, remove_ending
-from search.sources.markdown.slugs import Form, Slugs, build_pymdownx_slugs, build_python_markdown_slugs
+from search.sources.markdown.slugs import Slugs, build_pymdownx_slugs, build_python_markdown_slugs
 from search.sources.request import SourceRequest
 
 _CONFIG_FILES = ("mkdocs.yml", "mkdocs.yaml")

@@ -2,8 +2,8 @@
 
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
 
+from docsite.core.unicode.addresses import urlsplit
 from search.sources.markdown import javascript
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, read_config, remove_ending

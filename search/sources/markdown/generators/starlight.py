@@ -1,10 +1,10 @@
 """Starlight (Astro): the collection `src/content/docs`, and the plain settings of `astro.config.*`."""
 
 import re
-import unicodedata
 from pathlib import Path
-from urllib.parse import urlsplit
 
+from docsite.core.unicode.addresses import urlsplit
+from docsite.core.unicode.normalization import normalize
 from search.sources.markdown import javascript
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, read_config, remove_ending
@@ -37,7 +37,7 @@ def _build_site(config: str, root: Path, docs: Path, request: SourceRequest) -> 
         given = front.get("slug")
         is_given = isinstance(given, str) and given
         path = str(given) if is_given else "/".join(map(slug, remove_ending(name).split("/")))
-        path = unicodedata.normalize("NFC", path.strip("/"))
+        path = normalize("NFC", path.strip("/"))
         path = "" if path == "index" else path.removesuffix("/index")
         return f"{path}{end}" if path else ""
 
