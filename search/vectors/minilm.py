@@ -23,7 +23,7 @@ def is_installed() -> bool:
 
 def load() -> OnnxEmbedder:
     """The embedder. Raises EmbeddingError for another model, that of a library for a broken file."""
-    from tokenizers.implementations import BertWordPieceTokenizer
+    from tokenizers import BertWordPieceTokenizer
 
     words = gzip.decompress(_VOCABULARY.read_bytes()).decode().removesuffix("\n").split("\n")
     tokenizer = BertWordPieceTokenizer({word: number for number, word in enumerate(words)})
