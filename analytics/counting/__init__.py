@@ -2,7 +2,7 @@
 
 Others import `cells` (the sums), `pages` (numbers of paths), `agent_views` (sums of clients that
 are not people), `sealer` (views into cells), `unsealed` (projects whose views wait for it), `background` (its
-thread), `sweeper` (removes what is too old), `erasure` (removes visitors), `recount`, `shards`, `visit_history`,
+thread), `sweeper` (removes what is too old), `erasure` (removes visitors), `recount`, `visit_history`,
 `audiences` (numbers of where readers come from), `new_values` (limits of both kinds of numbers), `stored_cells` and
 `partitions` (of the table of raw views).
 """

@@ -48,16 +48,16 @@ class AgentSum(NamedTuple):
     last_at: int
 
 
-def sum_shard(project_id: int, ids: tuple[int, int], shard: int, shards: int) -> list[AgentSum]:
-    """Sum up by hour the views of a project's shard with ids above the first of `ids` and up to the second."""
+def sum_views(project_id: int, after: int, up_to: int) -> list[AgentSum]:
+    """Sum up by hour the views of a project with ids above `after` and up to `up_to`."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT project_id, 1, at / 3600000000, client_class, agent, rule, surface, verified, MAX(operator), "
             "COUNT(*), MAX(at) FROM analytics_pageview "
-            "WHERE project_id = %s AND id > %s AND id <= %s AND visitor & %s = %s "
+            "WHERE project_id = %s AND id > %s AND id <= %s "
             "AND NOT (client_class = 'human' AND surface = 'html') "
             "GROUP BY project_id, at / 3600000000, client_class, agent, rule, surface, verified",
-            [project_id, *ids, shards - 1, shard],
+            [project_id, after, up_to],
         )
         return [
             AgentSum(*row) for row in cast("list[tuple[int, int, int, str, str, str, str, str, str, int, int]]", cursor)
@@ -73,7 +73,7 @@ def add_sums(rows: Iterable[AgentSum]) -> None:
         insert(
             _TABLE,
             _COLUMNS,
-            sorted(summed),  # in one order: on PostgreSQL two shards may write the same rows
+            summed,
             f"({', '.join(_KEY)}) DO UPDATE SET "
             f"views = {_TABLE}.views + excluded.views, last_at = CASE WHEN excluded.last_at > {_TABLE}.last_at "
             f"THEN excluded.last_at ELSE {_TABLE}.last_at END",

@@ -10,7 +10,7 @@ visit that is at or after `lo`. Therefore
     distinct(page, lo, hi) = SUM(n) WHERE lo <= bucket < hi AND prev < lo
 
 where `n` is the number of visitors with that page, bucket and `prev`. This is
-exact, needs no visitor's identity, and adds up over shards of visitors.
+exact, and needs no visitor's identity.
 
 `prev` is an hour whatever the bucket's span, so buckets of different spans may
 stand side by side in one window. A longer bucket is made from shorter ones by

@@ -2,14 +2,14 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import NamedTuple
 
 from django.db import connection, transaction
 
 from analytics.counting import unsealed
-from analytics.counting.sealer import Lease, LeaseLost, acquire_lease, list_shards, release_lease
+from analytics.counting.sealer import LeaseLost, acquire_lease, add_seal, release_lease
 from analytics.models import (
     AgentViews,
     AudienceCells,
@@ -30,12 +30,12 @@ class Erased(NamedTuple):
     histories: int
 
 
-def erase_visitors(project: Project, visitors: Iterable[int]) -> Erased:
+def erase_visitors(project: Project, visitors: Collection[int]) -> Erased:
     """Delete the single views and the visit histories with these hashes. Returns the number of each."""
-    return _sum(
-        _erase_under_lease(project, partial(_shard_of, visitor), partial(_delete_visitor, project, visitor))
-        for visitor in visitors
-    )
+    if not visitors:  # PostgreSQL knows no empty list
+        return Erased(0, 0)
+    marks = ", ".join(["%s"] * len(visitors))
+    return _erase_under_lease(project, lambda: _delete(project, f"visitor IN ({marks})", *visitors))
 
 
 def erase_project(project: Project) -> dict[str, int]:
@@ -44,10 +44,7 @@ def erase_project(project: Project) -> dict[str, int]:
     Returns their numbers. Pages stay, since processes hold their numbers in memory.
     """
     _forget_keys(project)
-    erased = _sum(
-        _erase_under_lease(project, partial(_clamp_shard, shard), partial(_delete_shard, project))
-        for shard in list_shards(project.pk)
-    )
+    erased = _erase_under_lease(project, partial(_delete_counts, project))
     AgentViews.objects.filter(project=project).delete()
     return {
         "page views": erased.views,
@@ -64,27 +61,10 @@ def _forget_keys(project: Project) -> None:
         ViewKeys.objects.create(project=project, day=int(time.time()) // 86_400, keys=b"")
 
 
-def _sum(parts: Iterable[Erased]) -> Erased:
-    parts = list(parts)
-    return Erased(sum(part.views for part in parts), sum(part.histories for part in parts))
-
-
-def _shard_of(visitor: int, shards: int) -> int:
-    return visitor & (shards - 1)
-
-
-def _clamp_shard(shard: int, shards: int) -> int:
-    return min(shard, shards - 1)  # there may be fewer meanwhile
-
-
-def _delete_visitor(project: Project, visitor: int, lease: Lease) -> Erased:
-    return _delete(project, "visitor = %s", visitor)
-
-
-def _delete_shard(project: Project, lease: Lease) -> Erased:
+def _delete_counts(project: Project) -> Erased:
     for cells in (Cells, AudienceCells):
-        cells.objects.filter(project=project, shard=lease.shard).delete()
-    return _delete(project, "(visitor & %s) = %s", lease.shards - 1, lease.shard)
+        cells.objects.filter(project=project).delete()
+    return _delete(project, "true")
 
 
 def _delete(project: Project, condition: str, *values: int) -> Erased:
@@ -99,15 +79,12 @@ def _delete(project: Project, condition: str, *values: int) -> Erased:
     return Erased(*numbers)
 
 
-def _erase_under_lease(
-    project: Project, choose_shard: Callable[[int], int], erase: Callable[[Lease], Erased]
-) -> Erased:
-    """Erase in one transaction while nobody else writes the shard: a sealer would store a deleted history again."""
+def _erase_under_lease(project: Project, erase: Callable[[], Erased]) -> Erased:
+    """Erase in one transaction while nobody else writes the counts: a sealer would store a deleted history again."""
     while True:
-        shard = choose_shard(len(list_shards(project.pk)))
-        if lease := acquire_lease(project.pk, shard):
+        add_seal(project.pk)
+        if lease := acquire_lease(project.pk):
             with contextlib.suppress(LeaseLost), transaction.atomic():
                 release_lease(lease)  # first: nobody can take it before the end of the transaction
-                if choose_shard(lease.shards) == shard:
-                    return erase(lease)
+                return erase()
         time.sleep(0.05)

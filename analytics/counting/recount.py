@@ -1,8 +1,8 @@
 """Count views again: after a change of the rules, and to remove sample views.
 
 Cells hold no visitors, but the effect of a few changed views is still a sum: for each visitor,
-the cells of the new visit history minus the cells of the old one. A step holds the lease of its
-shard, reads all views of some visitors, and writes views, histories and cells in one transaction.
+the cells of the new visit history minus the cells of the old one. A step holds the lease of the
+project, reads all views of some visitors, and writes views, histories and cells in one transaction.
 So it may be killed and started again, and two processes may share the work.
 """
 
@@ -35,7 +35,6 @@ from docsite.core.tenants.models import Project
 Progress = Callable[[int, int], None]
 
 _COLUMNS = "id, at, page, visitor, client_class, surface, verified, agent, operator, rule, user_agent, sample, audience"
-_STEP_SECONDS = 1.2  # a step rewrites most hours, so few long steps are fastest; shorter than a lease
 _MAX_IDS = 900  # of one query
 _BATCH = 20_000  # views read or marked by one statement, so that nobody waits for long
 
@@ -107,7 +106,7 @@ class _Recount:
 
     def __init__(self, project: Project, decide: Decide, condition: str, progress: Progress | None) -> None:
         self.project, self.decide, self.condition, self.progress = project, decide, condition, progress
-        self.step_size = sealer.StepSize(min_size=1, max_size=50_000, seconds=_STEP_SECONDS)  # visitors of a step
+        self.step_size = sealer.StepSize()
         self.up_to = unsealed.newest_view_id(project.pk)
         self.start = (
             project.views.aggregate(first=Min("pk"))["first"] or 1
@@ -118,47 +117,50 @@ class _Recount:
     def run(self) -> Iterator[tuple[StoredView, StoredView | None]]:
         """Make the changes, and yield each one as the view before and after."""
         changing = _select_views(self.project.pk, self.start, self.up_to, self.condition)
-        todo = np.array(sorted({view.visitor for view in changing if self.decide(view) != view}), np.int64)
-        self.ids = {visitor: [] for visitor in todo.tolist()}
+        todo = sorted({view.visitor for view in changing if self.decide(view) != view})
+        self.ids = {visitor: [] for visitor in todo}
         self._collect_ids(_select_visitors(self.project.pk, self.start, self.up_to))
         count = len(todo)
-        while len(todo):
-            for shard in sealer.list_shards(self.project.pk):
-                changes, done = self._step(shard, todo)
-                yield from changes
-                todo = todo[~np.isin(todo, done)]
-                if self.progress and len(done):
-                    self.progress(count - len(todo), count)
+        while todo:
+            changes, done = self._step(todo)
+            yield from changes
+            todo = todo[done:]
+            if self.progress and done:
+                self.progress(count - len(todo), count)
 
     def _collect_ids(self, owners: Iterable[tuple[int, int]]) -> None:
         for pk, visitor in owners:
             if visitor in self.ids:
                 self.ids[visitor].append(pk)
 
-    def _step(self, shard: int, todo: Ints) -> tuple[Changes, list[int]]:
-        """Count some visitors of a shard again. Returns the changes, and the visitors that are done."""
+    def _step(self, todo: list[int]) -> tuple[Changes, int]:
+        """Count the first visitors again. Returns the changes, and how many visitors are done."""
         # Read before the lease is acquired, to hold it only for a moment.
         highest = unsealed.newest_view_id(self.project.pk)
         self._collect_ids(_select_visitors(self.project.pk, self.up_to, highest))
         self.up_to = max(self.up_to, highest)
-        lease = sealer.acquire_lease(self.project.pk, shard)
+        lease = sealer.acquire_lease(self.project.pk)
         if lease is None:
             time.sleep(0.05)
-            return [], []
-        began = time.monotonic()
+            return [], 0
         self._collect_ids(_select_visitors(self.project.pk, self.up_to, lease.sealed_to))
         self.up_to = max(self.up_to, lease.sealed_to)
-        mine = todo[(todo & (lease.shards - 1)) == shard][: self.step_size.size].tolist()
+        mine = self._choose(todo)
         ids = [pk for visitor in mine for pk in self.ids[visitor] if pk <= lease.sealed_to]
         changes = [(view, self.decide(view)) for view in _load_views(ids)]
         try:
             _write_step(self.project.pk, lease, changes)
         except LeaseLost:
-            self.step_size.adjust(sealer.LEASE_SECONDS)
-            return [], []
-        if len(mine) == self.step_size.size:
-            self.step_size.adjust(time.monotonic() - began)
-        return [(before, after) for before, after in changes if before != after], mine
+            self.step_size.shrink()
+            return [], 0
+        self.step_size.grow()
+        return [(before, after) for before, after in changes if before != after], len(mine)
+
+    def _choose(self, todo: list[int]) -> list[int]:
+        """The first visitors that have as many views together as a step takes; at least one."""
+        some = todo[: self.step_size.size]
+        views = np.cumsum([len(self.ids[visitor]) for visitor in some])
+        return some[: max(1, int(np.searchsorted(views, self.step_size.size, "right")))]
 
 
 def _mark_as_current(project_id: int, after: int, up_to: int, since: int) -> None:
@@ -215,15 +217,15 @@ def _to_views(rows: list[Any]) -> list[StoredView]:
 
 
 def _write_step(project_id: int, lease: Lease, changes: Changes) -> None:
-    """Store the changes of all views of some visitors of a shard, and release the lease. Raises `LeaseLost`."""
+    """Store the changes of all views of some visitors, and release the lease. Raises `LeaseLost`."""
     change, histories, removed = _compute_change(project_id, changes)
     added = sealer.hourly_changes(change, *_changed_views(project_id, changes))
-    buckets = stored_cells.update(project_id, lease.shard, lease.closed, added)
+    buckets = stored_cells.update(project_id, lease.closed, added)
     with transaction.atomic():
         sealer.release_lease(lease)
         sealer.store_histories(project_id, histories)
         Trail.objects.filter(project=project_id, visitor__in=removed).delete()
-        stored_cells.store(project_id, lease.shard, buckets)
+        stored_cells.store(project_id, buckets)
         agent_views.add_sums(_agent_sums(project_id, changes))
         _write_views([(before, after) for before, after in changes if before != after])
 

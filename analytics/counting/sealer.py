@@ -1,9 +1,9 @@
 """Seal raw views: count them into cells.
 
-Each project is sealed by itself, and its visitors are split into shards by their hash. A shard is sealed in steps.
-A step acquires the lease of the project's shard, reads the views after its watermark, and changes cells, visit
-histories and watermark in one transaction, which checks that the lease is still held. After a crash the step is
-repeated; no view is skipped. If two sealers believe that they hold the lease, one of them writes nothing.
+Each project is sealed by itself, in steps. A step acquires the lease of the project, reads the views after its
+watermark, and changes cells, visit histories and watermark in one transaction, which checks that the lease is still
+held. After a crash the step is repeated; no view is skipped. If two sealers believe that they hold the lease, one of
+them writes nothing.
 
 Each process that serves seals in a background thread (`analytics.counting.background`), a step of each project in
 turn. A report seals the remaining views of its project before it counts, so it includes every view that was
@@ -27,13 +27,13 @@ from analytics import agents
 from analytics.counting import agent_views, audiences, stored_cells, unsealed, visit_history
 from analytics.counting.cells import CRAWLER, FIRST_KEY, HUMAN, READER, Bucket, Ints, add_up, sort_unique
 from analytics.counting.stored_cells import HourlyChanges
-from analytics.models import PageView, Seal, Sharding, Trail
+from analytics.models import PageView, Seal, Trail
 from docsite.core.db import insert
 from docsite.core.postgresql import primary
 
 logger = logging.getLogger(__name__)
 
-STEP_SECONDS = 0.5  # duration of a step to aim at, well below that of a lease
+STEP_VIEWS = 20_000  # of one step: 0.7 s of CPU, in Python and in PostgreSQL
 LEASE_SECONDS = 3.0
 REPORT_TIMEOUT_SECONDS = 5.0  # that a report waits while views are being sealed
 HOUR = 3_600_000_000  # microseconds
@@ -52,11 +52,9 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True)
 class Lease:
-    """The right to write a shard of a project, and how far it is sealed."""
+    """The right to write the counts of a project, and how far it is sealed."""
 
     project_id: int
-    shard: int
-    shards: int
     token: int
     sealed_to: int
     closed: int
@@ -124,46 +122,36 @@ def _seal_in_steps(project_id: int) -> Iterator[int | None]:
     Yields after each step the number of views, or None if another thread or process was sealing.
     """
     try:
-        list_shards(project_id)
+        add_seal(project_id)
     except IntegrityError:  # the project was deleted meanwhile
         return
     server = primary.check_server()
     up_to = unsealed.newest_view_id(project_id)
-    behind = Seal.objects.filter(project=project_id, sealed_to__lt=up_to).order_by("sealed_to")
-    while shards := list(behind.values_list("shard", flat=True)):
-        for shard in shards:
-            primary.check_server(server)
-            yield _step(project_id, shard, up_to)
+    while Seal.objects.filter(project=project_id, sealed_to__lt=up_to).exists():
+        primary.check_server(server)
+        yield _step(project_id, up_to)
     unsealed.remove_mark(project_id)
 
 
-def list_shards(project_id: int) -> list[int]:
-    """The shards of a project, which it gets with the first call."""
-    own = Seal.objects.filter(project=project_id).order_by("shard").values_list("shard", flat=True)
-    if not own:
-        with transaction.atomic():
-            # One process at a time: two could add different numbers of shards.
-            number = Sharding.objects.select_for_update().get().number
-            if not own.all().exists():  # asked anew: another process may have added them meanwhile
-                now = timezone.now()
-                hour = int(now.timestamp()) // 3600
-                Seal.objects.bulk_create(
-                    Seal(project_id=project_id, shard=shard, closed=hour, swept_at=now) for shard in range(number)
-                )
-        own = own.all()
-    return list(own)
+def add_seal(project_id: int) -> None:
+    """Let a project have its seal, if it has none. Raises IntegrityError if there is no such project."""
+    own = Seal.objects.filter(project=project_id)
+    if not own.exists():
+        now = timezone.now()
+        seal = Seal(project_id=project_id, closed=int(now.timestamp()) // 3600, swept_at=now)
+        Seal.objects.bulk_create([seal], ignore_conflicts=True)  # another process may have added it meanwhile
 
 
-def _step(project_id: int, shard: int, up_to: int) -> int | None:
-    """Seal the next views of a shard. Returns their number, or None when another thread or process holds it."""
+def _step(project_id: int, up_to: int) -> int | None:
+    """Seal the next views of a project. Returns their number, or None when another thread or process holds it."""
     lock = _sealing[project_id % len(_sealing)]
     if not lock.acquire(timeout=WAIT_SECONDS):
         return None
     try:
-        lease = acquire_lease(project_id, shard)
+        lease = acquire_lease(project_id)
         return seal_views(lease, up_to) if lease else None
     except LeaseLost:
-        step_size.adjust(LEASE_SECONDS)
+        step_size.shrink()
         return None
     except IntegrityError as failure:  # a project and its views were deleted meanwhile
         logger.warning("A sealing step is repeated: %s", failure)
@@ -173,43 +161,39 @@ def _step(project_id: int, shard: int, up_to: int) -> int | None:
 
 
 class StepSize:
-    """How many items a step takes, adjusted to the duration of the steps before.
+    """How many views a step takes. After one that took so long that it lost its lease, fewer for a while."""
 
-    The duration depends on the lengths of the visit histories and on the hours that change. `min_size` and
-    `max_size` limit the size; `seconds` is the duration to aim at.
-    """
+    def __init__(self, views: int = STEP_VIEWS) -> None:
+        self.views = self.size = views
 
-    def __init__(self, min_size: int = 100, max_size: int = 60_000, seconds: float = STEP_SECONDS) -> None:
-        self.min_size, self.max_size, self.seconds = min_size, max_size, seconds
-        self.size = max(min_size, min(max_size, 5_000))
+    def shrink(self) -> None:
+        """Halve it, after a lost lease."""
+        self.size = max(1, self.size // 2)
 
-    def adjust(self, seconds: float) -> None:
-        """Adjust the size after a full step of that duration."""
-        factor = max(0.25, min(2.0, self.seconds / seconds))
-        self.size = max(self.min_size, min(self.max_size, int(self.size * factor)))
+    def grow(self) -> None:
+        """Let it grow by an eighth, after a step that was stored."""
+        self.size = min(self.views, self.size + self.size // 8 + 1)
 
 
 step_size = StepSize()
 
 
-def acquire_lease(project_id: int, shard: int) -> Lease | None:
-    """Acquire the lease of a project's shard for LEASE_SECONDS. Returns None while another process holds it."""
+def acquire_lease(project_id: int) -> Lease | None:
+    """Acquire the lease of a project for LEASE_SECONDS. Returns None while another process holds it."""
     server, now = primary.check_server(), time.time()
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE analytics_projectseal SET token = token + 1, leased_until = %s "
-            "WHERE project_id = %s AND shard = %s AND (leased_until <= %s OR leased_until > %s) "
+            "WHERE project_id = %s AND (leased_until <= %s OR leased_until > %s) "
             "RETURNING token, sealed_to, closed",
             # The last condition ends a lease that a process with a wrong clock made too long.
-            [now + LEASE_SECONDS, project_id, shard, now, now + 10 * LEASE_SECONDS],
+            [now + LEASE_SECONDS, project_id, now, now + 10 * LEASE_SECONDS],
         )
         row = cursor.fetchone()
     if row is None:
         return None
-    # Count the shards after the lease is acquired: a process that changes their number revokes it.
-    shards = Seal.objects.filter(project=project_id).count()
     token, sealed_to, closed = row
-    return Lease(project_id, shard, shards, token, sealed_to, closed, server)
+    return Lease(project_id, token, sealed_to, closed, server)
 
 
 def release_lease(lease: Lease, **facts: object) -> None:
@@ -218,50 +202,47 @@ def release_lease(lease: Lease, **facts: object) -> None:
     Raises `LeaseLost`, and OperationalError if another database server answers than the one that gave the lease.
     """
     primary.check_server(lease.server)
-    mine = Seal.objects.filter(project=lease.project_id, shard=lease.shard, token=lease.token)
+    mine = Seal.objects.filter(project=lease.project_id, token=lease.token)
     if not mine.update(leased_until=0, **facts):
         raise LeaseLost
 
 
 def seal_views(lease: Lease, up_to: int) -> int:
-    """Seal the next views of a shard and release the lease. Returns the number of views.
+    """Seal the next views of a project and release the lease. Returns the number of views.
 
-    Everything is computed before the transaction: while the lease is held, nobody else changes the shard.
+    Everything is computed before the transaction: while the lease is held, nobody else changes the counts.
     """
-    began, limit, project_id = time.monotonic(), step_size.size, lease.project_id
+    limit, project_id = step_size.size, lease.project_id
     rows = _select_views(lease, up_to, limit)
     # Another process may have sealed beyond `up_to` already; the watermark never goes back.
     reached = int(rows[-1, 0]) if len(rows) == limit else max(up_to, lease.sealed_to)
     closed = max(lease.closed, int(time.time()) // 3600)
     added, histories = _compute_change(project_id, rows[rows[:, 4] != NO_KIND, 1:])
-    buckets = stored_cells.update(project_id, lease.shard, lease.closed, added)
-    read = agent_views.sum_shard(project_id, (lease.sealed_to, reached), lease.shard, lease.shards)
+    buckets = stored_cells.update(project_id, lease.closed, added)
+    read = agent_views.sum_views(project_id, lease.sealed_to, reached)
     with transaction.atomic():
         release_lease(lease, sealed_to=reached, closed=closed)
         store_histories(project_id, histories)
-        stored_cells.store(project_id, lease.shard, buckets)
+        stored_cells.store(project_id, buckets)
         agent_views.add_sums(read)
-        stored_cells.merge_ended_hours(project_id, (lease.shard, lease.shards), lease.closed, closed)
-    if len(rows) == limit:
-        step_size.adjust(time.monotonic() - began)
+        stored_cells.merge_ended_hours(project_id, lease.closed, closed)
+    step_size.grow()
     return len(rows)
 
 
 def _select_views(lease: Lease, up_to: int, limit: int) -> Ints:
-    """The next views of a shard: id, hour, page, visitor, kind or `NO_KIND`, and audience."""
+    """The next views of a project: id, hour, page, visitor, kind or `NO_KIND`, and audience."""
     counted = [(*pair, kind) for pair in product(_CLASSES, _SURFACES) if (kind := kind_of(*pair)) is not None]
     cases = "WHEN client_class = %s AND surface = %s THEN %s " * len(counted)
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT id, at / {HOUR}, page, visitor, CASE {cases}ELSE {NO_KIND} END, audience FROM analytics_pageview "
-            "WHERE project_id = %s AND id > %s AND id <= %s AND visitor & %s = %s ORDER BY id LIMIT %s",
+            "WHERE project_id = %s AND id > %s AND id <= %s ORDER BY id LIMIT %s",
             [
                 *(value for case in counted for value in case),
                 lease.project_id,
                 lease.sealed_to,
                 up_to,
-                lease.shards - 1,
-                lease.shard,
                 limit,
             ],
         )

@@ -30,18 +30,18 @@ class UpdatedBuckets(NamedTuple):
     audiences: list[tuple[int, Bucket]]
 
 
-def update(project_id: int, shard: int, closed: int, added: HourlyChanges) -> UpdatedBuckets:
+def update(project_id: int, closed: int, added: HourlyChanges) -> UpdatedBuckets:
     """Add to hours, and to the longer buckets that were made of them, up to hour `closed`.
 
     Merging is addition: a longer bucket takes the same additions as its hours, so these need not be read again.
     """
     return UpdatedBuckets(
-        _update(Cells, project_id, shard, closed, added.pages),
-        _update(AudienceCells, project_id, shard, closed, added.audiences),
+        _update(Cells, project_id, closed, added.pages),
+        _update(AudienceCells, project_id, closed, added.audiences),
     )
 
 
-def _update(table: Table, project_id: int, shard: int, closed: int, added: list[Bucket]) -> list[tuple[int, Bucket]]:
+def _update(table: Table, project_id: int, closed: int, added: list[Bucket]) -> list[tuple[int, Bucket]]:
     updated = []
     for span in SPANS:
         parts = defaultdict(list)
@@ -49,7 +49,7 @@ def _update(table: Table, project_id: int, shard: int, closed: int, added: list[
             start = delta.start // span * span
             if span == 1 or start + span <= closed:
                 parts[start].append(delta)
-        for known in _load_starts(table, project_id, span, list(parts), shard):
+        for known in _load_starts(table, project_id, span, list(parts)):
             parts[known.start].append(known)
         for start, buckets in parts.items():
             is_whole = len(buckets) == 1 and buckets[0].start == start  # a new hour, so there is nothing to merge
@@ -57,41 +57,34 @@ def _update(table: Table, project_id: int, shard: int, closed: int, added: list[
     return updated
 
 
-def _load_starts(table: Table, project_id: int, span: int, starts: list[int], shard: int) -> Iterator[Bucket]:
+def _load_starts(table: Table, project_id: int, span: int, starts: list[int]) -> Iterator[Bucket]:
     for first in range(0, len(starts), 5000):
         some = starts[first : first + 5000]
         marks = ", ".join(["%s"] * len(some))
-        yield from _select(table, project_id, f"span = %s AND shard = %s AND start IN ({marks})", [span, shard, *some])
+        yield from _select(table, project_id, f"span = %s AND start IN ({marks})", [span, *some])
 
 
-def store(project_id: int, shard: int, updated: UpdatedBuckets) -> None:
+def store(project_id: int, updated: UpdatedBuckets) -> None:
     """Store buckets. Call it in the transaction that releases the lease."""
-    _store(Cells, project_id, shard, updated.pages)
-    _store(AudienceCells, project_id, shard, updated.audiences)
+    _store(Cells, project_id, updated.pages)
+    _store(AudienceCells, project_id, updated.audiences)
 
 
-def _store(table: Table, project_id: int, shard: int, buckets: Sequence[tuple[int, Bucket]]) -> None:
+def _store(table: Table, project_id: int, buckets: Sequence[tuple[int, Bucket]]) -> None:
     if buckets:
         insert(
             table._meta.db_table,
-            ("project_id", "span", "start", "shard", "blob"),
-            [(project_id, span, bucket.start, shard, bucket.encode()) for span, bucket in buckets],
-            "(project_id, span, start, shard) DO UPDATE SET blob = excluded.blob",
+            ("project_id", "span", "start", "blob"),
+            [(project_id, span, bucket.start, bucket.encode()) for span, bucket in buckets],
+            "(project_id, span, start) DO UPDATE SET blob = excluded.blob",
         )
 
 
-def load(
-    project_id: int, ranges: Sequence[tuple[int, int, int]], shard: int | None = None, table: Table = Cells
-) -> Iterator[Bucket]:
-    """The buckets of ranges (span, first start, end), of one shard or of all shards."""
-    if not ranges:
-        return
-    parts = " OR ".join(["(span = %s AND start >= %s AND start < %s)"] * len(ranges))
-    limits = [value for limits in ranges for value in limits]
-    if shard is None:
-        yield from _select(table, project_id, parts, limits)
-    else:
-        yield from _select(table, project_id, f"({parts}) AND shard = %s", [*limits, shard])
+def load(project_id: int, ranges: Sequence[tuple[int, int, int]], table: Table = Cells) -> Iterator[Bucket]:
+    """The buckets of ranges (span, first start, end)."""
+    if ranges:
+        parts = " OR ".join(["(span = %s AND start >= %s AND start < %s)"] * len(ranges))
+        yield from _select(table, project_id, parts, [value for limits in ranges for value in limits])
 
 
 def _select(table: Table, project_id: int, condition: str, values: Sequence[int]) -> Iterator[Bucket]:
@@ -104,30 +97,18 @@ def _select(table: Table, project_id: int, condition: str, values: Sequence[int]
             yield Bucket.decode(start, bytes(blob))
 
 
-def merge_ended_hours(project_id: int, mine: tuple[int, int], before: int, closed: int) -> None:
-    """Merge hours of a project into the longer buckets that ended between the hours `before` and `closed`.
-
-    `mine` is the shard and the number of shards. Cells stay with the shard that wrote them. The cells of a removed
-    shard belong to the shard that has its visitors now.
-    """
+def merge_ended_hours(project_id: int, before: int, closed: int) -> None:
+    """Merge hours of a project into the longer buckets that ended between the hours `before` and `closed`."""
     for table in (Cells, AudienceCells):
         for span, shorter in zip(SPANS[-2::-1], SPANS[:0:-1], strict=True):
             first, end = before // span * span, closed // span * span
             if first < end:
-                _merge(table, project_id, (span, shorter), (first, end), mine)
+                _merge(table, project_id, (span, shorter), (first, end))
 
 
-def _merge(
-    table: Table, project_id: int, spans: tuple[int, int], hours: tuple[int, int], mine: tuple[int, int]
-) -> None:
+def _merge(table: Table, project_id: int, spans: tuple[int, int], hours: tuple[int, int]) -> None:
     span, shorter = spans
     parts = table.objects.filter(project=project_id, span=shorter, start__gte=hours[0], start__lt=hours[1])
-    for shard, start in sorted(
-        {
-            (shard, start // span * span)
-            for shard, start in parts.values_list("shard", "start")
-            if shard & (mine[1] - 1) == mine[0]
-        }
-    ):
-        bucket = merge(start, load(project_id, [(shorter, start, start + span)], shard, table))
-        _store(table, project_id, shard, [(span, bucket)])
+    for start in sorted({start // span * span for start in parts.values_list("start", flat=True)}):
+        bucket = merge(start, load(project_id, [(shorter, start, start + span)], table))
+        _store(table, project_id, [(span, bucket)])

@@ -8,7 +8,6 @@ from datetime import timedelta
 import numpy as np
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Min
 from django.utils import timezone
 
 from analytics.counting import partitions, unsealed, visit_history
@@ -19,7 +18,6 @@ from analytics.counting.sealer import (
     LeaseLost,
     VisitorHistories,
     acquire_lease,
-    list_shards,
     load_histories,
     release_lease,
     seal_views,
@@ -71,7 +69,7 @@ def sweep(*, force: bool = False, go_on: Callable[[], object] = bool) -> int:
     now = timezone.now()
     due = Seal.objects.all() if force else Seal.objects.filter(swept_at__lte=now - EVERY)
     days, removable, removed = _own_days(), [], 0
-    due_ids = list(due.order_by("project_id").values_list("project_id", flat=True).distinct())
+    due_ids = list(due.order_by("project_id").values_list("project_id", flat=True))
     with collect_failures() as part:
         for project_id in due_ids:
             with part():
@@ -94,15 +92,14 @@ def sweep(*, force: bool = False, go_on: Callable[[], object] = bool) -> int:
 
 
 def _trim_project(project_id: int, own_days: int | None) -> None:
-    for shard in list_shards(project_id):
-        _trim_shard(project_id, shard, _limit_days(own_days))
-        _merge_ended_hours(project_id, shard)
+    _trim_histories(project_id, _limit_days(own_days))
+    _merge_ended_hours(project_id)
     unsealed.mark_if_unsealed(project_id)
 
 
 def _find_removable(project_id: int, own_days: int | None, earlier: int = 0) -> Removable:
     """Which views of a project may be removed, or could be so many hours earlier."""
-    done_to = Seal.objects.filter(project=project_id).aggregate(least=Min("sealed_to"))["least"] or 0
+    done_to = Seal.objects.filter(project=project_id).values_list("sealed_to", flat=True).first() or 0
     before = _first_hour(_limit_days(own_days)) - 24  # a day later: a report may be reading them now
     return Removable(project_id, before - earlier, done_to)
 
@@ -112,7 +109,7 @@ def _list_swept_before(due_ids: list[int], days: dict[int, int]) -> list[Removab
 
     A project that waits for its first sweep has no views that arrived so long ago.
     """
-    every = Seal.objects.order_by("project_id").values_list("project_id", flat=True).distinct()
+    every = Seal.objects.order_by("project_id").values_list("project_id", flat=True)
     return [
         _find_removable(project_id, days.get(project_id), earlier=24) for project_id in set(every).difference(due_ids)
     ]
@@ -137,34 +134,33 @@ def _remove_older(views: Removable) -> int:
             time.sleep(REST * (time.monotonic() - began))
 
 
-def _trim_shard(project_id: int, shard: int, days: int) -> None:
+def _trim_histories(project_id: int, days: int) -> None:
     before, horizon = _first_hour(days) - 24, settings.ENV.visitor_horizon_days * 24
     last = -(1 << 63)
     while visitors := _next_visitors(project_id, last):
         last = visitors[-1]
-        lease = _wait_for_lease(project_id, shard)
+        lease = _wait_for_lease(project_id)
         if lease is None:
             return
-        mine = [visitor for visitor in visitors if visitor & (lease.shards - 1) == shard]
-        histories, removed = _trim(project_id, mine, before, horizon)
+        histories, removed = _trim(project_id, visitors, before, horizon)
         with suppress(LeaseLost), transaction.atomic():  # if the lease is lost, the next sweep trims
             release_lease(lease)
             Trail.objects.filter(project=project_id, visitor__in=removed).delete()
             store_histories(project_id, histories)
 
 
-def _merge_ended_hours(project_id: int, shard: int) -> None:
+def _merge_ended_hours(project_id: int) -> None:
     """Merge the hours of a project without new views; with new ones, sealing does it."""
-    lease = _wait_for_lease(project_id, shard)
+    lease = _wait_for_lease(project_id)
     if lease:
         with suppress(LeaseLost):
             seal_views(lease, lease.sealed_to)
 
 
-def _wait_for_lease(project_id: int, shard: int) -> Lease | None:
-    """Acquire a lease as soon as nobody holds it. Returns None if the shard was removed."""
-    while (lease := acquire_lease(project_id, shard)) is None:
-        if not Seal.objects.filter(project=project_id, shard=shard).exists():
+def _wait_for_lease(project_id: int) -> Lease | None:
+    """Acquire a lease as soon as nobody holds it. Returns None if the project was deleted."""
+    while (lease := acquire_lease(project_id)) is None:
+        if not Seal.objects.filter(project=project_id).exists():
             return None
         time.sleep(0.05)
     return lease

@@ -20,7 +20,7 @@ _MAX_IDLE = 3  # times DATABASE_SECONDS, of a transaction that keeps others from
 _MAX_IDS = 500  # of one query
 _MAX_RANGES = 200  # of one query
 
-_SEALED_TO = "COALESCE((SELECT MIN(sealed_to) FROM analytics_projectseal AS seal WHERE seal.project_id = {}), 0)"
+_SEALED_TO = "COALESCE((SELECT sealed_to FROM analytics_projectseal AS seal WHERE seal.project_id = {}), 0)"
 
 # The highest id, not any higher one: for that PostgreSQL may read all views of a large project in vain.
 _HAS_UNSEALED = "COALESCE((SELECT MAX(id) FROM analytics_pageview WHERE project_id = %s), 0) > " + _SEALED_TO.format(
@@ -119,11 +119,11 @@ def count_unsealed_views(project_id: int) -> int:
 
 
 def count_waiting_views() -> int:
-    """How many stored views of marked projects are not yet counted in every shard."""
+    """How many stored views of marked projects are not yet counted."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT mark.project_id, COALESCE(MIN(sealed_to), 0) FROM analytics_unsealedproject AS mark "
-            "LEFT JOIN analytics_projectseal AS seal ON seal.project_id = mark.project_id GROUP BY mark.project_id"
+            "SELECT DISTINCT mark.project_id, COALESCE(sealed_to, 0) FROM analytics_unsealedproject AS mark "
+            "LEFT JOIN analytics_projectseal AS seal ON seal.project_id = mark.project_id"
         )
         marked = cursor.fetchall()
     waiting = 0

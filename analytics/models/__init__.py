@@ -1,7 +1,7 @@
 """The tables of analytics, one module for each subject. Import the models from here."""
 
 from analytics.models.agents import AgentAddresses, AgentViews
-from analytics.models.counts import EPOCH, AudienceCells, Cells, Seal, Sharding, Trail, UnsealedProject
+from analytics.models.counts import EPOCH, AudienceCells, Cells, Seal, Trail, UnsealedProject
 from analytics.models.feedback import Feedback, FeedbackNote
 from analytics.models.page_views import Audience, LogImport, Page, PageView, ViewKeys
 from analytics.models.reports import Annotation, ShareLink, Snapshot
@@ -22,7 +22,6 @@ __all__ = [
     "Page",
     "PageView",
     "Seal",
-    "Sharding",
     "ShareLink",
     "Snapshot",
     "Trail",

@@ -13,12 +13,10 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class Seal(models.Model):
     """How far the views of a project are counted, and the lease of the process that counts.
 
-    There is a row for each shard of the project's visitors. `analytics.counting.sealer` adds the rows.
+    `analytics.counting.sealer` adds the row.
     """
 
-    pk = models.CompositePrimaryKey("project", "shard")
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="+")
-    shard = models.PositiveSmallIntegerField()
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="+")
     sealed_to = models.BigIntegerField(default=0, help_text="Views up to this id are counted in the cells.")
     closed = models.BigIntegerField(default=0, help_text="Buckets that end by this hour are merged into longer ones.")
     swept_at = models.DateTimeField(db_index=True, help_text="When old views were last removed.")
@@ -31,16 +29,7 @@ class Seal(models.Model):
         db_table = "analytics_projectseal"  # older processes know the empty table `analytics_seal`
 
     def __str__(self) -> str:
-        return f"shard {self.shard}"
-
-
-class Sharding(models.Model):
-    """The number of shards that every project has or will get. One row."""
-
-    number = models.PositiveSmallIntegerField(default=1)
-
-    def __str__(self) -> str:
-        return f"{self.number} shards"
+        return f"project {self.project_id}"
 
 
 class UnsealedProject(models.Model):
@@ -58,7 +47,6 @@ class _PackedCells(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
     span = models.PositiveSmallIntegerField(help_text="Hours.")
     start = models.PositiveIntegerField(help_text="Hours since 1970, UTC.")
-    shard = models.PositiveSmallIntegerField()
     blob = models.BinaryField()
 
     class Meta:
@@ -68,7 +56,7 @@ class _PackedCells(models.Model):
         return f"{self.span} hours from {EPOCH + timedelta(hours=self.start):%Y-%m-%d %H:%M}"
 
 
-_BUCKET = ("project", "span", "start", "shard")
+_BUCKET = ("project", "span", "start")
 
 
 class Cells(_PackedCells):

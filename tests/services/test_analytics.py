@@ -16,7 +16,7 @@ import pytest
 from docsite.site import navigation
 from tests import scenarios
 from tests.analytics import view_files
-from tests.analytics.counting import crashes, leases, view_partitions
+from tests.analytics.counting import crashes, view_partitions
 from tests.analytics.counting.history import as_reported, brute, history
 from tests.conftest import PATIENCE, ROOT
 from tests.docsite.core.workspace.older_settings import a_database_of_the_state_before
@@ -53,9 +53,8 @@ def test_a_crash_after_any_statement_of_a_recount_leaves_counts_that_are_true(da
     scenarios.run(crashes.crashes_in_recounts, database)
 
 
-@pytest.mark.parametrize(("shards", "kills"), [(4, 20), pytest.param(0, 15, marks=pytest.mark.matrix)])
-def test_writers_and_sealers_at_once_lose_and_double_nothing_although_some_are_killed(database, shards, kills):
-    scenarios.run(crashes.kills, database, kills, 6, shards)
+def test_writers_and_sealers_at_once_lose_and_double_nothing_although_some_are_killed(database):
+    scenarios.run(crashes.kills, database, 20, 6)
 
 
 def test_a_view_that_another_process_has_not_committed_yet_counts_once(database):
@@ -99,11 +98,6 @@ def test_a_report_of_another_process_has_what_was_just_acknowledged(database, pr
             assert (answer["totals"], answer[report]) == brute(views, *window, distinct=distinct)
 
 
-@pytest.mark.matrix  # on SQLite in test_shards
-def test_cells_are_the_same_however_often_the_number_of_shards_changes(database):
-    scenarios.run(crashes.shards_change, database)
-
-
 @pytest.mark.matrix  # on SQLite in test_durability, like the next two
 def test_the_views_and_settings_of_an_older_database_are_kept(new_database):
     scenarios.run(crashes.an_older_database, new_database("older"))
@@ -117,11 +111,6 @@ def test_the_agents_of_an_older_database_are_summed_up(new_database):
 @pytest.mark.matrix
 def test_settings_of_an_older_database_move_into_the_rows_of_the_apps_and_back(new_database):
     scenarios.run(a_database_of_the_state_before, new_database("older_settings"))
-
-
-@pytest.mark.matrix
-def test_projects_go_on_from_the_one_watermark_and_back(new_database):
-    scenarios.run(leases.from_one_watermark_to_many, new_database("older_watermark"))
 
 
 @pytest.fixture(scope="module")

@@ -220,8 +220,8 @@ def notice_another_server() -> None:
     project, *_ = create_project("pooled", "Acme", "https://docs.acme.example", [])
     known = pages.for_project(project.pk)
     known.load()
-    sealer.list_shards(project.pk)
-    lease = sealer.acquire_lease(project.pk, 0)
+    sealer.add_seal(project.pk)
+    lease = sealer.acquire_lease(project.pk)
     assert lease
     server = primary.check_server()
     primary._server = known._server = "earlier"

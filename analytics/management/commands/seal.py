@@ -1,4 +1,4 @@
-"""`manage.py seal`: count new views into cells, once or continuously; or change the number of shards."""
+"""`manage.py seal`: count new views into cells, once or continuously."""
 
 import signal
 import time
@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db import InterfaceError, OperationalError, close_old_connections
 
-from analytics.counting import sealer, shards, sweeper
+from analytics.counting import sealer, sweeper
 from docsite.core.tenants.management.base import ServiceCommand
 
 WATCH_SECONDS = 2.0
@@ -28,14 +28,8 @@ class Command(ServiceCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Whether to continue, and the number of shards."""
+        """Add whether to continue."""
         parser.add_argument("--watch", action="store_true", help="continue until SIGINT or SIGTERM; sweep once a day")
-        parser.add_argument(
-            "--shards",
-            type=int,
-            choices=shards.SHARD_COUNTS,
-            help="the number of shards: as many processes can seal at once",
-        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Seal, and print what was done."""
@@ -48,31 +42,16 @@ class Command(ServiceCommand):
         try:
             sealer.seal(timeout=float("inf"), progress=self.progress)
             self.show(f"Sealed {self.describe_progress()}.")
-            if options["shards"]:
-                self.split(options["shards"])
-            elif not options["watch"]:
-                self.show("To seal continuously: manage.py seal --watch")
             if options["watch"]:
                 self.watch()
+            else:
+                self.show("To seal continuously: manage.py seal --watch")
         except Stopped:
             self.show(f"Stopped. {self.views:,} views were sealed.")
 
-    def split(self, number: int) -> None:
-        """Change the number of shards."""
-        before = shards.set_count(number, self.progress)
-        if before == number:
-            self.show(f"Visitors are in {_shards(number)} already.")
-        else:
-            self.show(f"Visitors are in {_shards(number)} now. There were {before} before. Counts stay the same.")
-        if number > 1:
-            self.show(f"Seal in up to {number} processes at once, each: manage.py seal --watch")
-        else:
-            self.show("One process seals at a time. There is nothing else to do: serving processes seal by themselves.")
-
     def watch(self) -> None:
         """Seal and sweep until told to stop."""
-        number = shards.get_count()
-        self.show(f"Sealing {_shards(number)} every {WATCH_SECONDS:g} s until Ctrl-C or SIGTERM.")
+        self.show(f"Sealing every {WATCH_SECONDS:g} s until Ctrl-C or SIGTERM.")
         self.shown_at = float("inf")  # no line for each step: the log would grow for years
         while True:
             self.rest()
@@ -113,7 +92,3 @@ class Command(ServiceCommand):
         """Print a line, at once even if the output is not a terminal."""
         self.stdout.write(line)
         self.stdout.flush()
-
-
-def _shards(number: int) -> str:
-    return "one shard" if number == 1 else f"{number} shards"

@@ -11,7 +11,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -28,8 +27,8 @@ from django.db.models import Sum
 
 from analytics.collecting import recording, verification, view_keys, writer
 from analytics.collecting.writer import Receipt
-from analytics.counting import recount, sealer, shards, sweeper
-from analytics.counting.cells import SPANS, Bucket, merge
+from analytics.counting import recount, sealer, sweeper
+from analytics.counting.cells import SPANS, Bucket
 from analytics.identity.visitor_hash import keyed_hash
 from analytics.models import AgentViews, Cells, Page, PageView, Seal, Trail, ViewKeys
 from docsite.core.tenants.management.commands.createproject import create_project
@@ -69,10 +68,10 @@ def record(project: Project, views: list[Seen]) -> None:
 
 def stored(project: Project) -> tuple[list[Any], list[Any]]:
     """The cells and visit histories of a project, byte for byte."""
-    cells = Cells.objects.filter(project=project).order_by("span", "start", "shard")
+    cells = Cells.objects.filter(project=project).order_by("span", "start")
     histories = Trail.objects.filter(project=project).order_by("visitor")
     return (
-        [(*row[:-1], bytes(row[-1])) for row in cells.values_list("span", "start", "shard", "blob")],
+        [(*row[:-1], bytes(row[-1])) for row in cells.values_list("span", "start", "blob")],
         [(*row[:-1], bytes(row[-1])) for row in histories.values_list("visitor", "trimmed", "sightings")],
     )
 
@@ -104,7 +103,7 @@ def crash_after(number: int) -> Iterator[list[str]]:
 def crashes_in_steps() -> None:
     """Crash after the first statement of a sealing, seal, crash after the second of the next, and so on."""
     dice, project, now = random.Random(1), new_project(), datetime.now(UTC)
-    sealer.step_size = sealer.StepSize(4, 4)  # several steps for each sealing
+    sealer.step_size = sealer.StepSize(4)  # several steps for each sealing
     views: list[Seen] = []
     for number in count(1):
         new = history(dice, 6, 2, now)
@@ -164,11 +163,11 @@ def steps_that_outlast_their_lease() -> None:
 
     def covet() -> None:
         while not stop.wait(0.02):
-            sealer.acquire_lease(project.pk, 0)
+            sealer.acquire_lease(project.pk)
         connections.close_all()
 
     sealer.LEASE_SECONDS = 0.3
-    sealer.step_size, sealer._compute_change = sealer.StepSize(10, 400, seconds=0.05), slow_change
+    sealer.step_size, sealer._compute_change = sealer.StepSize(400), slow_change
     other = threading.Thread(target=covet)
     other.start()
     try:
@@ -190,21 +189,12 @@ def old_logs_into_a_new_service() -> None:
     check(project, views, windows(dice, now, 380, 10))
 
 
-def whole_buckets(project: Project) -> dict[tuple[int, int], bytes]:
-    """The cells of each bucket, of all shards together."""
-    parts: dict[tuple[int, int], list[Bucket]] = defaultdict(list)
-    for span, start, _, blob in stored(project)[0]:
-        parts[span, start].append(Bucket.decode(start, blob))
-    sums = {(span, start): merge(start, buckets) for (span, start), buckets in parts.items()}
-    return {key: bucket.encode() for key, bucket in sums.items() if bucket}
-
-
-def shards_change() -> None:
-    """Views come in over three months, many of them late, while the number of shards changes and time goes on."""
+def time_passes() -> None:
+    """Views come in over three months, many late, while hours are merged: the cells are as if all had come at once."""
     dice, project = random.Random(8), new_project("08" * 32)
     now = datetime.now(UTC) - timedelta(days=400)
     views: list[Seen] = []
-    for number in (1, 4, 1, 16, 2, 8, 8, 1, 2, 4):
+    for _ in range(10):
         now += timedelta(hours=dice.choice([1, 20, 30, 200, 700]))
         with time_machine.travel(now, tick=True):
             for days in (0.2, 20):
@@ -213,54 +203,23 @@ def shards_change() -> None:
                 record(project, new)
                 views += new
                 sealer.seal(PATIENCE)
-            record(project, new := history(dice, 5, 1, now))  # not sealed yet
-            views += new
-            seals = Seal.objects.filter(project=project)
-            before = seals.count() or shards.get_count()
-            assert shards.set_count(number) == before
-            assert {*seals.values_list("shard", flat=True)} == {*range(number)}
-            assert len({(seal.sealed_to, seal.closed) for seal in seals}) == 1
             check(project, views, windows(dice, now, 60, 3))
-    assert len({shard for _, _, shard, _ in stored(project)[0]}) > 8
     with time_machine.travel(now + timedelta(days=70), tick=True):
         spared = twin(project)
         record(spared, views)
-        sealer.seal(PATIENCE)  # closes what is left of the other, too
-        shards.set_count(1)
-        assert whole_buckets(project) == whole_buckets(spared)
-        assert {span for span, _ in whole_buckets(project)} == {*SPANS}
+        sealer.seal(PATIENCE)
+        sweeper._merge_ended_hours(project.pk)
+        cells, at_once = (
+            {row[:2]: row[2] for row in stored(one)[0] if Bucket.decode(row[1], row[2])} for one in (project, spared)
+        )
+        assert cells == at_once
+        assert {span for span, _ in cells} == {*SPANS}
         assert stored(project)[1] == stored(spared)[1]
-
-
-def crashes_in_changes() -> None:
-    """Crash after any statement that changes the number of shards."""
-    Organization.objects.all().delete()  # a change goes over all projects, and each has statements of its own
-    dice, project, now = random.Random(9), new_project(), datetime.now(UTC)
-    views: list[Seen] = []
-    shards.set_count(1)
-    sealer.list_shards(project.pk)
-    for number in count(1):
-        made = 0
-        for wanted in (4, 1):
-            new = history(dice, 5, 3, now)
-            views += new
-            record(project, new)
-            with crash_after(number) as statements:
-                shards.set_count(wanted)
-            made = max(made, len(statements))
-            assert Seal.objects.filter(project=project).count() in (1, 4), "all or nothing"
-            if not number % 10:
-                check(project, views, windows(dice, now, 3, 1))
-            shards.set_count(wanted)
-        if made < number:
-            break
-    check(project, views, windows(dice, now, 3, 3))
 
 
 def crashes_in_recounts() -> None:
     """Crash after any statement of taking sample views away: what is left is counted, and the rest goes later."""
     dice, project, now = random.Random(11), new_project(), datetime.now(UTC)
-    shards.set_count(2)
     real, sample = history(dice, 60, 20, now), {}
     for seen in history(dice, 60, 20, now):
         address = type(seen.observation.address)(int(seen.observation.address) + 100)
@@ -269,7 +228,7 @@ def crashes_in_recounts() -> None:
         sample[key] = Seen(observation, seen.kind, (str(address), seen.who[1]))
     record(project, [*real, *sample.values()])
     step_size = sealer.StepSize
-    sealer.StepSize = lambda **_: step_size(1, 1)  # several steps
+    sealer.StepSize = lambda: step_size(1)  # several steps
     for number in count(1):
         with crash_after(number):
             recount.remove_sample(project)
@@ -282,27 +241,21 @@ def crashes_in_recounts() -> None:
     assert told == sum(seen.kind != "human" for seen in real)
 
 
-def kills(many: str, crowd: str, number: str) -> None:
-    """Kill processes with -9 while they write and seal, and start others in their place. Then look what is there.
-
-    `number` is that of the shards; with 0 some of the processes change it.
-    """
-    Organization.objects.all().delete()  # a change of the number of shards goes over all that is there
+def kills(many: str, crowd: str) -> None:
+    """Kill processes with -9 while they write and seal, and start others in their place. Then look what is there."""
     project, now, dice = new_project(), datetime.now(UTC), random.Random(5)
-    shards.set_count(int(number) or 1)
-    sealer.step_size = sealer.StepSize(40, 40)  # so that a kill often hits between two
+    sealer.step_size = sealer.StepSize(40)  # so that a kill often hits between two
     sealer.LEASE_SECONDS = 0.01  # and that one overtakes another
     connections.close_all()  # each child opens its own
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "acknowledged"
         born = count()
-        restless = number == "0"
-        alive = [_fork(project, now, next(born), told, restless) for _ in range(int(crowd))]
+        alive = [_fork(project, now, next(born), told) for _ in range(int(crowd))]
         for _ in range(int(many)):
             time.sleep(dice.uniform(0.02, 0.2))
             place = dice.randrange(len(alive))
             _kill(alive[place])
-            alive[place] = _fork(project, now, next(born), told, restless)
+            alive[place] = _fork(project, now, next(born), told)
         for pid in alive:
             _kill(pid)
         lines = told.read_text().splitlines()
@@ -325,9 +278,7 @@ def kills(many: str, crowd: str, number: str) -> None:
     assert set(acknowledged) <= committed.keys(), "an acknowledged view is lost"
     assert len(keys) == len(committed) == PageView.objects.filter(project=project).count()
     assert len(acknowledged) > int(many), "they were busy"
-    seals = Seal.objects.filter(project=project).order_by("shard")
-    assert [*seals.values_list("shard", flat=True)] == [*range(seals.count())]
-    assert seals.count() in (shards.SHARD_COUNTS if restless else [int(number)])
+    assert Seal.objects.filter(project=project).count() == 1
     assert sealer.seal(PATIENCE)
     check(project, list(committed.values()), [(now - timedelta(days=4), now), *windows(dice, now, 3, 4)])
     sys.stdout.write(f"{len(acknowledged)} acknowledged, {len(committed)} committed\n")
@@ -344,7 +295,7 @@ def _made_view(now: datetime, child: int, number: int) -> Seen:
     return view(at, f"/page-{dice.randrange(5)}", dice.randrange(1, 15), kind, f"{child}.{number}")
 
 
-def _fork(project: Project, now: datetime, child: int, told: Path, restless: bool) -> int:
+def _fork(project: Project, now: datetime, child: int, told: Path) -> int:
     pid = os.fork()
     if pid:
         return pid
@@ -355,8 +306,6 @@ def _fork(project: Project, now: datetime, child: int, told: Path, restless: boo
         while child % 3 == 1:
             time.sleep(1)
         while True:
-            if restless and child % 2:
-                shards.set_count(random.choice(shards.SHARD_COUNTS))
             sealer.seal(PATIENCE)
     except BaseException as failure:
         os.write(file, f"{child} {failure!r}\n".encode())
@@ -460,7 +409,6 @@ def views_come_in() -> None:
 def histories(now: str) -> None:
     """Random histories, as `test_counting` has them, with days that pass between; prints what they are stored as."""
     moment = datetime.fromisoformat(now)
-    shards.set_count(4)
     for seed in (0, 1, 2, 5):  # 380 days, 3 days, some hours and 29 days
         dice, project = random.Random(seed), new_project(f"{seed:064x}")
         days = dice.choice([0.2, 3, 29, 380])

@@ -6,18 +6,15 @@ import io
 import random
 import re
 import threading
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
-import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from analytics.counting import sealer, shards, sweeper, unsealed
-from analytics.models import PageView, Seal, Trail, UnsealedProject
-from docsite.core.tenants.models import Organization, Project
+from analytics.counting import sealer, sweeper, unsealed
+from analytics.models import PageView, Seal, UnsealedProject
+from docsite.core.tenants.models import Project
 from tests.analytics.counting.crashes import new_project, record, stored
 from tests.analytics.counting.history import history, windows
 from tests.analytics.counting.test_counting import check
@@ -25,17 +22,16 @@ from tests.conftest import PATIENCE
 
 
 def begin() -> None:
-    """One shard, free to be taken, and nothing to seal, whatever other scenarios left."""
+    """Leases are free to be taken, and there is nothing to seal, whatever other scenarios left."""
     Seal.objects.update(leased_until=0)
-    shards.set_count(1)
     assert sealer.seal(PATIENCE)
 
 
 def lease(project: Project) -> sealer.Lease:
-    """The lease of a project's only shard, as if the time of any other were over."""
-    sealer.list_shards(project.pk)
+    """The lease of a project, as if the time of any other were over."""
+    sealer.add_seal(project.pk)
     Seal.objects.update(leased_until=0)
-    taken = sealer.acquire_lease(project.pk, 0)
+    taken = sealer.acquire_lease(project.pk)
     assert taken
     return taken
 
@@ -57,7 +53,7 @@ def overtaken() -> None:
     record(project, views)
     up_to = unsealed.newest_view_id(project.pk)
     slow = lease(project)
-    assert sealer.acquire_lease(project.pk, 0) is None, "it is held"
+    assert sealer.acquire_lease(project.pk) is None, "it is held"
     quick = lease(project)
     for is_sealed in (False, True):
         before = stored(project), list(Seal.objects.values())
@@ -97,67 +93,14 @@ def swept_unsealed() -> None:
     check(project, views, [(now - timedelta(days=80), now)])
 
 
-def held_before_a_change() -> None:
-    """Who held a lease before the number of shards changed writes nothing."""
-    for shard in (0, 1):
-        begin()
-        project, now = new_project(), datetime.now(UTC)
-        shards.set_count(2)
-        sealer.list_shards(project.pk)
-        views = history(random.Random(11), 40, 3, now)
-        record(project, views)
-        slow = sealer.acquire_lease(project.pk, shard)
-        assert slow
-        Seal.objects.update(leased_until=0)  # its time is over
-        shards.set_count(1)
-        shards.set_count(2)
-        assert sealer.acquire_lease(project.pk, shard)
-        assert is_refused(slow, slow.sealed_to)
-        Seal.objects.update(leased_until=0)
-        check(project, views, windows(random.Random(11), now, 3, 2))
-
-
-def four_just_before_the_lease(proceed: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
-    """What another process may do at the worst moment."""
-    if "leased_until = %s" in sql and shards.get_count() == 1:
-        shards.set_count(4)
-    return proceed(sql, params, many, context)
-
-
-def changed_while_taken() -> None:
-    """A lease knows the number of shards although it changes while it is taken."""
-    begin()
-    project = new_project()
-    sealer.list_shards(project.pk)
-    with connection.execute_wrapper(four_just_before_the_lease):
-        taken = sealer.acquire_lease(project.pk, 0)
-    assert taken
-    assert (taken.shard, taken.shards) == (0, 4)
-
-
-def changed_while_swept() -> None:
-    """A sweep trims only the visitors of the lease it has."""
-    begin()
-    project, now = new_project("17" * 32), datetime.now(UTC)
-    views = history(random.Random(17), 200, 90, now)
-    record(project, views)
-    assert sealer.seal(PATIENCE)
-    with connection.execute_wrapper(four_just_before_the_lease):
-        sweeper._trim_shard(project.pk, 0, 30)
-    trimmed = Trail.objects.filter(project=project, trimmed__gt=0).values_list("visitor", flat=True)
-    assert {visitor & 3 for visitor in trimmed} == {0}
-    sweeper.sweep(force=True)
-    assert {visitor & 3 for visitor in trimmed.all()} == {0, 1, 2, 3}
-    check(project, views, [(now - timedelta(days=95), now)])
-
-
 def swept_although_gone() -> None:
-    """A sweep does not wait for a shard that is gone."""
+    """A sweep does not wait for a project that is gone."""
     begin()
     project = new_project()
     record(project, history(random.Random(12), 10, 3, datetime.now(UTC)))
     assert sealer.seal(PATIENCE)
-    sweep = threading.Thread(target=sweeper._trim_shard, args=(project.pk, 7, 30), daemon=True)
+    Seal.objects.filter(project=project).delete()
+    sweep = threading.Thread(target=sweeper._trim_histories, args=(project.pk, 30), daemon=True)
     sweep.start()
     sweep.join(PATIENCE)
     assert not sweep.is_alive()
@@ -187,7 +130,7 @@ def in_turns() -> None:
     views = {project: history(dice, size, 3, now) for project, size in ((large, 200), (small, 12))}
     for project, own in views.items():
         record(project, own)
-    sealer.step_size = sealer.StepSize(10, 10)
+    sealer.step_size = sealer.StepSize(10)
     order: list[int] = []
     seal_views = sealer.seal_views
 
@@ -238,45 +181,9 @@ def stored_without_a_mark() -> None:
         if part is views[:20]:
             check(project, part, windows(random.Random(20), now, 3, 2))
         else:
-            sealer.list_shards(project.pk)
+            sealer.add_seal(project.pk)
             sweeper.sweep(force=True)
             assert unsealed.count_waiting_views() == 20
             assert sealer.seal(PATIENCE)
             assert not unsealed.has_unsealed_views(project.pk)
     check(project, views, windows(random.Random(20), now, 3, 4))
-
-
-def from_one_watermark_to_many() -> None:
-    """The migration and its way back: nothing is lost or doubled, and who seals with the old table loses the lease."""
-    Organization.objects.all().delete()  # of other scenarios, whose views would have to be sealed
-    dice, now = random.Random(21), datetime.now(UTC)
-    first, second = new_project(), new_project()
-    views = {project: history(dice, 60, 20, now) for project in (first, second)}
-    shards.set_count(2)
-    for project, own in views.items():
-        record(project, own[:30])
-    assert sealer.seal(PATIENCE)
-    record(first, views[first][30:])
-    record(second, views[second][30:])
-    call_command("migrate", "analytics", "0015", verbosity=0)
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE analytics_seal SET token = token + 1, leased_until = 1e12")  # as an old process does
-        assert cursor.rowcount == 2
-        call_command("migrate", verbosity=0)
-        cursor.execute("UPDATE analytics_seal SET sealed_to = 0")
-        assert cursor.rowcount == 0
-    assert Seal.objects.count() == 4
-    for project, own in views.items():
-        check(project, own, windows(dice, now, 20, 4))
-    late = history(dice, 20, 20, now)
-    record(first, late[:10])
-    record(second, history(dice, 1, 0, now))
-    record(first, late[10:])
-    check(first, views[first] + late, windows(dice, now, 20, 2))  # the second project stays behind
-    with pytest.raises(RuntimeError, match=r"run `seal`"):  # else the views of the first would count twice
-        call_command("migrate", "analytics", "0015", verbosity=0)
-    assert sealer.seal(PATIENCE)
-    call_command("migrate", "analytics", "0015", verbosity=0)
-    call_command("migrate", verbosity=0)
-    check(first, views[first] + late, windows(dice, now, 20, 4))
-    shards.set_count(1)

@@ -8,7 +8,7 @@ import pytest
 
 from analytics.audience import DIMENSIONS, Dimensions
 from analytics.collecting.writer import Facts, View
-from analytics.counting import audiences, recount, sealer, shards, sweeper, visit_history
+from analytics.counting import audiences, recount, sealer, sweeper, visit_history
 from analytics.models import Audience, AudienceCells
 from analytics.reports import audience_counts
 from analytics.reports.filtered_counts import FilteredCounts
@@ -205,19 +205,15 @@ def test_a_recount_takes_sample_views_out_of_every_value(make_project):
     check_audience(project, [pair for pair in views if not pair[0].observation.sample], windows(dice, now, 20, 6))
 
 
-def test_shards_and_the_sweep_change_no_count(make_project):
+def test_the_sweep_changes_no_count(make_project):
     dice = random.Random(4)
     project, now = make_project().project, datetime.now(UTC)
     views = make_views(dice, project, 200, 25, now)
     arrive(dice, project, [seen for seen, _ in views[:100]])
-    shards.set_count(4)
-    try:
-        arrive(dice, project, [seen for seen, _ in views[100:]])
-        sealer.seal()
-        sweeper.sweep(force=True)
-        check_audience(project, views, windows(dice, now, 25, 6))
-    finally:
-        shards.set_count(1)
+    arrive(dice, project, [seen for seen, _ in views[100:]])
+    sealer.seal()
+    sweeper.sweep(force=True)
+    check_audience(project, views, windows(dice, now, 25, 6))
 
 
 def test_a_day_has_a_limited_number_of_audiences(make_project, monkeypatch):

@@ -169,17 +169,6 @@ def test_a_sighting_older_than_the_trail_counts_as_new_and_takes_nothing_back():
     assert store.count(HOUR_0 + 20, HOUR_0 + 21, 2)[1, 0] == 1
 
 
-def test_shards_add_up():
-    dice = random.Random(1)
-    seen = random_sightings(dice, 200, 100, 4)
-    whole, shards = Store(10**5), [Store(10**5) for _ in range(4)]
-    whole.add(seen)
-    for number, shard in enumerate(shards):
-        shard.add([sighting for sighting in seen if sighting[0] & 3 == number] or [(number, 1, 0, HOUR_0 + 10**4)])
-    window = (HOUR_0 + 10, HOUR_0 + 90, 4)
-    assert (sum(shard.count(*window) for shard in shards) == whole.count(*window)).all()
-
-
 def test_a_bucket_survives_packing_whatever_its_numbers():
     numbers = np.array([1, -1, 127, 128, -128, 254, 255, 100_000, -100_000])
     slots = np.array([1, 8, 9, 70_000, 5, 6, 7, 8 << 20, 3])

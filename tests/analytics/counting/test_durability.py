@@ -45,11 +45,8 @@ def test_a_new_service_takes_old_logs_in_any_order(own_database):
     scenarios.run(crashes.old_logs_into_a_new_service, own_database)
 
 
-@pytest.mark.parametrize(
-    ("shards", "kills"), [(1, 20), *(pytest.param(shards, 15, marks=pytest.mark.matrix) for shards in (4, 0))]
-)
-def test_nothing_acknowledged_is_lost_or_doubled_by_kill_9(own_database, shards, kills):
-    scenarios.run(crashes.kills, own_database, kills, 4, shards)
+def test_nothing_acknowledged_is_lost_or_doubled_by_kill_9(own_database):
+    scenarios.run(crashes.kills, own_database, 20, 4)
 
 
 def test_views_that_several_processes_send_count_once(own_database):
@@ -88,11 +85,6 @@ def test_projects_without_new_views_cost_nothing(own_database):
 
 def test_views_that_a_process_of_the_release_before_stores_are_counted(own_database):
     scenarios.run(leases.stored_without_a_mark, own_database)
-
-
-@pytest.mark.matrix
-def test_projects_go_on_from_the_one_watermark_and_back(tmp_path, copy_database):
-    scenarios.run(leases.from_one_watermark_to_many, copy_database(tmp_path))
 
 
 def test_an_old_view_that_is_sent_again_counts_once_for_as_long_as_any(make_project):

@@ -17,7 +17,7 @@ from django.db.models import Sum
 from analytics import agents
 from analytics.agents import Verdict
 from analytics.collecting import recording
-from analytics.counting import agent_views, recount, sealer, shards, sweeper
+from analytics.counting import agent_views, recount, sealer, sweeper
 from analytics.counting.agent_views import AgentSum
 from analytics.counting.sealer import StepSize
 from analytics.dashboard import time_series
@@ -44,13 +44,6 @@ NEW_RULES = {
     "nobody": ("ai_agent", "reader"),
 }
 SAME_VISITOR = (AGENTS["human"], AGENTS["reader"])  # hashed by what the new rules do not change
-
-
-@pytest.fixture(autouse=True)
-def one_shard():
-    """As many shards afterwards as before."""
-    yield
-    shards.set_count(1)
 
 
 def use_new_rules(monkeypatch):
@@ -107,8 +100,6 @@ def test_new_rules_count_as_if_they_had_always_been_there(make_project, monkeypa
     late = [seen for seen in views if seen.observation.user_agent in SAME_VISITOR][: len(views) // 4]
     early = [seen for seen in views if seen not in late]
     arrive(dice, project, early)
-    if seed % 2:
-        shards.set_count(4)
     use_new_rules(monkeypatch)
     told = []
     moved = recount.reclassify(project, lambda done, of: told.append((done, of)))
@@ -136,8 +127,6 @@ def test_sample_views_go_without_a_trace(make_project, seed):
     arriving = [*real, *sample]
     dice.shuffle(arriving)
     arrive(dice, project, arriving)
-    if seed % 2:
-        shards.set_count(2)
     sealer.seal()
     if seed % 3 == 0:
         sweeper.sweep(force=True)
@@ -166,13 +155,13 @@ def test_views_may_come_in_meanwhile(make_project, monkeypatch, sealed):
     use_new_rules(monkeypatch)
     acquire_lease, waiting = sealer.acquire_lease, list(late)
 
-    def overtaken(project_id, shard):
+    def overtaken(project_id):
         recording.record(project, [seen.observation for seen in waiting])
         if waiting and sealed:
             waiting.clear()
             sealer.seal()
         waiting.clear()
-        return acquire_lease(project_id, shard)
+        return acquire_lease(project_id)
 
     sealer.seal()
     monkeypatch.setattr(sealer, "acquire_lease", overtaken)
@@ -186,7 +175,6 @@ def test_views_may_come_in_meanwhile(make_project, monkeypatch, sealed):
 def test_two_at_once_do_no_more_than_one(make_project, monkeypatch):
     dice = random.Random(8)
     project, now = make_project().project, datetime.now(UTC)
-    shards.set_count(2)
     real, sample = history(dice, 200, 20, now), []
     for seen in history(dice, 300, 20, now):
         address = type(seen.observation.address)(int(seen.observation.address) + 100)
@@ -195,10 +183,10 @@ def test_two_at_once_do_no_more_than_one(make_project, monkeypatch):
     arrive(dice, project, [*real, *sample])
     acquire_lease, meet = sealer.acquire_lease, threading.Barrier(2, timeout=20)
 
-    def together(project_id, shard):
+    def together(project_id):
         with contextlib.suppress(threading.BrokenBarrierError):
             meet.wait(0.5)  # both have chosen what to change
-        return acquire_lease(project_id, shard)
+        return acquire_lease(project_id)
 
     def remove(removed):
         removed.append(recount.remove_sample(project))
@@ -206,7 +194,7 @@ def test_two_at_once_do_no_more_than_one(make_project, monkeypatch):
 
     sealer.seal()
     monkeypatch.setattr(sealer, "acquire_lease", together)
-    monkeypatch.setattr(sealer, "StepSize", lambda **_: StepSize(2, 2))
+    monkeypatch.setattr(sealer, "StepSize", lambda: StepSize(2))
     removed: list[int] = []
     both = [threading.Thread(target=remove, args=[removed]) for _ in "ab"]
     for one in both:
@@ -326,7 +314,7 @@ def test_what_is_taken_back_leaves_the_row_that_it_went_into(make_project, monke
     ]
     recording.record(project, made_up)
     sealer.seal()
-    monkeypatch.setattr(sealer, "StepSize", lambda **_: StepSize(1, 1))
+    monkeypatch.setattr(sealer, "StepSize", lambda: StepSize(1))
     recount.remove_sample(project)
     found = {agent.name: agent.views for agent in agent_views.list_agents(project, now - timedelta(hours=3), now)}
     assert sum(found.values()) == 5
@@ -335,8 +323,7 @@ def test_what_is_taken_back_leaves_the_row_that_it_went_into(make_project, monke
 
 def test_the_sums_stay_true_however_full_the_hours_are(make_project, monkeypatch):
     monkeypatch.setattr(agent_views, "MAX_UNNAMED_ROWS", 3)
-    monkeypatch.setattr(sealer, "StepSize", lambda **_: StepSize(5, 5))
-    shards.set_count(2)
+    monkeypatch.setattr(sealer, "StepSize", lambda: StepSize(5))
     dice = random.Random(12)
     project, now = make_project().project, datetime.now(UTC)
     known = history(dice, 1, 0, now)[0].observation

@@ -137,7 +137,7 @@ def dropped_with_others() -> None:
     shared = next(one for one in list_partitions() if views_in(one).filter(project=project).count() == IDS)
     some = views_in(shared)
     some.filter(pk__lt=shared.start + 50).update(project=other)
-    sealer.list_shards(other.pk)
+    sealer.add_seal(other.pk)
     Seal.objects.filter(project=other).update(sealed_to=shared.end)
     Seal.objects.exclude(project=project).update(swept_at=timezone.now())
     Seal.objects.filter(project=project).update(swept_at=timezone.now() - 2 * sweeper.EVERY)
