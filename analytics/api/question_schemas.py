@@ -73,7 +73,8 @@ class ConversationRow(BaseModel):
     responseType: Literal["answer", "clarifying_question"]
     sources: list[CitedPage]
     resolutionStatus: Literal["answered", "unanswered"] = Field(
-        description="`answered` if the answer cites a page and did not fail half-way."
+        description="`answered`: an answer with a source, or small talk. Refusals, closest passages and answers that "
+        "were cut off are `unanswered`."
     )
     queryCategory: str | None = Field(description="Always null: questions are not sorted into categories.")
     pageUrl: str | None = Field(description="The page that the reader was on.")

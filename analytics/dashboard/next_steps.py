@@ -9,7 +9,8 @@ from django.urls import reverse
 from analytics.dashboard import coverage
 from analytics.models import Feedback
 from assistant.conversations import answer_statistics, budget
-from assistant.gaps.report import WITHOUT_ANSWER
+from assistant.conversations.outcomes import WITHOUT_ANSWER, count_unanswered
+from assistant.gaps.report import ALL
 from assistant.models import Message
 from docsite.core.tenants.models import ApiKey, Project
 from docsite.core.workspace import navigation
@@ -58,15 +59,10 @@ def _walk(project: Project, start: datetime, end: datetime, now: datetime, dates
         yield NextStep(
             f"The key {key.name or key} expires on {key.expires_at:%Y-%m-%d}.", "Make a new one", urls["keys"]
         )
-    outcomes = answer_statistics.count_outcomes(project, start, end)
-    refused = outcomes["refused"] + outcomes["closest_passages"]
-    if refused:
-        reason = "1 question has" if refused == 1 else f"{refused:,} questions have"
-        yield NextStep(
-            f"{reason} no answer in your pages.",
-            "See what is missing",
-            f"{urls['gaps']}{dates}&problem={WITHOUT_ANSWER}",
-        )
+    if unanswered := count_unanswered(answer_statistics.count_outcomes(project, start, end)):
+        reason = "1 question has" if unanswered == 1 else f"{unanswered:,} questions have"
+        url = f"{urls['gaps']}{dates}&problem={WITHOUT_ANSWER}&state={ALL}"
+        yield NextStep(f"{reason} no answer.", "See what is missing", url)
     given = Feedback.objects.filter(project=project, created_at__gte=start, created_at__lt=end)
     pending = given.filter(status=Feedback.Status.PENDING).count()
     if pending:

@@ -17,7 +17,7 @@ from analytics.reports import visitor_counts
 from analytics.reports.visitor_counts import Counts
 from assistant.conversations import answer_statistics, budget
 from assistant.conversations.answer_statistics import AnswerStatistics, AnswerTotals, Times
-from assistant.gaps.report import WITHOUT_ANSWER
+from assistant.conversations.outcomes import WITHOUT_ANSWER, count_unanswered
 from assistant.prices import format_money
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
@@ -142,17 +142,17 @@ def _build_tiles(
         ),
         Tile(
             "Questions",
-            f"{whole.questions:,}",
+            f"{whole.ended:,}",
             urls["questions"],
             "",
-            change(whole.questions, past_whole.questions if past_whole else None),
+            change(whole.ended, past_whole.ended if past_whole else None),
             "good",
-            [one.questions for one in days],
+            [one.ended for one in days],
         ),
         Tile(
             "Answered",
             _rate(whole.answered_rate),
-            f"{urls['gaps']}&problem={WITHOUT_ANSWER}",
+            f"{urls['conversations']}&outcome={WITHOUT_ANSWER}",
             _note_on_answers(whole.outcomes, past_whole.answered_rate if past_whole else None),
             None,
             "good",
@@ -167,7 +167,7 @@ def _build_tiles(
         Tile(
             "Searches without result",
             f"{searches.empty:,}",
-            urls["searches"],
+            f"{urls['searches']}&tab=empty",
             _note_on_searches(searches),
             change(searches.empty, before.searches.empty if before else None),
             "bad",
@@ -215,8 +215,7 @@ def _note_on_searches(searches: Searches) -> str:
 
 
 def _note_on_answers(outcomes: Counter[str], before: float | None) -> str:
-    refused = outcomes["refused"] + outcomes["closest_passages"]
-    note = f"{refused:,} without an answer" if outcomes else "no questions in this range"
+    note = f"{count_unanswered(outcomes):,} without an answer" if outcomes else "no questions in this range"
     return f"{note}; {_rate(before)} before" if before is not None else note
 
 

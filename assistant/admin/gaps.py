@@ -10,8 +10,9 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from assistant.admin import gap_group
+from assistant.conversations.outcomes import WITHOUT_ANSWER
 from assistant.gaps import report
-from assistant.gaps.report import ALL, WITHOUT_ANSWER, Problem, State
+from assistant.gaps.report import ALL, Problem, State
 from assistant.question_groups import grouping
 from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from assistant.admin.conversations.list_state import OUTCOMES
 from assistant.gaps.questions import Filters
 from assistant.models import Message
 from docsite.core.workspace.reports import report_state
@@ -38,7 +39,7 @@ class QuestionState(report_state.ReportState):
         return {
             **super().list_choices(typed),
             "sort": ("-total", "-answered"),
-            "outcome": tuple(Message.Outcome.values),
+            "outcome": tuple(OUTCOMES),
             "caller": tuple(Message.Caller.values),
         }
 

@@ -11,10 +11,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
-from assistant.admin.conversations.list_state import CALLERS, RUNGS
+from assistant.admin.conversations.list_state import CALLERS, OUTCOMES, RUNGS
 from assistant.admin.question_state import QuestionState
+from assistant.conversations.outcomes import count_asked, count_unanswered
 from assistant.gaps import questions, report
-from assistant.gaps.questions import ANSWERED, FACETS, GREETING
+from assistant.gaps.questions import FACETS
 from assistant.models import Message
 from assistant.question_groups import grouping
 from docsite.core.tenants.models import Project, Role
@@ -25,12 +26,13 @@ from docsite.core.workspace.reports.links import Choice
 from docsite.core.workspace.reports.report_state import HOUR, previous_period
 from docsite.core.workspace.reports.tables import Change, Table, page_slice
 
+ANSWERED = Message.Outcome.ANSWERED
 FILES = ("groups", "days")
 MAX_EMPTY = timedelta(days=800)
 GROUP_COLUMNS = ("group", "question", "asked", "answered", "latest")
 DAY_COLUMNS = ("day", "questions", *(value for value in Message.Outcome.values if value != Message.Outcome.RUNNING))
 _NAMES = {
-    "outcome": ("Outcome", dict(Message.Outcome.choices)),
+    "outcome": ("Outcome", OUTCOMES),
     "rung": ("Answered by", RUNGS),
     "caller": ("Asked in", CALLERS),
     "language": ("Language", {"": "Unknown"}),
@@ -87,7 +89,7 @@ def _report(
     by_hour = time_steps.choose_step(start, end) == HOUR
     totals = questions.summarize(project, start, end, filters, "hour" if by_hour else "day")
     earlier = previous_period(start, end)
-    outcomes = questions.count_outcomes(project, *earlier, filters) if earlier else Counter[str]()
+    before = questions.count_outcomes(project, *earlier, filters) if earlier else Counter[str]()
     groups = _sorted_groups(project, state, start, end)
     page, rows = page_slice(state, len(groups))
     shown = groups[rows]
@@ -96,8 +98,8 @@ def _report(
     points = _build_points(totals, start, end, now)
     return {
         "totals": totals,
-        "before": (outcomes[ANSWERED], outcomes.total() - outcomes[GREETING]),
-        "change": Change(totals.total, outcomes.total()),
+        "before": (before[ANSWERED], count_asked(before)),
+        "change": Change(totals.total, before.total()),
         "chart": charts.build_chart(points) if totals.total else None,
         "step": time_steps.LABELS[time_steps.choose_step(start, end)],
         "facets": [(_NAMES[name][0], _list_values(state, name, totals)) for name in FACETS],
@@ -170,7 +172,7 @@ def _list_pages(
 def _chosen(state: QuestionState, question: str) -> list[Choice]:
     """The filters that apply, each with the link that removes it."""
     labels = {
-        "outcome": _NAMES["outcome"][1].get(state.outcome, state.outcome),
+        "outcome": OUTCOMES.get(state.outcome, state.outcome),
         "rung": _NAMES["rung"][1].get(state.rung, state.rung),
         "caller": _NAMES["caller"][1].get(state.caller, state.caller),
         "language": state.language,
@@ -203,8 +205,8 @@ def _build_points(
             time_steps.name_step(*one) + (" (not over yet)" if one[0] <= now < one[1] else ""),
             time_steps.name_step_briefly(one[0], step, years=years),
             outcomes[ANSWERED],
-            (total := outcomes.total() - outcomes[GREETING]) - outcomes[ANSWERED],
-            total,
+            count_unanswered(outcomes),
+            count_asked(outcomes),
             is_open=one[0] <= now < one[1],
         )
         for one, outcomes in zip(bins, sums, strict=True)

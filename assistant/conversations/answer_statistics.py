@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from django.db.models import Aggregate, CharField, Count, Func, Q, QuerySet, Sum
 
+from assistant.conversations.outcomes import measure_rate
 from assistant.models import Message
 from docsite.core.tenants.models import Project
 
@@ -54,10 +55,14 @@ class AnswerTotals:
         return self.outcomes.total()
 
     @property
+    def ended(self) -> int:
+        """The questions whose answer has ended, as the report of questions counts them."""
+        return self.questions - self.outcomes["running"]
+
+    @property
     def answered_rate(self) -> float | None:
         """The share of answered questions (0..1), without greetings and running answers. None without questions."""
-        questions = self.questions - self.outcomes["greeting"] - self.outcomes["running"]
-        return self.outcomes["answered"] / questions if questions else None
+        return measure_rate(self.outcomes)
 
 
 @dataclass(frozen=True)

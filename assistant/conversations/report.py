@@ -6,13 +6,13 @@ from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 
+from assistant.conversations import outcomes
 from assistant.models import Message, Thread
 from docsite.core.db import snapshot
 from docsite.core.http.cursor import Moment
 from docsite.core.tenants.models import Project
 
 _QUESTION_FIELDS = ("message_id", "content", "page_path", "created_at", "thread__thread_id")
-_FINAL = (Message.State.DONE, Message.State.ABORTED)
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,8 @@ class Exchange:
 
     @property
     def is_answered(self) -> bool:
-        """Whether the documentation had an answer: the answer cites a page and did not fail.
-
-        It counts if the reader left or pressed stop, but not while it is still being written.
-        """
-        return self.answer is not None and self.answer.state in _FINAL and bool(self.answer.sources)
+        """Whether the reader got an answer."""
+        return self.answer is not None and outcomes.is_answered(self.answer)
 
     @property
     def place(self) -> Moment:
@@ -47,7 +44,7 @@ def list_exchanges(
     matching = matching.annotate(following=Subquery(following.values("pk")[:1])).order_by("-created_at", "-pk")
     with snapshot():
         questions = list(matching.select_related("thread").only(*_QUESTION_FIELDS)[:limit])
-        turns = Message.objects.only("role", "content", "state", "sources", "cost")
+        turns = Message.objects.only("role", "content", "state", "outcome", "rung", "sources", "cost")
         found = turns.in_bulk([question.following for question in questions if question.following])
     answers = {pk: turn for pk, turn in found.items() if turn.role == Message.Role.ASSISTANT}
     return [Exchange(question, answers.get(question.following)) for question in questions]

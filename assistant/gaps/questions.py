@@ -8,18 +8,21 @@ from typing import NamedTuple
 
 from django.db.models import Count, Max, Q, QuerySet
 
+from assistant.conversations import outcomes
 from assistant.conversations.answer_statistics import Step, StepStart
 from assistant.models import GroupedQuestion, Message
 from docsite.core.tenants.models import Project
 
-ANSWERED, GREETING = Message.Outcome.ANSWERED, Message.Outcome.GREETING
 FACETS = ("outcome", "rung", "caller", "language")
 MAX_PAGES = 10
 
 
 @dataclass(frozen=True)
 class Filters:
-    """Which questions count. `language` is a code, or `unknown`; `page` is a path, or `none`; `group` is an id."""
+    """Which questions count. `group` is an id, `page` a path, or `none`.
+
+    `outcome` is one, or `without_answer`. `language` is a code, or `unknown`.
+    """
 
     outcome: str = ""
     rung: str = ""
@@ -32,8 +35,9 @@ class Filters:
     def condition(self) -> Q:
         """The condition on `GroupedQuestion`."""
         wanted = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name)}
+        chosen = Q(outcome__in=outcomes.select(outcome)) if (outcome := wanted.pop("outcome", "")) else Q()
         names = {"page": "page_path"}
-        return Q(
+        return chosen & Q(
             **{
                 names.get(name, name): "" if value in ("unknown", "none") and name in ("language", "page") else value
                 for name, value in wanted.items()
@@ -52,12 +56,12 @@ class QuestionTotals:
     @property
     def answered(self) -> int:
         """Those whose answer cites a page that fits."""
-        return self.facets["outcome"][ANSWERED]
+        return self.facets["outcome"][Message.Outcome.ANSWERED]
 
     @property
     def asked(self) -> int:
         """Those that wanted an answer: all but greetings. The answered rate is a share of these."""
-        return self.total - self.facets["outcome"][GREETING]
+        return outcomes.count_asked(self.facets["outcome"])
 
 
 class GroupCount(NamedTuple):
@@ -95,7 +99,7 @@ def count_groups(project: Project, start: datetime, end: datetime, filters: Filt
     """The groups of questions, the most frequent first, then the newest."""
     rows = _rows(project, start, end, filters).filter(group__isnull=False)
     counted = rows.values_list("group").annotate(
-        total=Count("pk"), answered=Count("pk", filter=Q(outcome=ANSWERED)), newest=Max("pk")
+        total=Count("pk"), answered=Count("pk", filter=Q(outcome=Message.Outcome.ANSWERED)), newest=Max("pk")
     )
     found = [GroupCount(group, total, answered, newest) for group, total, answered, newest in counted if group]
     return sorted(found, key=attrgetter("total", "newest"), reverse=True)
@@ -109,4 +113,5 @@ def count_outcomes(project: Project, start: datetime, end: datetime, filters: Fi
 
 def _rows(project: Project, start: datetime, end: datetime, filters: Filters) -> "QuerySet[GroupedQuestion]":
     rows = GroupedQuestion.objects.filter(project=project, at__gte=start, at__lt=end, answer__isnull=False)
-    return rows.filter(filters.condition).order_by()
+    # As for other reports: an answer of an early release may have no outcome, and one whose process died none yet.
+    return rows.exclude(outcome__in=("", Message.Outcome.RUNNING)).filter(filters.condition).order_by()

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from django.db.models import Count, F, Max, Q, QuerySet, TextChoices
 
+from assistant.conversations.outcomes import UNANSWERED, WITHOUT_ANSWER
 from assistant.models import GroupedQuestion, Message, QuestionGroup
 from assistant.question_groups import wording
 from docsite.core.tenants.models import Project
@@ -61,10 +62,6 @@ class Effect:
     since: int = 0
 
 
-WITHOUT_ANSWER = "without_answer"  # these kinds together:
-UNANSWERED = (Problem.REFUSED, Problem.CLOSEST_PASSAGES)
-
-
 def count_gaps(
     project: Project,
     start: datetime,
@@ -78,12 +75,14 @@ def count_gaps(
     """Count the gaps of the groups in a half-open range. `order`: `count` or `latest`, with a minus the largest first.
 
     `state` is that of the group; `open` includes what is assigned. `words` are in the group's first question. Rows
-    above the id `newest_row` do not count.
+    above the id `newest_row` do not count. The problem `without_answer` means all questions without an answer, also
+    those whose reader gave a thumb down, or left when the answer had cited a page.
     """
-    rows = GroupedQuestion.objects.filter(project=project, problem__isnull=False, at__gte=start, at__lt=end)
-    rows = rows.filter(group__isnull=False)
-    if problem:
-        rows = rows.filter(problem__in=UNANSWERED if problem == WITHOUT_ANSWER else [problem])
+    rows = GroupedQuestion.objects.filter(project=project, group__isnull=False, at__gte=start, at__lt=end)
+    if problem == WITHOUT_ANSWER:
+        rows = rows.filter(answer__isnull=False, outcome__in=UNANSWERED)
+    else:
+        rows = rows.filter(problem=problem) if problem else rows.filter(problem__isnull=False)
     if newest_row:
         rows = rows.filter(pk__lte=newest_row)
     wanted = _groups_with(project, words) if words else None

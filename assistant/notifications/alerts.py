@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from assistant.conversations import budget
 from assistant.conversations.budget import BudgetLimit
+from assistant.conversations.outcomes import count_asked, measure_rate
 from assistant.gaps import questions
-from assistant.gaps.questions import ANSWERED, GREETING
 from assistant.models import AssistantSettings, Message
 from assistant.prices import MILLION
 from docsite.core.delivery import events
@@ -133,9 +133,8 @@ def find_fallen_rate(project: Project, open_causes: Collection[str]) -> Iterator
 
 def _measure_rate(project: Project, start: datetime, end: datetime) -> tuple[int, float]:
     """The questions of a range without greetings, and the share that was answered."""
-    outcomes = questions.count_outcomes(project, start, end, questions.Filters())
-    total = outcomes.total() - outcomes[GREETING]
-    return total, outcomes[ANSWERED] / total if total else 0.0
+    counts = questions.count_outcomes(project, start, end, questions.Filters())
+    return count_asked(counts), measure_rate(counts) or 0.0
 
 
 def _page(project: Project, key: str) -> str:

@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
+from assistant.conversations.outcomes import count_asked, measure_rate
 from assistant.gaps import questions, report
-from assistant.gaps.questions import ANSWERED, GREETING
 from assistant.gaps.report import Cause, Gap
 from assistant.models import QuestionGroup
 from docsite.core.notifications import digest
@@ -48,15 +48,15 @@ def count_questions(project: Project, start: datetime, end: datetime) -> Section
     now, before = (
         questions.count_outcomes(project, *window, questions.Filters()) for window in ((start, end), (earlier, start))
     )
-    asked = Change(now.total() - now[GREETING], before.total() - before[GREETING])
+    asked = Change(count_asked(now), count_asked(before))
     if not asked.now and not asked.before:
         return None
     path = f"/admin/project/{project.domain}/questions?from={start:%Y-%m-%d}&to={end:%Y-%m-%d}"
     items = [Item("questions were asked", f"{asked.before:,} in the week before", path, f"{asked.now:,}")]
-    if asked.now:
-        rate = f"{now[ANSWERED] / asked.now:.0%}"
-        note = f"{before[ANSWERED] / asked.before:.0%} in the week before" if asked.before else ""
-        items.append(Item("were answered with a page", note, path, rate))
+    if (rate := measure_rate(now)) is not None:
+        earlier_rate = measure_rate(before)
+        note = "" if earlier_rate is None else f"{earlier_rate:.0%} in the week before"
+        items.append(Item("were answered with a page", note, path, f"{rate:.0%}"))
     return Section("Questions", items)
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any
 
 from django.db.models import F
 from django.utils import timezone
 
+from assistant.conversations.outcomes import UNANSWERED
 from assistant.models import GroupedQuestion, QuestionGroup
 from docsite.core.delivery import events
 from docsite.core.delivery.events import Description, EventType
@@ -14,7 +14,6 @@ from docsite.core.delivery.models import Event
 from docsite.core.redaction import redact
 
 QUESTION_UNANSWERED, GAP_OPENED, GAP_CLOSED = "question.unanswered", "gap.opened", "gap.closed"
-UNANSWERED = (GroupedQuestion.Problem.REFUSED, GroupedQuestion.Problem.CLOSEST_PASSAGES)
 _RECENT = timedelta(days=1)  # older questions are no news: they come from an import
 _MAX_TEXT = 500  # characters
 
@@ -26,25 +25,29 @@ def register() -> None:
     events.add_event_type(EventType(GAP_CLOSED, "A gap was fixed or dismissed", _describe_gap))
 
 
+def publish_unanswered(rows: Iterable[GroupedQuestion]) -> None:
+    """Publish the questions among new rows that have no answer. Call it in the transaction that stores the rows."""
+    since = timezone.now() - _RECENT
+    events.publish_all(
+        (row.project_id, QUESTION_UNANSWERED, {"answer": row.answer_id, "group": row.group_id})
+        for row in rows
+        if row.outcome in UNANSWERED and row.at > since
+    )
+
+
 def mark_problems(rows: Iterable[GroupedQuestion]) -> None:
-    """Mark the groups of rows with a problem, and publish what is new. Call it in the transaction that stores them."""
+    """Mark the groups of rows with a problem, and publish new gaps. Call it in the transaction that stores them."""
     since = timezone.now() - _RECENT
     problems = [row for row in rows if row.problem]
     by_group = {row.group_id: row for row in problems if row.group_id}
     groups = QuestionGroup.objects.filter(pk__in=by_group)
     new = set(groups.filter(has_problem=False).select_for_update().values_list("pk", flat=True))
     groups.update(has_problem=True, nearest_generation=None)
-    news: list[tuple[int, str, dict[str, Any]]] = [
-        (row.project_id, QUESTION_UNANSWERED, {"answer": row.answer_id, "group": row.group_id})
-        for row in problems
-        if row.problem in UNANSWERED and row.at > since
-    ]
-    news += [
+    events.publish_all(
         (row.project_id, GAP_OPENED, {"group": row.group_id, "state": "open"})
         for row in problems
         if row.group_id in new and by_group[row.group_id] is row and row.at > since
-    ]
-    events.publish_all(news)
+    )
 
 
 def publish_state(group: QuestionGroup) -> None:

@@ -169,6 +169,7 @@ def _store_at_once(progress: GroupingProgress, new: Sequence[_NewRow], **reached
     missing = [one for one in new if one.row.answer_id not in done]
     _choose_groups(missing)
     rows = GroupedQuestion.objects.bulk_create(_without_deleted([one.row for one in missing]))
+    events.publish_unanswered(rows)
     events.mark_problems(rows)
     GroupingProgress.objects.filter(pk=progress.pk).update(**reached)
     return rows

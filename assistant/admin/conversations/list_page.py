@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -10,9 +10,10 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from assistant.admin.conversations import exports, ratings
-from assistant.admin.conversations.list_state import CALLERS, FILTERS, RUNGS, THUMBS, Filter, ListState
+from assistant.admin.conversations.list_state import CALLERS, FILTERS, OUTCOMES, RUNGS, THUMBS, Filter, ListState
 from assistant.admin.conversations.listing import Entry, Listing, load_turns, parse_cursor
 from assistant.admin.conversations.ratings import Rating
+from assistant.conversations.outcomes import WITHOUT_ANSWER, count_unanswered
 from assistant.models import Message, Thread
 from docsite.core.http.cursor import Moment
 from docsite.core.http.streams import streaming_response
@@ -27,7 +28,7 @@ KEY = "conversations"
 
 @dataclass(frozen=True)
 class Row:
-    """A conversation of the list: its latest answer that passes the filters, with the question before it."""
+    """A row of the list: an answer that passes the filters, with the question before it and its conversation."""
 
     url: str
     question: str
@@ -63,13 +64,18 @@ def show_list(request: HttpRequest, project: Project) -> HttpResponse:
     if listing:
         page = listing.load_page(after)
         outcomes = None if state.q else listing.count_outcomes()
+        matching = None
+        if outcomes is not None:
+            total = outcomes.total()
+            outcomes[WITHOUT_ANSWER] = count_unanswered(outcomes)
+            matching = outcomes[state.outcome] if state.outcome else total
         context |= {
             "listing": listing,
             "page": page,
             "rows": _build_rows(project, state, page.entries),
             "next": page.next and state.link(after=listing.cursor(page.next)),
-            "matching": None if outcomes is None else outcomes[state.outcome] if state.outcome else outcomes.total(),
-            "outcomes": _build_chips(state, "outcome", dict(Message.Outcome.choices), outcomes),
+            "matching": matching,
+            "outcomes": _build_chips(state, "outcome", OUTCOMES, outcomes),
             "thumbs": _build_chips(state, "thumb", THUMBS),
             "filters": _build_fields(state, *listing.list_values()),
             "chosen": _list_chosen(state),
@@ -86,7 +92,7 @@ def export_list(request: HttpRequest, project: Project) -> HttpResponseBase:
         return HttpResponse("\n".join(wrong), status=400, content_type="text/plain; charset=utf-8")
     name = f"{project.domain}-conversations.jsonl"
     headers = {"Content-Type": "application/x-ndjson", "Content-Disposition": f'attachment; filename="{name}"'}
-    return streaming_response(exports.stream_listing(listing), headers)
+    return streaming_response(exports.stream_listing(replace(listing, by_conversation=True)), headers)
 
 
 def build_listing(project: Project, state: ListState) -> tuple[Listing | None, Moment | None, list[str]]:

@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 
 from django.http import QueryDict
 
+from assistant.conversations.outcomes import WITHOUT_ANSWER
 from assistant.models import Message
 from docsite.core.workspace.reports.report_state import MAX_FILTER_LENGTH, ReportState
 
@@ -16,6 +17,7 @@ RUNGS = {
     "closest_passages": "Closest passages",
     "nearest_pages": "Nearest pages",
 }
+OUTCOMES = {WITHOUT_ANSWER: "Without an answer", **dict(Message.Outcome.choices)}
 CALLERS = {"web": "Widget or site", "api": "API", "mcp": "Coding agent (MCP)", "other": "Other"}
 THUMBS = {"up": "Thumb up", "down": "Thumb down"}
 
@@ -30,7 +32,7 @@ class Filter:
 
 
 FILTERS = (
-    Filter("outcome", "Outcome", dict(Message.Outcome.choices)),
+    Filter("outcome", "Outcome", OUTCOMES),
     Filter("thumb", "Rating", THUMBS),
     Filter("q", "Text"),
     Filter("path", "Page"),

@@ -1,8 +1,9 @@
-"""Finds the conversations that pass the filters of the list, newest first.
+"""Finds the questions that pass the filters of the list of conversations, newest first.
 
-The filters are about answers. A conversation is in the list if one of its answers passes them, at the time of the
-latest such answer. The index `answer_facts` holds the columns of all filters but the text. Texts are searched in
-steps, so that a page never reads more than `MAX_SEARCHED` answers.
+The filters are about answers, and each answer that passes them is a row, so that the list has as many rows as reports
+count. Searches for text and exports have a row for each conversation instead: that of its latest answer that passes.
+The index `answer_facts` holds the columns of all filters but the text. Texts are searched in steps, so that a page
+never reads more than `MAX_SEARCHED` answers.
 """
 
 from collections import Counter
@@ -16,6 +17,7 @@ from django.db.models.functions import Left
 
 from assistant.admin.conversations import ratings
 from assistant.admin.conversations.list_state import ListState
+from assistant.conversations import outcomes
 from assistant.models import Message
 from docsite.core.http import cursor
 from docsite.core.http.cursor import Cursor, Moment
@@ -26,7 +28,6 @@ MAX_SEARCHED = 10_000  # answers whose texts one page searches
 MAX_BEGINNING = 200  # characters of a question
 LIST_NAME = "conversations"
 _COLUMNS = {
-    "outcome": "outcome",
     "caller": "caller",
     "rung": "rung",
     "language": "language",
@@ -37,7 +38,7 @@ _COLUMNS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A conversation of the list, with its latest answer that passes the filters."""
+    """An answer of the list, and its conversation."""
 
     answer: int
     thread: int
@@ -63,15 +64,19 @@ class Page:
 
 @dataclass(frozen=True)
 class Listing:
-    """The conversations of a project in a half-open range that pass the filters of a state."""
+    """The answers of a project in a half-open range that pass the filters of a state.
+
+    With `by_conversation`, only the latest one of each conversation, as in any search for text.
+    """
 
     project: Project
     state: ListState
     start: datetime
     end: datetime
+    by_conversation: bool = False
 
     def load_page(self, after: Moment | None, size: int = PAGE_SIZE) -> Page:
-        """Load the conversations behind a position, newest first."""
+        """Load the answers behind a position, newest first."""
         answers = _behind(self._answers(), after)
         floor = self._find_floor(answers) if self.state.q else None
         entries = self._load(answers, floor, "-created_at", "-pk", limit=size + 1)
@@ -80,7 +85,7 @@ class Listing:
         return Page(entries, Moment(floor, 0) if floor else None, floor)
 
     def find_neighbours(self, thread: int) -> tuple[Entry | None, Entry | None]:
-        """Find the conversations before (newer) and after (older) a conversation in the list."""
+        """Find the conversations before (newer) and after (older) a conversation in a list by conversation."""
         own = Message.objects.filter(self._filters(), thread=thread, created_at__lt=self.end).order_by("-pk")
         place = own.values_list("created_at", "pk").first()
         if place is None or place[0] < self.start:
@@ -118,6 +123,8 @@ class Listing:
 
     def _filters(self, without: str = "") -> Q:
         chosen = Q(outcome__isnull=False)
+        if without != "outcome" and self.state.outcome:
+            chosen &= Q(outcome__in=outcomes.select(self.state.outcome))
         for name, lookup in _COLUMNS.items():
             if name != without and (value := getattr(self.state, name)):
                 chosen &= Q(**{lookup: value})
@@ -126,9 +133,11 @@ class Listing:
         return chosen
 
     def _load(self, answers: "QuerySet[Message]", floor: datetime | None, *order: str, limit: int) -> list[Entry]:
-        """Load the first conversations among answers in an order. An answer counts only if it is its thread's last."""
-        later = Message.objects.filter(self._filters(), thread=OuterRef("thread"), pk__gt=OuterRef("pk"))
-        latest = answers.exclude(Exists(later.filter(created_at__lt=self.end)))
+        """Load the first answers in an order."""
+        latest = answers
+        if self.by_conversation or self.state.q:
+            later = Message.objects.filter(self._filters(), thread=OuterRef("thread"), pk__gt=OuterRef("pk"))
+            latest = answers.exclude(Exists(later.filter(created_at__lt=self.end)))
         if self.state.q:
             texts = Message.objects.filter(thread=OuterRef("thread"), content__icontains=self.state.q)
             # Not EXISTS: PostgreSQL would search all texts first, then join.

@@ -1,6 +1,7 @@
 """The page of one conversation, its exports, and redacting it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from django.contrib import messages
 from django.contrib.admin.models import CHANGE, LogEntry
@@ -26,7 +27,7 @@ def show_thread(request: HttpRequest, project: Project, thread_id: str) -> HttpR
     thread, stored = _load(project, thread_id)
     state, _ = ListState.parse(request.GET)
     listing, _, _ = build_listing(project, state)
-    newer, older = listing.find_neighbours(thread.pk) if listing else (None, None)
+    newer, older = replace(listing, by_conversation=True).find_neighbours(thread.pk) if listing else (None, None)
     near = Thread.objects.in_bulk([entry.thread for entry in (newer, older) if entry])
     erase = navigation.find_url("erase", project, request)
     whose = urlencode({"whose": "conversation", "identifier": thread.thread_id})

@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 from analytics import agents
 from assistant.answering.pipeline import SORRY
 from assistant.answering.record import Outcome
+from assistant.conversations.outcomes import ANSWERED
 from assistant.limits import assistant_charges
 from assistant.models import Message
 from assistant.schemas import MAX_TEXT, Ask
@@ -36,7 +37,7 @@ class Answer(BaseModel):
     """An answer."""
 
     answer: str = Field(description="Markdown. Each citation is a link such as [1](address).")
-    isAnswered: bool = Field(description="False if the documentation does not answer the question.")
+    isAnswered: bool = Field(description="False if the documentation does not answer the question, or perhaps not.")
     sources: list[Source] = Field(description="The cited pages.")
     messageId: str = Field(description="Id of the answer, for give_feedback.")
 
@@ -61,7 +62,7 @@ def _describe(outcome: Outcome, message_id: str) -> Answer:
     sources = [Source(number=one.number, title=one.title, url=one.url) for one in outcome.sources]
     return Answer(
         answer=outcome.text,
-        isAnswered=outcome.kind in ("answered", "closest_passages"),
+        isAnswered=outcome.kind in ANSWERED,
         sources=sources,
         messageId=message_id,
     )

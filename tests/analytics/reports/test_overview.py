@@ -97,12 +97,12 @@ def test_the_most_urgent_steps_come_first(busy):
     ApiKey.objects.filter(name="Nightly").delete()
     GoldenQuestion.objects.create(project=tenant, text="How?")
     steps = next_steps.find_next_steps(tenant, now - timedelta(days=7), now + timedelta(hours=1), now, "?range=7d")
-    assert steps[1].url == f"/admin/project/{busy.domain}/gaps?range=7d&problem=without_answer"
+    assert steps[1].url == f"/admin/project/{busy.domain}/gaps?range=7d&problem=without_answer&state=all"
     assert steps[2].url == f"/admin/project/{busy.domain}/feedback?range=7d&status=pending"
     reasons = [step.reason for step in steps]
     assert reasons == [
         "No page views are counted yet.",
-        "1 question has no answer in your pages.",
+        "1 question has no answer.",
         "3 pieces of feedback wait for you.",
     ]
 

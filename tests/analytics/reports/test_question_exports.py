@@ -266,14 +266,14 @@ def test_a_question_is_exported_with_its_answer(http, service, project, read):
     [
         ("done", 1, "answered"),
         ("done", 0, "unanswered"),
-        ("aborted", 1, "answered"),
+        ("aborted", 1, "unanswered"),
         ("aborted", 0, "unanswered"),
         ("error", 1, "unanswered"),
         ("interrupted", 1, "unanswered"),
         ("running", 1, "unanswered"),
     ],
 )
-def test_answered_is_what_cites_a_page_and_did_not_fail(make_project, read, state, sources, status):
+def test_answered_is_what_cites_a_page_and_is_complete(make_project, read, state, sources, status):
     tenant = make_project()
     asked(tenant, answer="So far", state=state, sources=sources)
     (row,) = read(tenant, "assistant").json()["conversations"]

@@ -85,14 +85,16 @@ def test_filters_choose_conversations_newest_first(people, project):
     assert shown(people.owner, project, "?to=2026-01-01") == []
 
 
-def test_a_conversation_stands_where_its_latest_matching_answer_stands(people, project):
+def test_the_list_has_a_row_for_each_answer_and_exports_and_searches_one_for_each_conversation(people, project):
     first = ask(project, minutes=60, outcome="refused")
     second = ask(project, minutes=40)
     ask(project, "And then?", minutes=20, thread=first.thread)
-    ids = [first.thread.thread_id, second.thread.thread_id]
+    ids = [first.thread.thread_id, second.thread.thread_id, first.thread.thread_id]
     assert shown(people.owner, project) == ids
     assert shown(people.owner, project, "?outcome=refused") == ids[:1]
-    assert shown(people.owner, project, "?outcome=answered") == ids
+    assert shown(people.owner, project, "?outcome=without_answer") == ids[:1]
+    assert shown(people.owner, project, "?outcome=answered") == ids[:2]
+    assert shown(people.owner, project, "?q=acme") == ids[:2]
     html = people.owner.get(address(project)).content.decode()
     assert "And then?" in html
     assert "<p>3 answers.</p>" in html

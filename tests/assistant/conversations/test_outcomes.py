@@ -9,6 +9,7 @@ from django.apps import apps
 from django.db import connection
 
 from assistant.answering.record import CutBy, Kind, Outcome
+from assistant.conversations import outcomes
 from assistant.events import Source
 from assistant.models import Message, Thread
 from docsite.core.tenants.models import Organization, Project
@@ -35,6 +36,21 @@ def test_the_words_are_those_of_the_table():
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_answer_has_one_outcome(kind):
     assert KINDS[kind].kind == kind
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_answer_is_one_with_a_source_or_small_talk(kind):
+    message = Message(outcome=kind, state=KINDS[kind].state, rung=KINDS[kind].rung)
+    assert outcomes.is_answered(message) == (kind in ("answered", "greeting"))
+    assert (kind in outcomes.UNANSWERED) == (kind not in ("answered", "greeting", "running"))
+    message.outcome = None  # of an early release, that stored no outcome
+    message.sources = [source.url for source in KINDS[kind].sources]
+    assert outcomes.is_answered(message) == (kind == "answered")
+
+
+def test_the_rate_is_that_of_the_questions_that_wanted_an_answer():
+    assert outcomes.measure_rate({"answered": 3, "refused": 2, "cut": 1, "greeting": 9, "running": 9}) == 0.5
+    assert outcomes.measure_rate({"greeting": 1}) is None
 
 
 def test_quotes_are_answers_and_nearest_pages_are_a_refusal():

@@ -47,7 +47,7 @@ def test_the_list_counts_groups(gaps: str, people: People) -> None:
         return [gap.text for gap, _ in people.owner.get(gaps + query).context["rows"]]
 
     assert texts("?problem=unsupported") == ["Is there a parcel API for Cobol?"]
-    assert texts("?problem=without_answer") == ["Rotate my keys!"]
+    assert texts("?problem=without_answer") == ["Rotate my keys!", "Is there a parcel API for Cobol?"]
     assert texts("?q=rotation") == ["Rotate my keys!"]
     assert texts("?state=fixed") == []
     assert texts("?sort=latest") == ["Rotate my keys!", "Is there a parcel API for Cobol?"]

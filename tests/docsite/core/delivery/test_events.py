@@ -11,7 +11,7 @@ from analytics.feedback.schemas import FeedbackIn
 from analytics.models import Feedback
 from assistant.gaps.actions import Actor
 from assistant.models import Message, QuestionGroup, SupportRequest, SupportSettings
-from assistant.question_groups import group_index, grouping
+from assistant.question_groups import group_index, grouping, thumbs
 from assistant.support_requests import store as support
 from assistant.support_requests.schemas import SupportRequestIn
 from docsite.core.delivery import chats, events, webhooks
@@ -161,6 +161,17 @@ def test_a_gap_is_news_once_until_it_is_closed(make_project, listen, receiver, s
     names = [event["type"] for event in receiver.events]
     assert names.count("question.unanswered") == 3
     assert [name for name in names if name.startswith("gap.")] == ["gap.opened", "gap.closed"]
+
+
+def test_each_question_without_an_answer_is_news_once(make_project, listen, receiver, send_all):
+    project = make_project().project
+    listen(project, events="question.unanswered")
+    answers = {kind: store_answer(project, f"Where is the {kind} ferret?", kind) for kind in Message.Outcome.values}
+    assert grouping.catch_up()
+    thumbs.set_thumb(answers["refused"].pk, helpful=False)
+    send_all()
+    told = sorted(event["data"]["outcome"] for event in receiver.events)
+    assert told == ["closest_passages", "cut", "failed", "refused", "unsupported"]
 
 
 def test_a_thumb_with_its_reason_and_comment_is_one_event(project, listen, receiver, send_all):
