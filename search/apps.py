@@ -1,10 +1,8 @@
 """Registers the app."""
 
-import re
 from typing import Any
 
 from django.apps import AppConfig
-from django.db import connection
 from django.db.models.signals import post_migrate, pre_delete
 
 from docsite.core import components
@@ -45,16 +43,7 @@ def _reindex_where_needed(**kwargs: Any) -> None:
     from search.indexing.ingest import needs_reindex
 
     if list_missing_migrations():
-        return  # this `migrate` went back to the tables of an older release
+        return  # only some apps were migrated
     for project in Project.objects.all():
         if needs_reindex(project):
             call_command("reindex", project.domain)
-    _drop_older_tables()
-
-
-def _drop_older_tables() -> None:
-    """Drop the tables that earlier releases searched. Their processes used them while pages were indexed again."""
-    with connection.cursor() as cursor:
-        for table in connection.introspection.table_names(cursor):
-            if re.fullmatch(r"search_entries|search_terms_[0-9]+(_next)?", table):
-                cursor.execute(f"DROP TABLE {table}")

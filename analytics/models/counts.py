@@ -26,7 +26,7 @@ class Seal(models.Model):
     leased_until = models.FloatField(default=0, help_text="Unix time.")
 
     class Meta:
-        db_table = "analytics_projectseal"  # older processes know the empty table `analytics_seal`
+        db_table = "analytics_projectseal"
 
     def __str__(self) -> str:
         return f"project {self.project_id}"

@@ -115,6 +115,9 @@ class Document(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["project", "path", "build"], name="one_document_a_path_and_build")
         ]
+        indexes: ClassVar = [  # the few pages that are staged or retired are looked for often
+            models.Index(fields=["project"], name="search_document_hidden", condition=~models.Q(build=""))
+        ]
 
     def __str__(self) -> str:
         return self.path

@@ -19,7 +19,6 @@ from tests.analytics import view_files
 from tests.analytics.counting import crashes, view_partitions
 from tests.analytics.counting.history import as_reported, brute, history
 from tests.conftest import PATIENCE, ROOT
-from tests.docsite.core.workspace.older_settings import a_database_of_the_state_before
 from tests.variants import first_of
 
 pytestmark = pytest.mark.services
@@ -96,21 +95,6 @@ def test_a_report_of_another_process_has_what_was_just_acknowledged(database, pr
             answer = http.get(url, params=dates, headers=headers).json()
             window = now - timedelta(days=3), now + timedelta(days=1)
             assert (answer["totals"], answer[report]) == brute(views, *window, distinct=distinct)
-
-
-@pytest.mark.matrix  # on SQLite in test_durability, like the next two
-def test_the_views_and_settings_of_an_older_database_are_kept(new_database):
-    scenarios.run(crashes.an_older_database, new_database("older"))
-
-
-@pytest.mark.matrix
-def test_the_agents_of_an_older_database_are_summed_up(new_database):
-    scenarios.run(crashes.agents_of_an_older_database, new_database("older_agents"), "0003")
-
-
-@pytest.mark.matrix
-def test_settings_of_an_older_database_move_into_the_rows_of_the_apps_and_back(new_database):
-    scenarios.run(a_database_of_the_state_before, new_database("older_settings"))
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ import pytest
 from tests import scenarios
 from tests.assistant.conversations.test_answer_statistics import compare_with_rows
 from tests.assistant.conversations.test_costs import check_costs
-from tests.assistant.conversations.test_outcomes import fill_old_rows
 from tests.assistant.gaps.reports import check_reports
 
 pytestmark = pytest.mark.services
@@ -21,7 +20,6 @@ def test_statistics_and_outcomes_are_those_of_the_rows_on_postgresql(
 ) -> None:
     database = new_database("statistics")
     scenarios.run(compare_with_rows, database)
-    scenarios.run(fill_old_rows, database)
     scenarios.run(check_reports, database)
     scenarios.run(check_costs, database)
 

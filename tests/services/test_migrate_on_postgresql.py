@@ -12,4 +12,4 @@ def test_two_migrations_at_once_both_succeed_on_postgresql(new_database: Callabl
     """The database that this one is a copy of was migrated so, else there would be none."""
     with psycopg.connect(new_database("twice")["DATABASE_URL"]) as connection:
         applied = connection.execute("SELECT app, name FROM django_migrations").fetchall()
-    assert len(applied) == len(set(applied)) > 100, "each was applied once"
+    assert len(applied) == len(set(applied)) > 30, "each was applied once"

@@ -3,36 +3,29 @@
 from django.db import migrations
 
 TABLE = "privacy_auditentry"
+REFUSAL = "SELECT RAISE(ABORT, 'The audit is append-only.')"
 
 
 def protect(apps, schema_editor):
     if schema_editor.connection.vendor == "postgresql":
         schema_editor.execute(
-            "CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS "
+            "CREATE OR REPLACE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS "
             "$$ BEGIN RAISE EXCEPTION 'The audit is append-only.'; END $$"
         )
         schema_editor.execute(
             f"CREATE TRIGGER audit_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {TABLE} "
             "FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change()"
         )
-    else:
-        for event in ("UPDATE", "DELETE"):
-            schema_editor.execute(
-                f"CREATE TRIGGER audit_no_{event.lower()} BEFORE {event} ON {TABLE} "
-                "BEGIN SELECT RAISE(ABORT, 'The audit is append-only.'); END"
-            )
-
-
-def unprotect(apps, schema_editor):
-    if schema_editor.connection.vendor == "postgresql":
-        schema_editor.execute(f"DROP TRIGGER audit_append_only ON {TABLE}")
-        schema_editor.execute("DROP FUNCTION refuse_audit_change()")
-    else:
-        for event in ("update", "delete"):
-            schema_editor.execute(f"DROP TRIGGER audit_no_{event}")
+        return
+    for event in ("UPDATE", "DELETE"):
+        schema_editor.execute(f"CREATE TRIGGER audit_no_{event.lower()} BEFORE {event} ON {TABLE} BEGIN {REFUSAL}; END")
+    schema_editor.execute(  # `INSERT OR REPLACE` runs no trigger of deletions
+        f"CREATE TRIGGER audit_no_replacement BEFORE INSERT ON {TABLE} "
+        f"WHEN EXISTS (SELECT 1 FROM {TABLE} WHERE id = NEW.id) BEGIN {REFUSAL}; END"
+    )
 
 
 class Migration(migrations.Migration):
-    dependencies = [("privacy", "0001_audit")]
+    dependencies = [("privacy", "0001_tables")]
 
-    operations = [migrations.RunPython(protect, unprotect)]
+    operations = [migrations.RunPython(protect, migrations.RunPython.noop)]

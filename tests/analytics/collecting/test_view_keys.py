@@ -1,19 +1,17 @@
 """Which views are stored already: runs of keys, in memory and in the database."""
 
 import time
-from importlib import import_module
 
 import numpy as np
 import pytest
 from django.db import OperationalError, connection, transaction
-from django.db.models import Max
 
 from analytics.collecting import view_keys
 from analytics.collecting.recording import record
 from analytics.collecting.writer import Receipt
 from analytics.counting import sealer, sweeper
 from analytics.counting.erasure import erase_project
-from analytics.models import Seal, ViewKeys
+from analytics.models import ViewKeys
 from docsite.core.tenants.models import Project
 from tests.analytics.collecting.test_collecting import observations
 from tests.conftest import PATIENCE
@@ -125,18 +123,3 @@ def test_erasing_a_project_lets_other_processes_forget_its_keys(project_id):
     assert send(project_id, 1, 3) == [True, True]
     other.read_new_runs()
     assert other.contain(keys_of(1, 2, 3)).tolist() == [True, False, True]
-
-
-def test_the_migration_gives_no_id_of_a_counted_view_again_on_sqlite(make_project):
-    project = make_project().project
-    assert record(project, observations(3)) == Receipt(3, 0, 0)
-    assert sealer.seal_project(project.pk, PATIENCE)
-    highest = Seal.objects.aggregate(highest=Max("sealed_to"))["highest"]
-    migration = import_module("analytics.migrations.0019_view_keys")
-    with transaction.atomic(), connection.cursor() as cursor:
-        for forget in ("UPDATE sqlite_sequence SET seq = 0", "DELETE FROM sqlite_sequence"):
-            cursor.execute(f"{forget} WHERE name = 'analytics_pageview'")
-            migration.keep_counter(None, connection.schema_editor(atomic=False))
-            cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = 'analytics_pageview'")
-            assert cursor.fetchall() == [(highest,)]
-        transaction.set_rollback(True)

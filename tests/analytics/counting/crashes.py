@@ -14,18 +14,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import time_machine
-from django.core.management import call_command
 from django.db import connection, connections, transaction
-from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Sum
 
-from analytics.collecting import recording, verification, view_keys, writer
+from analytics.collecting import recording, view_keys, writer
 from analytics.collecting.writer import Receipt
 from analytics.counting import recount, sealer, sweeper
 from analytics.counting.cells import SPANS, Bucket
@@ -41,7 +38,6 @@ from tests.analytics.counting.history import (
 )
 from tests.analytics.counting.test_counting import arrive, check
 from tests.conftest import PATIENCE, set_analytics, visitor_secret
-from tests.docsite.core.workspace import older_settings
 
 
 def new_project(secret: str = "") -> Project:
@@ -421,67 +417,3 @@ def histories(now: str) -> None:
             arrive(dice, project, arriving[half:])
             check(project, views, windows(dice, moment, min(days, 20), 4))
         sys.stdout.write(f"{seed} {stored(project)!r}\n")
-
-
-def an_older_database() -> None:
-    """Views that were stored before there were cells are kept, counted, and known when they come again.
-
-    Settings of that time move from the projects' rows into those of the apps.
-    """
-    dice, project, now = random.Random(15), new_project(), datetime.now(UTC)
-    visitor_secret(project)  # has it created, to go back with its project
-    executor = MigrationExecutor(connection)
-    before = [*(each for each in older_settings.BEFORE if each[0] != "analytics"), ("analytics", "0001_initial")]
-    executor.migrate(before)
-    executor.loader.build_graph()
-    apps = executor.loader.project_state(before).apps
-    older_settings.add_projects(apps)
-    verification._cache.read_at = float("inf")  # it has no table yet
-    views = history(dice, 2100, 25, now)  # more than are copied at once
-    odd = view(now - timedelta(hours=3), "/ünï/\U0001f600", 1, "human", "id with ' and \U0001f600")
-    views.append(odd)
-    old = apps.get_model("analytics", "PageView")
-    rows = []
-    for seen in views:
-        made = recording.build_view(project, seen.observation)
-        facts = {**made.facts._asdict(), "visitor": made.visitor}
-        facts["markdown"] = facts.pop("surface") != "html"
-        facts.pop("verified")
-        rows.append(old(project_id=project.pk, view_id=seen.observation.view_id, at=seen.at, path=made.path, **facts))
-    old.objects.bulk_create(rows)
-    call_command("migrate", verbosity=0)
-    verification.invalidate()
-    older_settings.check_rows_of_the_apps()
-    check(project, views, [(now - timedelta(days=30), now), *windows(dice, now, 25, 6)])
-    again = recording.record(project, [seen.observation for seen in views])
-    assert (again.accepted, again.duplicates) == (0, len(views))
-    more = history(dice, 20, 25, now)
-    record(project, more)
-    check(project, views + more, windows(dice, now, 25, 6))
-
-
-def agents_of_an_older_database(before: str) -> None:
-    """What agents read is summed up from the views that were sealed before there were sums.
-
-    `before` is the migration to go back to: 0003 takes the sums away, 0015 has the tables that they are made from.
-    """
-    dice, project, now = random.Random(16), new_project(), datetime.now(UTC)
-    views = [seen for seen in history(dice, 900, 25, now) if not seen.observation.raw_path.endswith(".md")]
-    record(project, views[:600])
-    sealer.seal(PATIENCE)
-    kept = list(AgentViews.objects.order_by("pk").values())
-    record(project, views[600:])
-    assert kept
-    call_command("migrate", "analytics", before, verbosity=0)
-    if before == "0015":
-        with connection.schema_editor() as schema_editor:
-            schema_editor.execute("DELETE FROM analytics_agentviews")
-            import_module("analytics.migrations.0004_readers").count_agents(None, schema_editor)
-    call_command("migrate", verbosity=0)
-    for row in kept:
-        row.pop("id")
-    found = AgentViews.objects.values(*kept[0])
-    assert sorted(map(str, found)) == sorted(map(str, kept))
-    check(project, views, windows(dice, now, 25, 6))
-    told = AgentViews.objects.filter(span=1).aggregate(views=Sum("views"))["views"]
-    assert told == sum(seen.kind != "human" for seen in views)

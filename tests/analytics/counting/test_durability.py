@@ -6,7 +6,6 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import httpx
-import pytest
 
 from analytics.counting import sweeper
 from analytics.models import PageView
@@ -51,16 +50,6 @@ def test_nothing_acknowledged_is_lost_or_doubled_by_kill_9(own_database):
 
 def test_views_that_several_processes_send_count_once(own_database):
     scenarios.run(crashes.several_send_the_same, own_database)
-
-
-@pytest.mark.matrix
-def test_the_views_and_settings_of_an_older_database_are_kept(tmp_path, copy_database):
-    scenarios.run(crashes.an_older_database, copy_database(tmp_path))
-
-
-@pytest.mark.parametrize("before", ["0015", pytest.param("0003", marks=pytest.mark.matrix)])
-def test_the_agents_of_an_older_database_are_summed_up(tmp_path, copy_database, before):
-    scenarios.run(crashes.agents_of_an_older_database, copy_database(tmp_path), before)
 
 
 def test_who_was_overtaken_writes_nothing(own_database):

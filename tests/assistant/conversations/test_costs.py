@@ -2,13 +2,9 @@
 
 import logging
 from datetime import UTC, date, datetime, timedelta
-from importlib import import_module
-from types import SimpleNamespace
 
 import pytest
 import time_machine
-from django.apps import apps
-from django.db import connection
 from django.db.models.signals import post_save
 
 from assistant.conversations import budget, cost_report, reservations
@@ -195,15 +191,10 @@ def check_costs() -> None:
     months = cost_report.list_costs(project, date(2026, 1, 1), date(2027, 1, 1), "month")
     assert months == [cost_report.Costs(date(2026, 11, 1), 5_500, 14_000, 0)]
 
-    uses, thread = TokenUse.objects.filter(project=project), Thread.objects.create(project=project)
-    TokenUse.objects.create(project=project, day=date(2026, 10, 1), tokens=70)
+    thread = Thread.objects.create(project=project)
     common = {"project": project, "thread": thread, "role": "assistant", "outcome": "answered", "total_ms": 1}
-    for rung, tokens, cost in (("model", 5, 0), ("model", 0, 0), ("model", 5, 20), ("extractive", 0, 0)):
+    for rung, tokens, cost in (("model", 5, None), ("model", 0, None), ("model", 5, 20), ("extractive", 0, 0)):
         Message.objects.create(rung=rung, prompt_tokens=tokens, cost=cost, **common)
-    migration = import_module("assistant.migrations.0026_money_of_old_rows")
-    migration.mark_unpriced(apps, SimpleNamespace(connection=connection))
-    assert sorted(uses.values_list("tokens", "unpriced_tokens")) == [(0, 0), (70, 70), (5_500, 0)]
-    assert list(thread.messages.values_list("cost", flat=True)) == [None, None, 20, 0]
     assert cost_report.average_cost(project, NOON - timedelta(days=999), NOON + timedelta(days=999)) == 20
 
 

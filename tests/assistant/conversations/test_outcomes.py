@@ -1,18 +1,13 @@
 """What became of an answer, in one word: for new answers, and for those that earlier releases stored."""
 
-from importlib import import_module
-from types import SimpleNamespace
 from typing import get_args
 
 import pytest
-from django.apps import apps
-from django.db import connection
 
 from assistant.answering.record import CutBy, Kind, Outcome
 from assistant.conversations import outcomes
 from assistant.events import Source
-from assistant.models import Message, Thread
-from docsite.core.tenants.models import Organization, Project
+from assistant.models import Message
 
 CITED = [Source(1, "https://docs.acme.example/a", "A")]
 REFUSED = "the model found no answer in the passages"
@@ -57,39 +52,3 @@ def test_quotes_are_answers_and_nearest_pages_are_a_refusal():
     assert Outcome("done", rung="extractive", sources=CITED).kind == "answered"
     assert Outcome("done", rung="nearest_pages").kind == "refused"
     assert Outcome("interrupted", rung="model", sources=CITED).kind == "cut"
-
-
-def test_answers_of_earlier_releases_get_the_outcome_that_their_columns_tell():
-    fill_old_rows()
-
-
-def fill_old_rows() -> None:
-    """Fill in the rows of earlier releases; for SQLite and PostgreSQL."""
-    organization = Organization.objects.create(name="Old rows")
-    project, other_project = (
-        Project.objects.create(organization=organization, domain=f"old-{name}", name=name, docs_url="https://a.example")
-        for name in ("one", "other")
-    )
-    outcomes = {**KINDS, "nearest": Outcome("done", rung="nearest_pages"), "stopped": Outcome("interrupted")}
-    thread = Thread.objects.create(project=project, fp="reader-1")
-    for kind, outcome in outcomes.items():
-        Message.objects.create(
-            thread=thread,
-            role="assistant",
-            content=kind,
-            state=outcome.state,
-            rung=outcome.rung,
-            reason=outcome.reason,
-            sources=[{"title": source.title, "url": source.url} for source in outcome.sources],
-            hits=[] if kind == "greeting" else [{"path": "/a", "anchor": "", "score": 0.5}],
-        )
-    Message.objects.create(thread=thread, role="user", content="question")
-    other = Thread.objects.create(project=other_project, fp="reader-1")
-    Message.objects.create(thread=other, role="assistant", content="early", state="done")
-    migration = import_module("assistant.migrations.0016_answer_facts_of_old_rows")
-    migration.fill(apps, SimpleNamespace(connection=connection))
-    rows = dict(Message.objects.filter(project=project).values_list("content", "outcome"))
-    assert rows == {**{kind: kind for kind in KINDS}, "nearest": "refused", "stopped": "cut", "question": None}
-    assert Message.objects.get(content="stopped").cut_by == "service"
-    assert Message.objects.get(content="cut").cut_by is None
-    assert list(Message.objects.filter(project=other_project).values_list("content", "outcome")) == [("early", None)]

@@ -4,6 +4,9 @@ import threading
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from tests import scenarios
 
@@ -30,3 +33,13 @@ def migrate_twice_at_once(database: dict[str, str]) -> None:
 def test_two_migrations_at_once_both_succeed(tmp_path: Path) -> None:
     migrate_twice_at_once({"DATA_DIR": str(tmp_path)})
     assert (tmp_path / "migrate.lock").exists()
+
+
+def test_a_database_from_before_the_first_release_is_refused_with_a_way_to_go_on(db):
+    recorder = MigrationRecorder(connection)
+    recorder.record_applied("projects", "0001_initial")
+    try:
+        with pytest.raises(CommandError, match=r"begin anew: set DATA_DIR or DATABASE_URL to an empty place"):
+            call_command("migrate", verbosity=0)
+    finally:
+        recorder.record_unapplied("projects", "0001_initial")

@@ -408,14 +408,6 @@ def test_migrate_indexes_anew_what_another_release_indexed(make_project):
     assert len(page_search.find(project, "ferret")) == 5
 
 
-@pytest.mark.matrix
-def test_going_back_to_older_tables_is_no_trouble(tmp_path, copy_database):
-    database = copy_database(tmp_path)
-    scenarios.manage(("createproject", "x", "--organization", "X", "--docs-url", "https://x.example"), database)
-    for _ in range(2):
-        scenarios.manage(("migrate", "search", "0002", "--verbosity=0"), database, errors="")
-
-
 def test_an_ingest_after_another_release_indexes_every_page(make_project):
     project = make_project().project
     ingest(project, ferrets("alpha"))

@@ -1,8 +1,6 @@
 """Segments in the database and in files: small changes write little, files are shared, older releases cause no harm."""
 
 import pytest
-from django.core.management import call_command
-from django.db import connection
 
 from docsite.core.sized_cache import SizedCache
 from search.indexing.ingest import ingest
@@ -130,14 +128,6 @@ def test_after_an_ingest_of_an_older_release_the_next_one_indexes_every_page(mak
     assert find(project, "herd") == []
     ingest(project, [page(number) for number in range(3)])
     assert len(find(project, "herd")) == 3
-
-
-def test_migrate_drops_the_tables_of_older_releases():
-    with connection.cursor() as cursor:
-        for table in ("search_terms_1000001", "search_terms_1000001_next", "search_entries"):
-            cursor.execute(f"CREATE TABLE {table} (id integer)")
-    call_command("migrate", verbosity=0)
-    assert not [name for name in connection.introspection.table_names() if name.startswith(("search_terms_", "search_entries"))]  # fmt: skip  # noqa: E501
 
 
 def test_many_projects_are_looked_up_without_reading_them_again(make_project, monkeypatch):

@@ -7,11 +7,19 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
+from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 RETRY_SECONDS = 0.2
 _LOCK = 0x316A7E  # of PostgreSQL's advisory locks
+_OLDER = ("projects", "0001_initial")  # the first of the migrations that there were before the first release
+_REFUSAL = (
+    "This database was made by a version before the first release, and this one cannot change its tables. Go on with "
+    "that version, or begin anew: set DATA_DIR or DATABASE_URL to an empty place, and run `manage.py migrate`, "
+    "`createproject` and `ingest`."
+)
 
 
 class Command(migrate.Command):
@@ -20,6 +28,8 @@ class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         """Wait for the lock, then migrate."""
         with _lock():
+            if _OLDER in MigrationRecorder(connection).applied_migrations():
+                raise CommandError(_REFUSAL)
             _let_file_shrink()
             super().handle(*args, **options)
 

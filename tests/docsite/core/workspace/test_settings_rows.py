@@ -9,15 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from docsite.core.tenants.models import Project
-from tests import scenarios
 from tests.conftest import logged_in
-from tests.docsite.core.workspace.older_settings import a_database_of_the_state_before
-
-
-@pytest.mark.matrix  # only there, with views, in tests/analytics/counting/test_durability.py
-def test_a_migration_moves_every_value_into_the_apps_row_and_back(tmp_path, copy_database):
-    scenarios.run(a_database_of_the_state_before, copy_database(tmp_path))
-
 
 # Created when they are needed
 
