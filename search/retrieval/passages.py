@@ -23,7 +23,6 @@ from search.text.terms import Query
 
 NAMED_SCORE = 0.9  # the minimum score of a section whose heading is a name in the selected code
 MIN_SELECTION = 8  # characters of a selection that are enough to find its section
-MAX_CODE = 10_000  # characters of a selection in which names are looked for
 MAX_NAMES = 200  # names of the selected code that are looked for
 MAX_PIECES = 200  # selections and their lines that are looked for
 MAX_PAGE_SECTIONS = 500  # sections of the page that the reader is on
@@ -88,6 +87,7 @@ def find_passages(
     neighbours have at most `max_characters` of Markdown together; 0: no neighbours. Links in the bodies are absolute.
     Only the first passage of each page has an excerpt.
     """
+    context = _cut(context, parsing.MAX_CONTEXT)
     with snapshot():
         alone = found = _search(project, query, filters, limit, previous_questions)
         if context or current_path:
@@ -177,6 +177,17 @@ def _is_foreign(query: str, sections: Sequence[ScoredSection]) -> bool:
     return detect_language(query) not in ("", (sections[0].candidate.language or "en")[:2].lower())
 
 
+def _cut(texts: Sequence[str], max_characters: int) -> list[str]:
+    """The first texts, the last one cut, so that they have at most so many characters together."""
+    kept: list[str] = []
+    for text in texts:
+        if max_characters <= 0:
+            break
+        kept.append(text[:max_characters])
+        max_characters -= len(text)
+    return kept
+
+
 def find_best(plan: SearchPlan, limit: int) -> list[ScoredSection]:
     """The best sections of at most `limit` pages, best first. Call it inside a database snapshot."""
     per_page = limit if plan.only_current_page else 2
@@ -258,7 +269,7 @@ def _put_named_first(plan: SearchPlan, passages: list[_ScoredHit], context: Sequ
     """The passages, first those whose heading is a name from the selected code, then those whose text holds one."""
     if not plan.query.is_about_context:
         return passages
-    names = [name for value in context for name in analysis.code_names(value[:MAX_CODE])][:MAX_NAMES]
+    names = [name for value in context for name in analysis.code_names(value)][:MAX_NAMES]
     wanted = {analysis.name_of(name) for name in names}
 
     def least_score(hit: Hit) -> float:

@@ -1,5 +1,8 @@
 """Finding sections: identifiers, filters, order, scores; and the endpoint around it."""
 
+import time
+from itertools import islice, product
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -581,6 +584,22 @@ def test_a_selection_of_many_names_is_looked_for_within_bounds(make_project, mon
     hits = find_passages(tenant.project, "explain", context=[f"setParcel {code}"] * 20, current_path="/a").hits
     assert hits[0].section == "First"
     assert len(looked_up) < 1_000
+
+
+def test_fifty_selections_of_distinct_words_cost_no_more_than_one(make_project):
+    words = ["".join(letters) for letters in islice(product("abcdefghij", repeat=5), 50 * 5_000)]
+    selections = [" ".join(words[at : at + 5_000]) for at in range(0, len(words), 5_000)]
+    tenant = make_project()
+    text = " ".join(words[:2_000])
+    ingest(tenant.project, [Page("a.md", "/a", f"# Parcels\n\n{text}\n")])
+
+    def cpu_seconds(context: list[str]) -> float:
+        began = time.process_time()
+        assert find_passages(tenant.project, "explain", context=context, current_path="/a").hits[0].path == "/a"
+        return time.process_time() - began
+
+    one, fifty = (min(cpu_seconds(context) for _ in range(4)) for context in (selections[:1], selections))
+    assert fifty < 2 * one + 0.02
 
 
 def test_a_huge_section_is_cut_for_an_answer(make_project):
