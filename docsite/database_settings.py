@@ -14,7 +14,8 @@ _SQLITE_OPTIONS = {
     "timeout": 10,
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000; "
     "PRAGMA wal_autocheckpoint=4000; "  # pages: with more, a busy page is written back less often
-    "PRAGMA journal_size_limit=67108864",  # bytes: after a sweep the log gives its space back
+    "PRAGMA journal_size_limit=67108864; "  # bytes: after a sweep the log gives its space back
+    "PRAGMA secure_delete=ON",  # what is erased is overwritten; FAST would leave it in pages that become free
 }
 
 FORM = "write postgres://user:password@host/name or sqlite:///path"

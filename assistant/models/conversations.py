@@ -35,7 +35,7 @@ class Thread(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.title or self.thread_id
+        return self.thread_id  # not its title: the admin's history keeps this text when the conversation is deleted
 
 
 class Message(models.Model):

@@ -16,6 +16,7 @@ from assistant.models import GroupedQuestion, GroupingProgress, Message, Questio
 from assistant.question_groups import events, group_index, thumbs, wording
 from assistant.question_groups.problems import Problem, problem_of
 from docsite.core.db import has_row
+from docsite.core.tenants.models import Project
 from search.models import SearchQuery
 from search.query_log.recording import CLICKABLE
 
@@ -218,8 +219,9 @@ def _create_group(project_id: int, terms: frozenset[str]) -> int:
     return group.pk
 
 
-def sweep() -> None:
-    """Delete groups without questions, which retention has left empty. Groups that somebody worked on stay."""
+def sweep(project: Project | None = None) -> None:
+    """Delete groups without questions, of one project or all: they hold words. Groups that somebody worked on stay."""
     empty = QuestionGroup.objects.filter(questions=None, actions=None, state=QuestionGroup.State.OPEN)
+    empty = empty.filter(project=project) if project else empty
     while batch := list(empty.values_list("pk", flat=True)[:BATCH]):
         QuestionGroup.objects.filter(pk__in=batch, questions=None).delete()

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from django.db import close_old_connections, connection
 
+from docsite.core import write_ahead_log
 from docsite.core.background import BackgroundThread
 from docsite.core.notifications import routines
 
@@ -14,12 +15,16 @@ NAME = "sweep"
 EVERY = timedelta(hours=1)
 MIN_FREE_PAGES = 5_000  # 20 MB
 PAGES_OF_A_STEP = 500  # 2 MB, for which writers wait
+EMPTYING_SECONDS = 5.0
 _INCREMENTAL = 2
 logger = logging.getLogger(__name__)
 
 
 class Sweeper(BackgroundThread):
-    """A thread that sweeps once an hour, unless another process does. A killed one is followed after ten minutes."""
+    """A thread that sweeps once an hour, unless another process does. A killed one is followed after ten minutes.
+
+    It empties SQLite's write-ahead log once a minute, so that this holds nothing longer that somebody has erased.
+    """
 
     name = "sweeper"
     seconds = 60.0
@@ -30,10 +35,11 @@ class Sweeper(BackgroundThread):
         self.sweeps = tuple(sweeps)
 
     def work(self) -> None:
-        """Sweep if it is time to."""
+        """Sweep if it is time to, and empty the log."""
         if claimed := routines.claim(NAME, EVERY):
             sweep_once([*self.sweeps, lambda: shrink_file(claimed.extend)], claimed.extend)
             claimed.finish(EVERY)
+        write_ahead_log.empty(EMPTYING_SECONDS)
 
 
 def sweep_once(sweeps: Iterable[Callable[[], object]], go_on: Callable[[], object] = bool) -> None:

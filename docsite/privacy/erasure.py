@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from asgiref.sync import async_to_sync
+from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
@@ -18,9 +19,10 @@ from analytics.counting import erasure as analytics_erasure
 from analytics.identity import key_rotation
 from analytics.models import Feedback
 from assistant.models import ChatId, Message, SupportFormCount, SupportRequest, Thread
+from assistant.question_groups import grouping
 from assistant.sessions.start import forget_conversation
 from assistant.support_requests import store as support_requests
-from docsite.core import ids
+from docsite.core import ids, write_ahead_log
 from docsite.core.http.client_address import Address, parse_address
 from docsite.core.tenants.models import Project
 from docsite.privacy import audit
@@ -30,7 +32,18 @@ READER, CONVERSATION, WRITER, VISITOR, EVERYTHING = "reader", "conversation", "w
 SHARED_FP = "anonymous"
 LOG_SECONDS = 30.0  # that an erasure waits for views in the log
 BATCH = 200  # threads of one transaction
+EMPTYING_SECONDS = 1.0
 _RUNNING = timedelta(hours=1)  # an answer that was stored so long ago runs no more, and cannot be resumed
+
+
+# What a receipt says about copies that are not in a table.
+IN_LOG = "the write-ahead log, as long as a reader uses it: the service empties it within a minute after that"
+IN_PAGES = "fragments of rows that SQLite had moved, in pages of its file, until VACUUM rewrites it"
+IN_POSTGRESQL = (
+    "files of PostgreSQL and of its replicas, until VACUUM (autovacuum does it), and its write-ahead log, until it is "
+    "recycled"
+)
+IN_BACKUPS = "backups, until you delete them"
 
 
 class NotErasable(Exception):
@@ -39,13 +52,17 @@ class NotErasable(Exception):
 
 @dataclass(frozen=True)
 class Receipt:
-    """What was erased: how many rows of each kind. `subject` does not reveal who it was."""
+    """What was erased: how many rows of each kind. `subject` does not reveal who it was.
+
+    `left` names the places that may still hold copies, and until when.
+    """
 
     receipt_id: str
     at: datetime
     project: str
     subject: str
     erased: dict[str, int]
+    left: list[str]
 
     def lines(self) -> list[str]:
         """The receipt as text."""
@@ -55,6 +72,7 @@ class Receipt:
             f"Project  {self.project}",
             f"Subject  {self.subject}",
             *(f"Erased   {number:,} {kind}" for kind, number in self.erased.items()),
+            *(f"Left in  {place}" for place in self.left),
         ]
 
 
@@ -171,12 +189,20 @@ def _mask(project: Project, secret: str) -> str:
 
 
 def _write_receipt(project: Project, subject: str, erased: dict[str, int]) -> Receipt:
-    receipt_id = ids.receipt_id()
+    grouping.sweep(project)  # the words of questions that are gone
+    receipt_id, left = ids.receipt_id(), _list_copies()
     entry = audit.add_entry(
         "erased",
         subject,
         organization_id=project.organization_id,
         project=project.domain,
-        details={"receipt": receipt_id, **erased},
+        details={"receipt": receipt_id, **erased, "left": left},
     )
-    return Receipt(receipt_id, entry.at, project.domain, subject, erased)
+    return Receipt(receipt_id, entry.at, project.domain, subject, erased, left)
+
+
+def _list_copies() -> list[str]:
+    """Empty SQLite's write-ahead log if no reader uses it. Returns what may still hold what was erased."""
+    if connection.vendor != "sqlite":
+        return [IN_POSTGRESQL, IN_BACKUPS]
+    return [*([] if write_ahead_log.empty(EMPTYING_SECONDS) else [IN_LOG]), IN_PAGES, IN_BACKUPS]

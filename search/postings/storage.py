@@ -79,7 +79,8 @@ def extend(
     """
     visible = read_list(project)
     gone = np.union1d(np.array(visible.gone, np.int64), np.array(stale, np.int64))
-    has_many_gone = len(gone) * GROWTH > sum(visible.segments.values())
+    is_removal = not staged  # such as that of a source: its words must not stay in a segment
+    has_many_gone = is_removal or len(gone) * GROWTH > sum(visible.segments.values())
     segments: dict[str, int] = {}
     merged = list(staged)
     added = sum(len(one.ids) for one in staged)
@@ -97,8 +98,10 @@ def extend(
 
 
 def discard(project: Project) -> None:
-    """Delete the segments that the visible index does not have."""
-    SegmentPart.objects.filter(project=project).exclude(segment__in=list(read_list(project).segments)).delete()
+    """Delete the segments that the visible index does not have, and their files on this host."""
+    names = list(read_list(project).segments)
+    SegmentPart.objects.filter(project=project).exclude(segment__in=names).delete()
+    _delete_files(project, names)
 
 
 def delete_files(project: Project) -> None:

@@ -69,7 +69,7 @@ def test_a_reader_is_erased_with_everything_that_belongs_to_the_conversations(te
     assert (rows(tenant)["Thread"], rows(tenant)["Feedback"], rows(tenant)["ChatId"]) == (1, 1, 1)
     assert set(Thread.objects.filter(pk__in=[one.pk for one in others])) == set(others)
     entry = last_entry()
-    assert entry.details == {"receipt": receipt.receipt_id, **receipt.erased}
+    assert entry.details == {"receipt": receipt.receipt_id, **receipt.erased, "left": receipt.left}
     assert (entry.object, entry.project) == (receipt.subject, tenant.domain)
     assert "reader " in receipt.subject
     assert receipt.subject == erasure.erase_reader(tenant.project, "reader").subject, "so that a reader can check it"
