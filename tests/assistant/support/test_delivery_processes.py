@@ -11,7 +11,7 @@ from docsite.core.delivery.models import Delivery, DeliveryAttempt
 from docsite.env import Env
 from tests import processes, scenarios
 from tests.assistant.support import support_processes
-from tests.conftest import wait_for
+from tests.conftest import PATIENCE, wait_for
 from tests.ports import free_port
 from tests.receivers import serve_mail
 
@@ -48,14 +48,14 @@ def test_what_a_killed_process_has_stored_is_sent_by_the_next(start: Any, databa
         environment = {**scenarios.environment(database), **mail_settings(mail.url)}
         arguments = (support_processes.__name__, support_processes.die_while_sending.__name__)
         killed = processes.Process(processes.call, arguments, environment, tmp_path / "out", tmp_path / "err")
-        assert killed.wait(60) == -9, (tmp_path / "err").read_text()
+        assert killed.wait(PATIENCE) == -9, (tmp_path / "err").read_text()
         assert "waiting 1 0" in list_states(database)
         service = start.fresh(**database, **mail_settings(mail.url))
         wait_for(lambda: len(mail.mail) == 2, "the deliveries that were not claimed")
         scenarios.run(support_processes.end_lease, database)
         wait_for(lambda: len(mail.mail) == 3, "the delivery of the killed process")
         service.process.kill()
-        service.process.wait(60)
+        service.process.wait(PATIENCE)
         assert set(numbers(mail).values()) == {1}
 
 

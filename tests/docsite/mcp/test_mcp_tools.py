@@ -1,15 +1,17 @@
 """What the tools and resources return, what they record, and how they refuse."""
 
+import http.client
+import json
 from typing import Any
+from urllib.parse import urlsplit
 
-import httpx
 import pytest
 
 from analytics.models import Feedback, PageView
 from assistant.answering.pipeline import SORRY
 from assistant.models import Message
 from search.models import SearchQuery
-from tests.conftest import Tenant, wait_for
+from tests.conftest import PATIENCE, Tenant, wait_for
 
 
 @pytest.fixture
@@ -128,12 +130,16 @@ def test_a_model_answers_agents_and_an_answer_that_breaks_off_is_an_error(http, 
     assert (stored.rung, stored.state) == ("model", "error" if failed else "done")
 
 
-def test_an_answer_ends_when_its_agent_leaves(http, model_service, project):
-    params = {"name": "ask_docs", "arguments": {"question": "How do I install acme? fake:held"}}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+def test_an_answer_ends_when_its_agent_leaves(model_service, upstream, project):
+    question = f"How do I install acme? fake:held {project.domain}"
+    params = {"name": "ask_docs", "arguments": {"question": question}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
     answers = Message.objects.filter(thread__project=project.project, role="assistant")
-    with pytest.raises(httpx.ReadTimeout):
-        http.post(f"{model_service.url}/mcp/{project.domain}", json=body, timeout=1.5)
+    address = urlsplit(model_service.url)
+    agent = http.client.HTTPConnection(address.hostname, address.port, timeout=PATIENCE)
+    agent.request("POST", f"/mcp/{project.domain}", body, {"Content-Type": "application/json"})
+    wait_for(lambda: upstream.asked(question), "the model to be asked")
+    agent.close()
     wait_for(lambda: answers.filter(state="aborted", cut_by="connection").exists(), "the answer to end")
 
 

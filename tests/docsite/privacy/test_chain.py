@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from docsite.privacy import audit, chain
 from docsite.privacy.models import AuditEntry, AuditHead
 from tests import scenarios
-from tests.conftest import ROOT, logged_in
+from tests.conftest import PATIENCE, ROOT, logged_in
 
 
 def result_of(tenant):
@@ -93,7 +93,7 @@ def test_two_processes_at_once_keep_the_chain_whole(make_project):
         f"for i in range(40): audit.add_entry('tried', i, organization_id={number}, details={{'i': i}})"
     )
     writers = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) for _ in range(2)]
-    assert [writer.wait(60) for writer in writers] == [0, 0]
+    assert [writer.wait(PATIENCE) for writer in writers] == [0, 0]
     found = result_of(tenant)
     assert (found.broken, found.entries) == ("", before + 80)
 

@@ -83,7 +83,7 @@ def test_on_sqlite_the_library_of_postgresql_is_not_imported(tmp_path):
     script = "import django, sys; django.setup(); import docsite.server.urls; print('psycopg' in sys.modules)"
     environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": ""}
     out = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     assert out.stdout == "False\n"
 
@@ -136,6 +136,6 @@ def test_a_command_loads_nothing_that_only_answers_and_counts_need(tmp_path):
     script = "import django, sys; django.setup(); print(*sys.modules)"
     environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": ""}
     out = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     assert not {"aiohttp", "httpx", "markdown_it", "ninja", "numpy"} & set(out.stdout.split())

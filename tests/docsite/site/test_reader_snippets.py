@@ -15,6 +15,7 @@ from docsite.core.tenants.models import ReaderKey
 from docsite.site import navigation
 from search.indexing.ingest import ingest
 from search.sources import Page
+from tests.conftest import PATIENCE
 
 PAGE = navigation.pages()["pages-for-some-readers"].body
 
@@ -36,7 +37,7 @@ def snippet(heading: str, language: str, number: int = 0, **replaced: str) -> st
 
 
 def run(command: list[str], code: str) -> str:
-    done = subprocess.run(command, input=code, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, input=code, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

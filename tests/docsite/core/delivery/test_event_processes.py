@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import processes, scenarios
+from tests.conftest import PATIENCE
 from tests.docsite.core.delivery import event_processes
 from tests.receivers import serve_webhook
 
@@ -13,7 +14,7 @@ def die(scenario: Any, database: dict[str, str], folder: Path) -> None:
     killed = processes.Process(
         processes.call, arguments, scenarios.environment(database), folder / "out", folder / "err"
     )
-    assert killed.wait(60) == -9, (folder / "err").read_text()
+    assert killed.wait(PATIENCE) == -9, (folder / "err").read_text()
 
 
 def test_killed_processes_lose_no_event(copy_database: Any, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from docsite.core.notifications.models import Routine
 from tests import processes, scenarios
-from tests.conftest import wait_for
+from tests.conftest import PATIENCE, wait_for
 from tests.docsite.core.notifications import alert_processes
 from tests.receivers import serve_mail
 
@@ -18,7 +18,7 @@ def test_two_services_send_what_a_killed_process_found_once(start: Any, copy_dat
     arguments = (alert_processes.__name__, alert_processes.die_after_checking.__name__)
     environment = scenarios.environment(database)
     killed = processes.Process(processes.call, arguments, environment, tmp_path / "out", tmp_path / "err")
-    assert killed.wait(60) == -9, (tmp_path / "err").read_text()
+    assert killed.wait(PATIENCE) == -9, (tmp_path / "err").read_text()
     with serve_mail() as mail:
         for _ in range(2):
             start.fresh(**database, EMAIL_URL=mail.url, EMAIL_FROM="docs@acme.example")

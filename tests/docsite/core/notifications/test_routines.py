@@ -10,6 +10,7 @@ from django.utils import timezone
 from docsite.core.notifications import routines
 from docsite.core.notifications.models import Routine
 from tests import processes, scenarios
+from tests.conftest import PATIENCE
 from tests.docsite.core.notifications import sweep_processes
 
 HOUR = timedelta(hours=1)
@@ -66,9 +67,9 @@ def test_several_processes_sweep_once_and_another_follows_a_killed_one(copy_data
         return processes.Process(processes.call, words, environment, tmp_path / "out", tmp_path / "err")
 
     beside = [start("sweep") for _ in range(3)]
-    assert [process.wait(60) for process in beside] == [0, 0, 0], (tmp_path / "err").read_text()
+    assert [process.wait(PATIENCE) for process in beside] == [0, 0, 0], (tmp_path / "err").read_text()
     assert swept.read_text() == "swept\n"
-    assert start("sweep_and_die", 61).wait(60) == -9, (tmp_path / "err").read_text()
+    assert start("sweep_and_die", 61).wait(PATIENCE) == -9, (tmp_path / "err").read_text()
     for minutes in (62, 75):  # with the claim of the killed process, and after it
-        assert start("sweep", minutes).wait(60) == 0, (tmp_path / "err").read_text()
+        assert start("sweep", minutes).wait(PATIENCE) == 0, (tmp_path / "err").read_text()
         assert swept.read_text().splitlines() == ["swept", "killed", *(["swept"] if minutes == 75 else [])]

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from docsite.core.tenants.models import Project
-from tests.conftest import logged_in
+from tests.conftest import PATIENCE, logged_in
 
 # Created when they are needed
 
@@ -33,7 +33,7 @@ def test_a_visitor_secret_is_created_once_whoever_needs_it_first(make_project):
     def first_view() -> None:
         try:
             project = Project.objects.select_related("analytics_settings").get(pk=pk)  # none of them has found a row
-            together.wait(60)
+            together.wait(PATIENCE)
             row = AnalyticsSettings.stored_for(project)
             secrets.append(row.visitor_secret)
             secrets.append(project.analytics_settings.visitor_secret)
