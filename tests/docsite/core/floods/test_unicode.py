@@ -15,7 +15,7 @@ from docsite.core.tenants.validators import origin_of
 from docsite.core.unicode import normalization
 from docsite.core.unicode.addresses import MAX_HOST, urljoin, urlsplit
 from docsite.core.unicode.normalization import MAX_LONG, MAX_MARKS, cap_marks, normalize
-from tests.docsite.core.test_linear_time import cpu_time
+from tests.docsite.core.floods.test_linear_time import cpu_time
 from tests.processes import ROOT, SERVICE
 
 FORMS = get_args(normalization.Form)
