@@ -6,19 +6,20 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from analytics.sample import removal
-from docsite.core.tenants.models import Project
+from docsite.core.tenants.models import Project, Role
+from docsite.core.tenants.roles import has_role
 from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import extensions, navigation
 
 
-def find_notice(project: Project) -> str:
-    """The notice, if the project has a sample."""
+def find_notice(request: HttpRequest, project: Project) -> str:
+    """The notice, if the project has a sample. Owners can remove it."""
     if not removal.has_sample(project):
         return ""
-    page = reverse("admin:sample", args=[project.domain])
-    return format_html(
-        'Sample: the demo invented conversations, searches, feedback and views. <a href="{}">Remove them</a>', page
-    )
+    notice = "Sample: the demo invented conversations, searches, feedback and views."
+    if not has_role(request, project.organization_id, Role.OWNER):
+        return notice
+    return format_html('{} <a href="{}">Remove them</a>', notice, reverse("admin:sample", args=[project.domain]))
 
 
 def show_sample(request: HttpRequest, domain: str) -> HttpResponse:

@@ -30,15 +30,14 @@ class QuestionState(report_state.ReportState):
 
     @classmethod
     def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
-        """The columns of the groups. They are always sorted by their number."""
-        return tuple(column._replace(kind="") if column.kind == "value" else column for column in COLUMNS)
+        """The columns of the groups."""
+        return COLUMNS
 
     @classmethod
     def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
         """The outcomes and callers; other filters take any value."""
         return {
             **super().list_choices(typed),
-            "sort": ("-total", "-answered"),
             "outcome": tuple(OUTCOMES),
             "caller": tuple(Message.Caller.values),
         }

@@ -1,7 +1,7 @@
 """The questions of a project in the admin: how many, answered or not, from where, and what is asked most often."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from assistant.admin.conversations.list_state import CALLERS, OUTCOMES, RUNGS
 from assistant.admin.question_state import QuestionState
 from assistant.conversations.outcomes import count_asked, count_unanswered
 from assistant.gaps import questions, report
-from assistant.gaps.questions import FACETS
+from assistant.gaps.questions import FACETS, GroupCount
 from assistant.models import Message
 from assistant.question_groups import grouping
 from docsite.core.tenants.models import Project, Role
@@ -31,6 +31,12 @@ FILES = ("groups", "days")
 MAX_EMPTY = timedelta(days=800)
 GROUP_COLUMNS = ("group", "question", "asked", "answered", "latest")
 DAY_COLUMNS = ("day", "questions", *(value for value in Message.Outcome.values if value != Message.Outcome.RUNNING))
+_SORT_KEYS: dict[str, Callable[[GroupCount], float]] = {
+    "total": lambda one: one.total,
+    "answered": lambda one: one.answered,
+    "share": lambda one: one.answered / one.total,
+    "latest": lambda one: one.newest,
+}
 _NAMES = {
     "outcome": ("Outcome", OUTCOMES),
     "rung": ("Answered by", RUNGS),
@@ -131,12 +137,10 @@ def _report(
     }
 
 
-def _sorted_groups(
-    project: Project, state: QuestionState, start: datetime, end: datetime
-) -> list[questions.GroupCount]:
+def _sorted_groups(project: Project, state: QuestionState, start: datetime, end: datetime) -> list[GroupCount]:
     groups = questions.count_groups(project, start, end, state.filters)
-    if state.sort == "-answered":
-        groups.sort(key=lambda one: one.answered, reverse=True)
+    by, descending = state.sorted_by
+    groups.sort(key=_SORT_KEYS[by], reverse=descending)
     return groups
 
 

@@ -103,7 +103,7 @@ def _list_models(project: Project) -> list[ModelRow]:
     return list(rows.values())
 
 
-def find_notice(project: Project) -> str:
+def find_notice(request: HttpRequest, project: Project) -> str:
     """Say above every page of the project that a limit is reached, and until when."""
     reached = find_reached(project)
     if not reached:

@@ -46,7 +46,7 @@ def show_detail(request: HttpRequest, project: Project, request_id: str) -> Http
         "assignees": [(NOBODY, "Nobody"), *people],
         "assigned": str(row.assignee_id) if row.assignee_id else NOBODY,
         "all_requests": navigation.page_url(list_page.KEY, project),
-        "erase_url": navigation.find_url("erase", project),
+        "erase_url": navigation.find_url("erase", project, request),
     }
     title = "Support request"
     return navigation.render(request, "admin/assistant/support_requests/detail.html", project, title, context)

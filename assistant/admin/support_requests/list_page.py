@@ -12,7 +12,8 @@ from assistant.models import SupportRequest, SupportSettings
 from assistant.support_requests import store
 from docsite.core.delivery import mail
 from docsite.core.delivery.models import Delivery
-from docsite.core.tenants.models import Project
+from docsite.core.tenants.models import Project, Role
+from docsite.core.tenants.roles import has_role
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports.links import Choice
 
@@ -35,9 +36,10 @@ def show_list(request: HttpRequest, project: Project) -> HttpResponse:
         rows = rows.filter(state=state)
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     settings = SupportSettings.for_project(project)
+    is_owner = has_role(request, project.organization_id, Role.OWNER)
     context: dict[str, Any] = {
         "settings": settings,
-        "settings_url": navigation.page_url(KEY, project, name="settings"),
+        "settings_url": is_owner and navigation.page_url(KEY, project, name="settings"),
         "has_mail_server": mail.is_configured(),
         "words": words,
         "state": state,

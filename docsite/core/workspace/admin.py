@@ -117,6 +117,10 @@ class ProjectAdmin(ScopedAdmin):
         """The project, the facts of the apps, the links."""
         return ("domain", "name", "organization", *_facts(), "pages")
 
+    def get_list_display_links(self, request: HttpRequest, list_display: Any) -> Any:
+        """A link to the settings, which owners see."""
+        return super().get_list_display_links(request, list_display) if self.may_change(request) else None
+
     def get_list_select_related(self, request: HttpRequest) -> list[str]:
         """Load the related rows of the list in one query."""
         return ["organization", *(fact.relation for fact in extensions.facts())]

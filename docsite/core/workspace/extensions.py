@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Field, Model
+from django.http import HttpRequest
 
 from docsite.core.tenants.models import Project
 
@@ -50,7 +51,7 @@ PRIVACY = "Privacy and retention"  # the heading of fields that more than one ap
 _settings: list[SettingsFields] = []
 _facts: list[Fact] = []
 _key_uses: list[str] = []
-_notices: list[Callable[[Project], str]] = []
+_notices: list[Callable[[HttpRequest, Project], str]] = []
 
 
 def add_settings(heading: str, model: type[Model], *names: str) -> None:
@@ -71,14 +72,14 @@ def add_key_use(template: str) -> None:
     _key_uses.append(template)
 
 
-def add_notice(find: Callable[[Project], str]) -> None:
+def add_notice(find: Callable[[HttpRequest, Project], str]) -> None:
     """Show a notice above every page of a project. `find` returns its HTML, or an empty text for none."""
     _notices.append(find)
 
 
-def notices(project: Project) -> list[str]:
+def notices(request: HttpRequest, project: Project) -> list[str]:
     """The notices about a project, as HTML."""
-    return [notice for notice in (find(project) for find in _notices) if notice]
+    return [notice for notice in (find(request, project) for find in _notices) if notice]
 
 
 def settings() -> list[SettingsFields]:

@@ -63,6 +63,20 @@ def test_each_number_filters(report: str, people: People) -> None:
     assert people.owner.get(report + "?outcome=nonsense").status_code == 400
 
 
+def test_each_heading_sorts(report: str, people: People) -> None:
+    """By its column, in both directions."""
+    values = {"total": lambda one: one.total, "answered": lambda one: one.answered, "latest": lambda one: one.newest}
+    values["share"] = lambda one: one.answered / one.total
+    links = [heading.link for heading in people.owner.get(report).context["headings"] if heading.link]
+    assert len(links) == len(values)
+    for key, value in values.items():
+        for sign in ("", "-"):
+            context = people.owner.get(f"{report}?sort={sign}{key}").context
+            found = [value(one) for one, *_ in context["rows"]]
+            assert len(found) > 1
+            assert found == sorted(found, reverse=sign == "-"), f"{sign}{key}"
+
+
 def test_files_and_people(report: str, people: People) -> None:
     """Groups and days as files, with the filters. A stranger finds nothing."""
     rows = list(csv.DictReader(io.StringIO(read(people.teammate.get(f"{report}/groups.csv?language=en")))))

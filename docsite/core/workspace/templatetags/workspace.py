@@ -68,9 +68,9 @@ def shown_project(context: dict[str, Any]) -> Project | None:
 
 
 @register.simple_tag
-def project_notices(project: Project) -> list[str]:
+def project_notices(request: HttpRequest, project: Project) -> list[str]:
     """What the apps say above every page of the project, as HTML."""
-    return extensions.notices(project)
+    return extensions.notices(request, project)
 
 
 @register.simple_tag
