@@ -11,7 +11,8 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from assistant.models import AssistantSettings, Evaluation, GoldenQuestion, Message, TokenUse
-from search.models import Document
+from search.indexing.ingest import ingest
+from search.sources.markdown.folder import read_folder
 from tests.conftest import wait_for
 
 INSTALL = {"text": "How do I install acme?", "paths": ["/install"], "fact": "pip install acme"}
@@ -116,8 +117,10 @@ def test_a_model_answers_where_one_is_configured(evaluate, model, project, upstr
     assert TokenUse.objects.get(project=project.project).tokens == spent
 
 
-def test_a_question_is_asked_by_a_reader_of_its_pages(evaluate, project):
-    Document.every.filter(project=project.project, path="/install").update(groups="staff")
+def test_a_question_is_asked_by_a_reader_of_its_pages(evaluate, project, tmp_path):
+    page = tmp_path / "docs" / "install.md"
+    page.write_text(page.read_text().replace("---\n", "---\ngroups: [staff]\n", 1))
+    ingest(project.project, read_folder(tmp_path / "docs"))
     assert "[1/1] ✓" in evaluate(INSTALL)[0]
     assert "wrongly refused" in evaluate({**INSTALL, "paths": []})[0], "everybody's question finds no page of staff"
 
