@@ -19,5 +19,5 @@ USER docs
 ENV DATA_DIR=/data PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 VOLUME /data
 EXPOSE 8000
-HEALTHCHECK --start-period=2m --timeout=5s CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/health/ready', timeout=4)"]
-CMD ["sh", "-c", "python manage.py migrate --verbosity 0 && exec python manage.py serve --host 0.0.0.0 --port 8000"]
+HEALTHCHECK --start-period=2m --timeout=5s CMD ["python", "-c", "import os, urllib.request as u; u.urlopen('http://127.0.0.1:%s/health/ready' % (os.environ.get('PORT') or 8000), timeout=4)"]
+CMD ["sh", "-c", "python manage.py migrate --verbosity 0 && exec python manage.py serve --host 0.0.0.0"]

@@ -24,6 +24,7 @@ PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
 
 export DJANGO_SETTINGS_MODULE := docsite.settings
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export NPM_CONFIG_UPDATE_NOTIFIER := false
 # Tests start hundreds of processes. Without a cache each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -153,7 +154,7 @@ $(WIDGET)/dist/widget.js: $(wildcard $(WIDGET)/src/*/* static/site/js/base/*.js 
 
 $(TOOLS): $(WIDGET)/package-lock.json | $(VENV)/.node
 	@echo "Installing the tools for the browser's code …"
-	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix $(WIDGET) ci --loglevel=error --no-audit --no-fund
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix $(WIDGET) ci --loglevel=error --no-audit --no-fund > /dev/null
 	@touch $@
 
 # Node.js 20 or newer of the system; else a copy inside the virtual environment.

@@ -44,6 +44,12 @@ class Env(BaseSettings):
         default=("127.0.0.1", "localhost", "[::1]"),
         description="Host names the service answers to, separated by commas.",
     )
+    port: int = Field(
+        default=8000,
+        ge=1,
+        le=65535,
+        description="Port on which `serve` and `demo` listen, unless `--port` names another one.",
+    )
     https_only: bool = Field(
         default=False,
         description="Set this when readers reach the service over HTTPS only. Cookies of the admin are then sent over "

@@ -10,6 +10,7 @@ from pydantic import Field
 from assistant.models import AssistantSettings, SupportSettings, WidgetSettings
 from assistant.widget import starters
 from docsite.core.access.api_middleware import own_origin
+from docsite.core.access.authentication import is_allowed_origin
 from docsite.core.access.request_checks import AnyOrigin, BrowserRequest
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
@@ -65,7 +66,7 @@ async def widget(request: BrowserRequest, response: HttpResponse, domain: str) -
     """The look and labels of the widget; or a reason, if it is switched off or the page's origin is not allowed."""
     response.headers["Cache-Control"] = "public, max-age=60"  # for each origin: the API middleware adds Vary
     origin = _find_origin(request)
-    if origin != own_origin(request) and origin not in request.auth.origins:
+    if origin != own_origin(request) and not is_allowed_origin(request.auth, origin):
         return WidgetOff(enabled=False, reason=_explain_refusal(request.auth, origin))
     return await in_db(_load_configuration)(request.auth)
 

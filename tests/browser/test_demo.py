@@ -4,8 +4,11 @@ import json
 import os
 import re
 import signal
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -117,6 +120,28 @@ def test_a_reader_asks_and_lands_where_the_answer_came_from(demo: dict[str, str]
     link.click()
     page.wait_for_url(re.compile(re.escape(target.partition("#")[0])))
     assert page.locator(f"[id='{target.partition('#')[2].partition(':~:')[0]}']").count() == 1
+
+
+@pytest.fixture
+def other_site(logs: list[str], demo: dict[str, str], tmp_path: Path) -> Iterator[int]:
+    """The port of another site on this machine, whose page has the tag that the demo has printed."""
+    (tag,) = re.findall("<script.*</script>", logs[-1])
+    (tmp_path / "index.html").write_text(f'<!doctype html><link rel="icon" href="data:,"><h1>Acme</h1>{tag}')
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server.server_port
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_the_printed_tag_answers_on_another_port(other_site: int, page: Page, host: str) -> None:
+    page.goto(f"http://{host}:{other_site}/")
+    page.get_by_role("button", name="Ask the docs").click()
+    field = page.get_by_label("Your question")
+    field.fill("How do I put the widget on my site?")
+    field.press("Enter")
+    expect(page.get_by_role("dialog").locator(".prose sup a").first).to_be_visible()
 
 
 def test_a_reader_asks_about_a_block_of_code(demo: dict[str, str], page: Page) -> None:

@@ -2,6 +2,7 @@
 
 import ipaddress
 import math
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -92,6 +93,8 @@ class _TtlCache:
 
 ttl_cache = _TtlCache()
 _relations = ["organization"]
+_LOOPBACK = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?\Z", re.ASCII)
+_loopback_domains: set[str] = set()
 
 
 def allow_stale(is_allowed: bool) -> "Token[bool]":
@@ -133,16 +136,26 @@ def project_by_id(project_id: str) -> Project | None:
 
 
 async def allows_origin(domain: str, origin: str) -> bool:
-    """Whether pages on that origin may call the project of the domain. False when there is no such project.
-
-    The spelling must be that of browsers, which send the scheme and the host in lower case.
-    """
+    """Whether pages on that origin may call the project of the domain. False when there is no such project."""
     token = allow_stale(True)  # the check of the endpoint decides about the rest
     try:
         project = find_cached_project(domain) or await in_db(project_by_domain)(domain)
     finally:
         context.allows_stale.reset(token)
-    return project is not None and origin in project.origins
+    return project is not None and is_allowed_origin(project, origin)
+
+
+def allow_loopback(domain: str) -> None:
+    """Let pages on any port of the reader's own machine call a project while this process runs."""
+    _loopback_domains.add(domain)
+
+
+def is_allowed_origin(project: Project, origin: str) -> bool:
+    """Whether pages on that origin may call a project.
+
+    The spelling must be that of browsers, which send the scheme and the host in lower case.
+    """
+    return origin in project.origins or (project.domain in _loopback_domains and bool(_LOOPBACK.match(origin)))
 
 
 def bearer_token(request: HttpRequest) -> str:

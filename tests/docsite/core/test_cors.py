@@ -1,8 +1,13 @@
 """Which origins may call: exact origins of the project, and that of the service."""
 
+import asyncio
+
+import httpx
 import pytest
 
-from docsite.core.access import cors
+from assistant.consumers import AssistantSocket
+from docsite.core.access import authentication, cors
+from tests.analytics.conftest import CHROME
 from tests.conftest import assert_error, question
 
 
@@ -50,6 +55,65 @@ def test_any_other_origin_is_403_without_cors_headers(http, service, tenant, ori
     response = search(http, service, tenant, origin)
     assert_error(response, 403)
     assert not [name for name in response.headers if name.startswith("access-control")]
+
+
+LOOPBACK = (
+    *(
+        "http://localhost",
+        "http://localhost:3000",
+        "https://localhost:8443",
+        "http://127.0.0.1:4000",
+        "http://[::1]:5173",
+    ),
+)
+NOT_LOOPBACK = (
+    *(
+        "null",
+        "http://localhost.evil.example",
+        "http://localhost:3000@evil.example",
+        "http://localhost:3000.evil.example",
+    ),
+    *(
+        "http://evil.example",
+        "http://127.0.0.1.evil.example",
+        "http://127.0.0.2:3000",
+        "http://0.0.0.0:3000",
+        "http://[::2]",
+    ),
+    *("file://localhost", "ftp://localhost", "http://localhost:", "http://localhost:300000", "http://localhost:3000/"),
+    *("http://localhost\n", "http://LOCALHOST:3000", "http://xlocalhost", "http://sub.localhost:3000", "http://127.1"),
+)
+
+
+async def test_only_the_demo_allows_pages_of_the_readers_own_machine(make_project, monkeypatch):
+    """Its widget, its API with the socket, and its views; on no other project."""
+    from docsite.asgi import application
+
+    demo, other = [await asyncio.to_thread(make_project) for _ in range(2)]
+    monkeypatch.setattr(authentication, "_loopback_domains", set())
+    authentication.allow_loopback(demo.domain)
+    for origin in LOOPBACK + NOT_LOOPBACK:
+        assert await authentication.allows_origin(demo.domain, origin) is (origin in LOOPBACK), origin
+        assert not await authentication.allows_origin(other.domain, origin), origin
+    transport = httpx.ASGITransport(application)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        for tenant, origin, allowed in (
+            *((demo, origin, origin in LOOPBACK) for origin in ("http://[::1]:5173", "http://evil.example", "null")),
+            (other, "http://localhost:3000", False),
+        ):
+            headers = {"Origin": origin}
+            path = f"/discovery/v1/{{}}/{tenant.domain}"
+            widget = await client.get(path.format("widget"), headers=headers)
+            assert widget.json()["enabled"] is allowed
+            asked = await client.options(f"{path.format('assistant')}/message", headers=headers)
+            assert asked.status_code == (204 if allowed else 403)
+            view = {"id": origin, "path": "/"}
+            seen = await client.post(path.format("view"), json=view, headers={**headers, "User-Agent": CHROME})
+            assert seen.status_code == (204 if allowed else 403)
+            socket = AssistantSocket()
+            socket.scope = {"headers": [(b"host", b"127.0.0.1"), (b"origin", origin.encode())], "scheme": "ws"}
+            socket.domain = tenant.domain
+            assert await socket._is_allowed() is allowed
 
 
 def test_errors_have_cors_headers_too(http, service, tenant):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from assistant import model_status
+from docsite.server.management.commands import serve
 from docsite.server.management.commands.demo import Command
 
 FACTS = {
@@ -31,8 +32,35 @@ FILE = Path("/data/demo.json")
 )
 def test_the_owner_reads_where_the_password_is(password, file, printed):
     output = StringIO()
-    Command(stdout=output)._print_summary({**FACTS, "admin_password": password}, file)
+    Command(stdout=output)._print_summary({**FACTS, "admin_password": password}, "/admin/1", file)
     assert f"({printed})" in output.getvalue()
+
+
+def test_the_output_ends_with_what_to_do_next():
+    output = StringIO()
+    Command(stdout=output)._print_summary(FACTS, "http://127.0.0.1:8000/admin/projects/project/1/change/", None)
+    steps = output.getvalue().partition("Ready: ")[2]
+    places = [
+        "1. Ask",
+        "2. Paste this tag",
+        "http://localhost or http://127.0.0.1, on any port",
+        '<script async src="http://127.0.0.1:8000/widget.js" data-domain="demo" data-key="svc_dsc_1"></script>',
+        "python3 -m http.server",
+        "allowed origins at http://127.0.0.1:8000/admin/projects/project/1/change/",
+        "3. Add your documentation",
+    ]
+    assert sorted(steps.index(place) for place in places) == [steps.index(place) for place in places]
+
+
+@pytest.mark.parametrize("command", [Command, serve.Command])
+@pytest.mark.parametrize(
+    ("arguments", "variable", "port"), [([], 9000, 9000), (["--port", "9001"], 9000, 9001), ([], None, 8000)]
+)
+def test_the_port_comes_from_the_environment_unless_it_is_named(settings, command, arguments, variable, port):
+    environment = {"port": variable} if variable else {}
+    settings.ENV = settings.ENV.model_copy(update=environment)
+    parser = command().create_parser("manage.py", "command")
+    assert parser.parse_args(arguments).port == port
 
 
 def test_start_up_says_who_writes_the_answers(settings, upstream):

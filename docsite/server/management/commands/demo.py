@@ -9,11 +9,13 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
+from django.urls import reverse
 
 from analytics.collecting.sample import make_sample_views
 from analytics.sample import life
 from assistant import model_status
 from assistant.models import AssistantSettings
+from docsite.core.access import authentication
 from docsite.core.ids import is_token
 from docsite.core.tenants.management.base import ServiceCommand, port
 from docsite.core.tenants.management.commands.createproject import create_project
@@ -44,7 +46,7 @@ class Command(ServiceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the address to listen on."""
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=port, default=8000)
+        parser.add_argument("--port", type=port, default=settings.ENV.port)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Set up the project, serve it, and print its addresses and keys."""
@@ -56,7 +58,7 @@ class Command(ServiceCommand):
         try:
             check_address(host, port)
         except OSError as failure:
-            raise CommandError(f"{host}:{port}: {failure.strerror}. Try: make demo PORT=8001") from None
+            raise CommandError(f"{host}:{port}: {failure.strerror}. Try: make demo PORT={port + 1}") from None
         if display_host not in settings.ALLOWED_HOSTS:
             settings.ALLOWED_HOSTS.append(f"[{display_host}]" if ":" in display_host else display_host)
         self._step("Database")
@@ -81,8 +83,10 @@ class Command(ServiceCommand):
             self.stdout.write(f"  To remove them: manage.py removesample {project.domain}")
         _save_facts(file, {"sample_of": project.project_id, **demo})  # removed sample views do not come back
         settings.ENV.site_assistant_key = demo["assistant_key"]
+        authentication.allow_loopback(project.domain)
         self._answers = model_status.try_model()
-        serve(host, port, lambda: self._print_summary(demo, None if secrets_are_new else file))
+        settings_page = base_url + reverse("admin:projects_project_change", args=[project.pk])
+        serve(host, port, lambda: self._print_summary(demo, settings_page, None if secrets_are_new else file))
         self.stdout.write("Stopped.")
 
     def _step(self, name: str) -> None:
@@ -128,15 +132,17 @@ class Command(ServiceCommand):
         user.save(update_fields=["password"])
         return password
 
-    def _print_summary(self, demo: dict[str, str], secrets_file: Path | None) -> None:
-        """Print addresses, and the keys and the password. With `secrets_file`, only where these are stored.
+    def _print_summary(self, demo: dict[str, str], settings_page: str, secrets_file: Path | None) -> None:
+        """Print addresses, the keys and the password, and what to do next.
 
-        The assistant key of the embed tag is public, so it is always printed.
+        `settings_page` has the project's allowed origins. With `secrets_file`, only the place of the secrets is
+        printed. The assistant key of the tag is public, so it is always printed.
         """
         base = demo["base_url"]
         password, key = demo["admin_password"], demo["admin_key"]
         if secrets_file:
             password, key = password and f"unchanged, stored in {secrets_file}", f"unchanged, stored in {secrets_file}"
+        tag = f'<script async src="{base}/widget.js" data-domain="{demo["domain"]}" data-key="{demo["assistant_key"]}">'
         lines = [
             "",
             f"Site            {base}/",
@@ -146,12 +152,15 @@ class Command(ServiceCommand):
             f"Assistant key   {demo['assistant_key']}",
             f"Admin key       {key}",
             "",
-            "Embed tag:",
-            f'  <script async src="{base}/widget.js" data-domain="{demo["domain"]}" '
-            f'data-key="{demo["assistant_key"]}"></script>',
-            "",
-            "Ctrl-C stops it.",
             f"Ready: {base}/",
+            "Ctrl-C stops it.",
+            "",
+            f"1. Ask the assistant in the corner of {base}/",
+            "2. Paste this tag into a page at http://localhost or http://127.0.0.1, on any port:",
+            f"     {tag}</script>",
+            "   A file that is opened from the disk shows nothing: serve its folder with python3 -m http.server 3000",
+            f"   Pages at other addresses: add them as allowed origins at {settings_page}",
+            f"3. Add your documentation: {base}/admin/new-project/, or the commands on {base}/quickstart",
         ]
         self.stdout.write("\n".join(lines))
         self.stdout.flush()

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from assistant import model_status
@@ -18,7 +19,7 @@ class Command(ServiceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the address to listen on, and who does the work beside the requests."""
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=port, default=8000)
+        parser.add_argument("--port", type=port, default=settings.ENV.port)
         parser.add_argument(
             "--no-background", action="store_true", help="Leave sources, counts and deliveries to `manage.py worker`."
         )
