@@ -109,14 +109,13 @@ def partitioned(new_database: Callable[[str], dict[str, str]]) -> dict[str, str]
         [
             view_partitions.dropped_when_old,
             view_partitions.several_at_once,
-            view_partitions.back_and_forth,
             view_partitions.kept_for_others,
             view_partitions.dropped_with_others,
             view_partitions.one_failure,
             view_partitions.nobody_waits,
             view_partitions.without_room,
         ],
-        3,
+        2,
     ),
     ids=lambda scenario: scenario.__name__,
 )

@@ -12,6 +12,7 @@ from docsite.core.components.findings import Finding
 from docsite.core.components.metrics import Metric, gauge
 
 MAX_LOGGED_SECONDS = 60.0
+HEALTH_SECONDS = 1.0  # less than a check of readiness may take
 
 
 def find_problem() -> str | None:
@@ -19,7 +20,7 @@ def find_problem() -> str | None:
     if not settings.ENV.view_log_url:
         return None
     try:
-        state.read()
+        state.read(HEALTH_SECONDS)
     except LogUnavailableError:
         return "the view log does not work"
     return "ok"
@@ -69,7 +70,7 @@ def check_log() -> Finding | None:
 
 COMPONENTS = (
     Component(
-        name="messages of the view log",
+        name="views",  # the key of `/health/ready`
         threads=(consumer.thread,),
         flush=publisher.flush,
         health=find_problem,

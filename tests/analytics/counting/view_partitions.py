@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.core.management import call_command
 from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -224,46 +223,3 @@ def without_room() -> None:
     record(project, late := history(random.Random(9), 2 * IDS, 3, now))
     assert rows_of(made.name) == IDS
     check(project, views + late, windows(random.Random(8), now, 3, 3))
-
-
-def back_and_forth() -> None:
-    """The migration keeps every view, on the way back, too, and no id is given twice."""
-    begin()
-    project, now = new_project(), datetime.now(UTC)
-    record(project, views := history(random.Random(11), 300, 3, now))
-
-    def rows() -> list[dict[str, object]]:
-        return list(PageView.objects.order_by("pk").values())
-
-    before = rows()
-    call_command("migrate", "analytics", "0019", verbosity=0)
-    assert list_partitions() == []
-    assert rows() == before
-    assert partitions.extend() == 0
-    record(project, new := history(random.Random(12), 50, 3, now))
-    views += new
-    assert PageView.objects.order_by("-pk")[49].pk > before[-1]["id"]
-    between = rows()
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE ROLE reader")
-        cursor.execute("GRANT SELECT, INSERT ON analytics_pageview TO reader")
-        cursor.execute("GRANT SELECT ON analytics_pageview_id_seq TO reader")
-        cursor.execute("CREATE VIEW views_of_others AS SELECT count(*) FROM analytics_pageview")
-        with pytest.raises(RuntimeError, match="views_of_others"):
-            call_command("migrate", verbosity=0)
-        cursor.execute("DROP VIEW views_of_others")
-    call_command("migrate", verbosity=0)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT has_table_privilege('reader', 'analytics_pageview', 'INSERT')")
-        assert cursor.fetchone() == (True,)
-        partitions.MIN_IDS *= 3
-        cursor.execute("SET ROLE reader")
-        assert partitions.extend() == 0, "it may not, and does not fail"
-        cursor.execute("RESET ROLE")
-        assert partitions.extend() == 1
-        assert len(list_partitions()) == 3
-    assert rows() == between
-    record(project, new := history(random.Random(13), 50, 3, now))
-    views += new
-    assert PageView.objects.order_by("-pk")[49].pk > between[-1]["id"]
-    check(project, views, windows(random.Random(14), now, 3, 4))
