@@ -17,7 +17,7 @@ from tests.search.indexing.test_engine import found, many_pages
 
 pytestmark = pytest.mark.services
 
-# Files of tests whose result a database or a store of limits can change. Crashes, recounts and shards have databases
+# Files of tests whose result a database or a store of limits can change. Crashes and recounts have databases
 # of their own, and are on PostgreSQL in test_analytics; answers that go on elsewhere are in test_two_processes.
 _STORED = (
     "analytics/reports/test_question_exports",
