@@ -161,7 +161,7 @@ def _step(project_id: int, up_to: int) -> int | None:
 
 
 class StepSize:
-    """How many views a step takes. After one that took so long that it lost its lease, fewer for a while."""
+    """How many views one sealing step takes. It is halved when a step outlasts its lease, and then grows back."""
 
     def __init__(self, views: int = STEP_VIEWS) -> None:
         self.views = self.size = views

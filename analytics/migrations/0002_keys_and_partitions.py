@@ -9,7 +9,7 @@ IDS = 2_000_000  # of a partition: see `analytics.counting.partitions`
 
 
 def store_in_key(apps, schema_editor):
-    """On SQLite the key of a visit history is half of it: keep it in the table's own tree, not in a second one as well."""
+    """On SQLite store visit histories without a rowid: the primary key, half of each row, is then stored only once."""
     if schema_editor.connection.vendor == "sqlite":
         with schema_editor.connection.cursor() as cursor:
             cursor.execute("SELECT sql FROM sqlite_master WHERE name = 'analytics_trail'")

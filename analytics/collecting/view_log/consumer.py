@@ -38,7 +38,7 @@ class _Consumer(BackgroundThread):
     works_at_once = True
 
     def start(self) -> None:
-        """Start the thread, if there is a log and the thread does not run."""
+        """Start the thread, unless it runs or `VIEW_LOG_URL` is empty."""
         if settings.ENV.view_log_url:
             super().start()
 

@@ -38,7 +38,7 @@ _COLUMNS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """An answer of the list, and its conversation."""
+    """A row of the list: the primary keys of an answer and of its thread."""
 
     answer: int
     thread: int
@@ -64,7 +64,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Listing:
-    """The answers of a project in a half-open range that pass the filters of a state.
+    """The answers of a project from `start` to before `end` that pass the filters of `state`.
 
     With `by_conversation`, only the latest one of each conversation, as in any search for text.
     """

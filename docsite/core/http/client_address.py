@@ -103,7 +103,7 @@ def _warn(peer: str, forwarded_for: str) -> None:
 
 
 def found_unreadable() -> bool:
-    """Whether the address of a client could not be read by this process in the last hour."""
+    """Whether this process, in the last hour, got a request whose client address it could not read."""
     return time.monotonic() - _unreadable_at < _RECENT_SECONDS
 
 
