@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from analytics.api import paging
 from analytics.api.schemas import DatesQuery, single_value
 from analytics.limits import analytics_charges
+from analytics.models.counts import EPOCH
 from assistant.conversations import cost_report
 from assistant.conversations.cost_report import Costs
 from docsite.core.access.request_checks import AdminKey, CallerRequest
@@ -65,7 +66,8 @@ async def costs(request: CallerRequest, projectId: str, params: Query[CostsQuery
 
 def _costs(project: Project, params: CostsQuery) -> HttpResponse:
     start, end = paging.parse_range(params)
-    last = min((end - timedelta(microseconds=1)).date(), date.max - timedelta(days=1))
+    # Nothing was charged before 1970, and the first day of the calendar has none before it.
+    last = min((max(end, EPOCH) - timedelta(microseconds=1)).date(), date.max - timedelta(days=1))
     rows = cost_report.list_costs(project, start.date(), last + timedelta(days=1), params.step)
     totals = cost_report.sum_up(rows, start.date())
     return paging.json_response(

@@ -220,8 +220,8 @@ class CollectIn(QuickBody):
 
 def validate_views(payload: CollectIn) -> list[Observation]:
     """The validated views of a batch. Raises BadRequest with the first errors."""
-    views: list[Any] = payload.views
-    if views and isinstance(views[0], ViewJson):
+    views: Any = payload.views  # whatever the client sent, unless msgspec has parsed it
+    if isinstance(views, list) and views and isinstance(views[0], ViewJson):
         try:
             return _observe_valid(views)
         except ValueError:  # pydantic names every mistake

@@ -87,10 +87,15 @@ def _prepare(project: Project, push: Push, stored: Source | None) -> Source:
 
 
 def _claim(source: Source, progress: Callable[[str], None]) -> None:
-    """Wait until no source of the project is being read, then become the runner of a stored source."""
+    """Wait until no source of the project is being read, then become the runner of a stored source.
+
+    Raises ValueError when the wait has been too long, or the source was deleted meanwhile.
+    """
     until = time.monotonic() + MAX_WAIT_SECONDS
     is_waiting = False
     while not (queue.claim(source) if source.pk else _is_free(source.project)):
+        if source.pk and not Source.objects.filter(pk=source.pk).exists():
+            raise ValueError(f"name: the source {source.name} was deleted during the push; push again")
         if time.monotonic() > until:
             raise ValueError("another source of this project is still being read; push again later")
         if not is_waiting:

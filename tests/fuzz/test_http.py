@@ -46,7 +46,8 @@ def test_generated_requests_get_the_described_responses(document, http, service,
             print(f"\n{statuses.total()} requests (seed {SEED}): {dict(sorted(statuses.items()))}")  # noqa: T201
             print(f"slowest: {slowest[0]:.2f} s, {slowest[1][:200]}")  # noqa: T201
             print(watch.report())  # noqa: T201
-    assert faults == [], f"{len(faults)}: " + "\n".join(faults[:20])
+    errors = [line for line in service.log.read_text().splitlines() if " ERROR " in line]
+    assert faults == [], "\n".join([f"{len(faults)}:", *faults[:20], *errors[:100]])
     assert slowest[0] < MAX_SECONDS, slowest
     assert {200, 204, 400, 404} <= set(statuses)
     assert statuses.total() >= REQUESTS // 2

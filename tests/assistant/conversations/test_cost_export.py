@@ -22,5 +22,7 @@ def test_the_api_exports_costs_by_day_and_month(http, service, project, make_pro
     assert found["totals"] == {"tokens": 4320, "costMicros": 4320, "unpricedTokens": 33}
     days = export(dateFrom="2026-10-01", dateTo="2026-11-01").json()["costs"]
     assert [row["start"] for row in days] == ["2026-10-01", "2026-10-31"]
+    for beyond in ({"dateTo": "0001-01-01"}, {"dateFrom": "9999-12-31T23:59:59Z", "dateTo": "9999-12-31T23:59:59.9Z"}):
+        assert export(**beyond).json()["costs"] == []
     assert_error(export(step="year"), 400, "step")
     assert http.get(url).status_code == 401

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -139,6 +140,7 @@ def test_an_answer_ends_when_its_agent_leaves(model_service, upstream, project):
     agent = http.client.HTTPConnection(address.hostname, address.port, timeout=PATIENCE)
     agent.request("POST", f"/mcp/{project.domain}", body, {"Content-Type": "application/json"})
     wait_for(lambda: upstream.asked(question), "the model to be asked")
+    agent.sock.shutdown(socket.SHUT_RDWR)  # the service sees it even if a process that was forked has a copy
     agent.close()
     wait_for(lambda: answers.filter(state="aborted", cut_by="connection").exists(), "the answer to end")
 

@@ -187,6 +187,19 @@ def test_a_push_does_not_wait_without_end_nor_for_the_dead(tenant, tmp_path, mon
     assert reports[-1]["added"] == 2
 
 
+def test_a_push_whose_source_is_deleted_while_it_waits_ends_at_once(tenant, tmp_path):
+    other = Source.objects.create(project=tenant.project, name="other", location="/nowhere")
+    assert queue.claim(other)
+    (tmp_path / "body").write_bytes(tar(PAGES))
+
+    def delete_when_waiting(report: dict) -> None:
+        if report.get("message", "").startswith("waiting: "):
+            Source.objects.filter(project=tenant.project, name="docs").delete()
+
+    with (tmp_path / "body").open("rb") as file, pytest.raises(ValueError, match="docs was deleted during the push"):
+        run(Push(tenant.project.pk, "docs"), file, delete_when_waiting)
+
+
 # Bodies
 
 
