@@ -21,7 +21,6 @@ class AnalyticsConfig(AppConfig):
         from search.models import Generation
 
         components.register("analytics.components")
-        components.register("analytics.collecting.view_log.components")
         cors.allow_project_origins("view", "feedback")
         authentication.load_with_project("analytics_settings")
         thumbs.add_lookup(store.find_thumbs)

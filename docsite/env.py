@@ -1,6 +1,6 @@
-"""Every environment variable of the service: typed, with its default and its meaning.
+"""Every environment variable of the service: typed, with its default and its meaning. Extras have models of their own.
 
-`Env` feeds `settings.py`, the configuration page of the documentation and the
+The models feed `settings.py`, the configuration page of the documentation and the
 test that compares the two. An invalid value stops the start-up with a sentence
 that names the variable.
 """
@@ -10,15 +10,24 @@ import ipaddress
 import re
 from email.utils import parseaddr
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
+from django.utils.module_loading import import_string
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from docsite import database_settings
 from docsite.core.redis_servers.address import parse as parse_redis_address
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+# Named, not imported: like the apps of `settings.py`, extras know the service, and it does not know them.
+EXTRAS = (
+    "docsite.extras.view_log.settings.ViewLogSettings",
+    "docsite.extras.openid_connect.settings.OpenIdSettings",
+)
 Rate = Annotated[str, Field(pattern=r"^[1-9][0-9]*/([1-9][0-9]*)?[smhd]$")]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 List = Annotated[tuple[str, ...], NoDecode]
@@ -86,14 +95,6 @@ class Env(BaseSettings):
         "every process can resume every answer. "
         "Empty: the database counts rate limits, and only the process that writes an answer can resume "
         "it.",
-    )
-    view_log_url: str = Field(
-        default="",
-        description="`nats://user:password@host:4222,host:4222`: NATS servers with JetStream, a "
-        "[log in front of the database](/growing#a-log-in-front-of-the-database). Page views are acknowledged when the "
-        "log has them, also while the database is away. With `tls` instead of `nats` the connections use TLS. "
-        "In a password, write `%40` for `@`, `%23` for `#`, `%25` for `%`, `%2F` for `/` and `%3F` for `?`. "
-        "Empty: they are acknowledged when the database has them.",
     )
     trusted_proxies: List = Field(
         default=(),
@@ -314,28 +315,6 @@ class Env(BaseSettings):
         description="With `EMAIL_URL`: the address that e-mail comes from, such as "
         "`Docs <docs@example.com>`. Your mail server must be allowed to send for it.",
     )
-    oidc_issuer: str = Field(
-        default="",
-        description="Address of your OpenID Connect provider, for single sign-on to the admin, such as "
-        "`https://login.example.com/realms/main`. It may be in a private network. Empty: no single sign-on.",
-    )
-    oidc_client_id: str = Field(default="", description="With `OIDC_ISSUER`: the name of this service at the provider.")
-    oidc_client_secret: str = Field(
-        default="", repr=False, description="With `OIDC_ISSUER`: the secret of this service at the provider."
-    )
-    oidc_name: str = Field(
-        default="single sign-on",
-        max_length=60,
-        description="What the button of the log-in page says after “Log in with”, such as `Example ID`.",
-    )
-    oidc_scopes: str = Field(
-        default="openid profile email",
-        description="Scopes that are asked of the provider, separated by blanks. Some providers send groups only with "
-        "a scope of their own.",
-    )
-    oidc_group_claim: str = Field(
-        default="groups", description="Claim of the ID token, or of the provider's user info, that lists groups."
-    )
     webhook_private_hosts: List = Field(
         default=(),
         description="Private hosts or networks that webhooks may call, also over http: as in `CRAWL_PRIVATE_HOSTS`.",
@@ -437,7 +416,7 @@ class Env(BaseSettings):
             if "://" in host:
                 raise ValueError("write hosts without a scheme, such as docs.internal:8080")
             if host.count(":") == 1 or "]:" in host:  # else an IPv6 address
-                _check_port(f"//host:{host.rpartition(':')[2] or 'none'}")
+                check_port(f"//host:{host.rpartition(':')[2] or 'none'}")
         return value
 
     @field_validator("email_url")
@@ -445,7 +424,7 @@ class Env(BaseSettings):
     def _check_email_url(cls, value: str) -> str:
         if value and not re.match(r"smtp(?:\+tls|\+ssl)?://[^/]+/?\Z", value):
             raise ValueError("write it as smtp+tls://user:password@host:587")
-        _check_port(value)
+        check_port(value)
         return value
 
     @field_validator("email_from")
@@ -455,39 +434,12 @@ class Env(BaseSettings):
             raise ValueError("write the address that e-mail comes from, such as docs@example.com")
         return value
 
-    @field_validator("oidc_issuer")
-    @classmethod
-    def _check_issuer(cls, value: str) -> str:
-        if not value:
-            return value
-        _check_port(value)
-        parts = urlsplit(value)
-        if not parts.hostname or parts.query or parts.fragment or parts.username is not None:
-            raise ValueError("write the address of the provider, such as https://login.example.com")
-        if parts.scheme != "https" and (parts.scheme != "http" or parts.hostname not in ("127.0.0.1", "::1")):
-            raise ValueError("must begin with https:// (http:// only at 127.0.0.1)")
-        return value
-
-    @field_validator("oidc_client_id", "oidc_client_secret", "oidc_name", "oidc_group_claim")
-    @classmethod
-    def _check_provider(cls, value: str, info: ValidationInfo) -> str:
-        if info.data.get("oidc_issuer") and not value.strip():
-            raise ValueError("is needed with OIDC_ISSUER: your provider shows it where you registered this service")
-        return value.strip()
-
-    @field_validator("oidc_scopes")
-    @classmethod
-    def _check_scopes(cls, value: str) -> str:
-        if "openid" not in value.split():
-            raise ValueError("must have the scope openid")
-        return value
-
     @field_validator("openai_base_url", "openai_fallback_base_url", "openai_judge_base_url")
     @classmethod
     def _check_base_url(cls, value: str) -> str:
         if value and not re.match(r"https?://[^/]+", value):
             raise ValueError("write it with its scheme, such as http://127.0.0.1:11434/v1")
-        _check_port(value)
+        check_port(value)
         return value.rstrip("/")
 
     @field_validator("openai_api_key", "openai_fallback_api_key", "openai_judge_api_key")
@@ -514,23 +466,7 @@ class Env(BaseSettings):
     @classmethod
     def _check_redis_url(cls, value: str) -> str:
         if value and parse_redis_address(value) is None:
-            _check_port(value)
-        return value
-
-    @field_validator("view_log_url")
-    @classmethod
-    def _check_view_log(cls, value: str) -> str:
-        if not value:
-            return value
-        if not re.fullmatch(r"(nats|tls)://([^@/\s#?]+@)?[^@/,\s#?]+(,[^@/,\s#?]+)*/?", value):
-            raise ValueError(
-                "write it as nats://user:password@host:4222, and further servers as ,host:4222. In a password, write "
-                "%40 for @, %23 for #, %25 for %, %2F for / and %3F for ?"
-            )
-        for host in value.rstrip("/").rpartition("@")[2].rpartition("://")[2].split(","):
-            _check_port(f"//{host}")
-        if importlib.util.find_spec("nats") is None:
-            raise ValueError("needs the client of NATS: pip install 'nats-py~=2.16'")
+            check_port(value)
         return value
 
     @field_validator("embeddings")
@@ -576,28 +512,39 @@ def _check_packages(*names: str) -> None:
         raise ValueError(f"{' and '.join(missing)} must be installed: pip install {' '.join(missing)}")
 
 
-def _check_port(url: str) -> None:
+def check_port(url: str) -> None:
+    """Raise ValueError if the port of an address is no number of a port."""
     try:
         urlsplit(url).port  # noqa: B018  # raises for an invalid port
     except ValueError:
         raise ValueError("the port must be a number from 0 to 65535") from None
 
 
-def load() -> Env:
-    """Load the settings from the environment. A wrong value ends the process with a sentence for each variable."""
-    try:
-        return Env()
-    except ValidationError as wrong:
-        lines = []
-        for error in wrong.errors():
-            name = str(error["loc"][0])
-            field = Env.model_fields.get(name)
-            hint = f" ({field.description})" if field else ""
-            lines.append(f"{name.upper()}: {_describe_error(error['type'], error['msg'])}{hint}")
-        raise SystemExit("The environment has an invalid setting.\n" + "\n".join(lines)) from None
+def list_models() -> list[type[BaseSettings]]:
+    """The classes of all settings: those of the service, and those of the extras."""
+    return [Env, *(import_string(path) for path in EXTRAS)]
 
 
-def _describe_error(kind: str, message: str) -> str:
-    if kind == "string_pattern_mismatch":
-        return "write a rate such as 100/h, 10000/d or 600/m."
-    return message.removeprefix("Value error, ") + "."
+def load() -> tuple[Env, dict[type[BaseSettings], Any]]:
+    """The settings of the service, and those of the extras by their classes, from the environment.
+
+    A wrong value ends the process with a sentence for each variable.
+    """
+    loaded: dict[type[BaseSettings], Any] = {}
+    lines = []
+    for model in list_models():
+        try:
+            loaded[model] = model()
+        except ValidationError as wrong:
+            lines += [_describe_error(model, error) for error in wrong.errors()]
+    if lines:
+        raise SystemExit("The environment has an invalid setting.\n" + "\n".join(lines))
+    return loaded.pop(Env), loaded
+
+
+def _describe_error(model: type[BaseSettings], error: "ErrorDetails") -> str:
+    name = str(error["loc"][0])
+    field = model.model_fields.get(name)
+    says = error["msg"].removeprefix("Value error, ")
+    says = "write a rate such as 100/h, 10000/d or 600/m" if error["type"] == "string_pattern_mismatch" else says
+    return f"{name.upper()}: {says}." + (f" ({field.description})" if field else "")

@@ -14,7 +14,7 @@ from docsite.private_files import protect_database
 BASE_DIR = Path(__file__).resolve().parent.parent
 IS_CHECKOUT = (BASE_DIR / "manage.py").exists()
 FILES = BASE_DIR if IS_CHECKOUT else BASE_DIR / "docsite" / "files"  # where an installed package has the same files
-ENV = environment.load()
+ENV, EXTRAS = environment.load()
 DATA_DIR = data_folder.prepare_data_dir(ENV, BASE_DIR if IS_CHECKOUT else Path.cwd())
 
 SECRET_KEY = data_folder.secret_key(ENV)
@@ -23,6 +23,7 @@ ALLOWED_HOSTS = list(ENV.allowed_hosts)
 
 # Not Daphne's app, which would load the server into every command. Of two commands named `runserver`, the first counts.
 INSTALLED_APPS = [
+    "docsite.extras.telemetry",
     "docsite.server",
     "docsite.core.workspace.apps.WorkspaceAdminConfig",
     "django.contrib.auth",
@@ -46,6 +47,8 @@ INSTALLED_APPS = [
     "docsite.site",
     "docsite.privacy",
     "docsite.setup",
+    "docsite.extras.openid_connect",
+    "docsite.extras.view_log",
 ]
 
 # Pages and the admin. API paths and sockets pass API_MIDDLEWARE instead (see server/handlers.py):

@@ -10,10 +10,10 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from docsite.env import Env
+from docsite.env import list_models
 from tests.ports import free_port
 
-for name in Env.model_fields:
+for name in (name for model in list_models() for name in model.model_fields):
     os.environ.pop(name.upper(), None)
 
 DATA_DIR = tempfile.mkdtemp(prefix="docs-service-")

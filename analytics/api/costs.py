@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from analytics.api import paging
 from analytics.api.schemas import DatesQuery, single_value
 from analytics.limits import analytics_charges
-from analytics.models.counts import EPOCH
+from analytics.models import EPOCH
 from assistant.conversations import cost_report
 from assistant.conversations.cost_report import Costs
 from docsite.core.access.request_checks import AdminKey, CallerRequest

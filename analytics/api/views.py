@@ -6,7 +6,6 @@ from concurrent.futures import Future
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.db import IntegrityError
 from django.http import HttpResponse, JsonResponse
 from ninja import Query, Router
@@ -21,7 +20,7 @@ from analytics.api.schemas import (
     VisitorsByPageResponse,
     validate_views,
 )
-from analytics.collecting import recording
+from analytics.collecting import recording, view_log
 from analytics.collecting.requests import find_skip_reason, is_staff, observe
 from analytics.collecting.writer import Receipt
 from analytics.limits import analytics_charges, collect_charges
@@ -134,7 +133,7 @@ async def _wait_for_receipt(future: "Future[Receipt]") -> Receipt:
     try:
         return await asyncio.wait_for(asyncio.wrap_future(future), REQUESTS.count_seconds_left())
     except TimeoutError:
-        store = "view log" if settings.ENV.view_log_url else "database"
+        store = "view log" if view_log.find() else "database"
         raise Unavailable(f"The {store} does not answer. Try again shortly.") from None
     except QueueFull as failure:
         raise Unavailable(str(failure)) from None

@@ -6,12 +6,9 @@ from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from django.conf import settings
-
 from analytics import agents
 from analytics.audience import Dimensions, describe
-from analytics.collecting import verification, writer
-from analytics.collecting.view_log import publisher
+from analytics.collecting import verification, view_log, writer
 from analytics.collecting.writer import Facts, Receipt, View
 from analytics.identity import key_rotation
 from analytics.identity.visitor_hash import build_hasher, hash_visitor, keyed_hash
@@ -68,8 +65,8 @@ def try_send(project: Project, observation: Observation) -> "Future[Receipt] | N
 
 def _submit(project: Project, views: Sequence[View]) -> "Future[Receipt]":
     """Have views acknowledged: by the log if there is one, else by the database."""
-    if settings.ENV.view_log_url:
-        return publisher.submit(project.project_id, views)
+    if log := view_log.find():
+        return log.submit(project.project_id, views)
     return writer.submit(project.pk, views)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from django.db import DatabaseError
 from django.db.models import Min
 
-from analytics.collecting.view_log import state
+from analytics.collecting import view_log
 from analytics.counting import (
     cells,
     pages,
@@ -111,7 +111,7 @@ def refresh(project: Project, timeout: float = sealer.REPORT_TIMEOUT_SECONDS) ->
     Takes about `timeout` seconds at most. Returns whether all views are sealed now.
     """
     until = time.monotonic() + timeout
-    is_stored = state.wait_until_stored(timeout)
+    is_stored = view_log.wait_until_stored(timeout)
     try:
         if sealer.seal_project(project.pk, max(until - time.monotonic(), MIN_SEAL_SECONDS)) and is_stored:
             return True

@@ -58,4 +58,3 @@ class Dependency:
 
 database = Dependency("The database")
 redis = Dependency("Redis")
-view_log = Dependency("The view log")

@@ -12,9 +12,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from analytics.collecting import writer
+from analytics.collecting import view_log, writer
 from analytics.collecting.recording import possible_visitors
-from analytics.collecting.view_log import state
 from analytics.counting import erasure as analytics_erasure
 from analytics.identity import key_rotation
 from analytics.models import Feedback
@@ -152,7 +151,7 @@ def erase_project(project: Project) -> Receipt:
 def _store_waiting_views() -> None:
     """Let views that wait come to the database, where they are erased. Raises `NotErasable`."""
     writer.flush()
-    if not state.wait_until_stored(LOG_SECONDS):
+    if not view_log.wait_until_stored(LOG_SECONDS):
         raise NotErasable(
             "The view log (VIEW_LOG_URL) may hold views that are not in the database yet. Nothing was erased. "
             "Try again when `manage.py doctor` shows that messages no longer wait for long."

@@ -14,7 +14,7 @@ from docsite.core.components import Component
 from docsite.core.components.metrics import Metric, gauge
 from docsite.core.group_commit import list_queues
 from docsite.core.http import limit_use, open_sockets
-from docsite.server import memory, sessions, telemetry
+from docsite.server import memory, sessions
 from docsite.server.doctor import host, stores
 
 _started_at = time.time()
@@ -81,7 +81,6 @@ COMPONENTS = (
         name="stores",
         doctor=(stores.check_database, stores.check_connections, stores.check_pool, stores.check_redis),
     ),
-    Component(name="errors", start=telemetry.start, flush=telemetry.stop),
     Component(name="log-in sessions", sweep=sessions.sweep),
     Component(name="uses of keys", flush=last_uses.flush),
     Component(name="uses of limits", flush=limit_use.flush),

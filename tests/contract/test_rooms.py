@@ -1,6 +1,7 @@
 """The tree explains itself: small folders, and packages that say what others may import from them."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,6 +35,7 @@ ROOMS = [
             "core/notifications",
             "core/sign_on",
             "core/tenants",
+            "extras",
         )
     ),
 ]
@@ -82,3 +84,32 @@ def test_no_folder_has_too_many_modules() -> None:
     }
     assert len(counts) > 50
     assert {folder: number for folder, number in counts.items() if number > MAX_MODULES} == {}
+
+
+def packages(folder: str) -> set[str]:
+    """The packages of a folder that hold code of their own."""
+    return {file.parent.name for file in (ROOT / folder).glob("*/__init__.py")} - NO_ROOMS
+
+
+def test_the_table_of_the_readme_names_each_package() -> None:
+    rows = re.findall(r"^\| \[(\w+)\]\(\w+\) \| (.+) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    named = {app: set(re.findall(r"`(\w+)/`", row)) for app, row in rows}
+    for app in APPS:
+        folders = {folder.name for folder in (ROOT / app).iterdir() if folder.is_dir()}
+        assert packages(app) <= named[app] <= folders, app
+
+
+def test_the_picture_of_the_architecture_names_each_package_and_module_of_the_core() -> None:
+    picture = (ROOT / "ARCHITECTURE.md").read_text().split("```text\n")[1].split("```")[0]
+    rows: dict[str, str] = {}
+    for line in picture.splitlines():
+        name, rest = (line[:20].strip() or list(rows)[-1]), line[20:]
+        rows[name] = f"{rows.get(name, '')}\n{rest}"
+    assert {name for name in rows if name.startswith("docsite/")} == {f"docsite/{name}" for name in packages("docsite")}
+    for app in APPS[1:]:
+        assert set(rows[app].split()) == packages(app), app
+    assert packages("docsite/extras") <= set(re.findall(r"\w+", rows["docsite/extras"]))
+    modules = {file.stem for file in (ROOT / "docsite/core").glob("[!_]*.py")}
+    first, last = (re.findall(form, rows["docsite/core"], re.MULTILINE) for form in (r"^(\w+) ", r"\b(\w+)(?:,|$)"))
+    assert packages("docsite/core") == set(first) - modules
+    assert modules <= set(last)

@@ -11,7 +11,6 @@ from contextvars import Token
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest
 from django.utils import timezone
@@ -95,15 +94,21 @@ ttl_cache = _TtlCache()
 _relations = ["organization"]
 _LOOPBACK = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?\Z", re.ASCII)
 _loopback_domains: set[str] = set()
+_has_log: list[Callable[[], bool]] = []  # whether something in front of the database stores views
 
 
 def allow_stale(is_allowed: bool) -> "Token[bool]":
     """While the database is away, let the rest of this request use keys, projects and secrets read within the last day.
 
-    Only for requests that write nothing but the view log, since a key that was revoked meanwhile still works. Without
-    `VIEW_LOG_URL` it has no effect. Returns the token that resets it.
+    Only for requests that write nothing but a log in front of the database, since a key that was revoked meanwhile
+    still works. Without such a log it has no effect. Returns the token that resets it.
     """
-    return context.allows_stale.set(is_allowed and bool(settings.ENV.view_log_url))
+    return context.allows_stale.set(is_allowed and any(has_log() for has_log in _has_log))
+
+
+def allow_stale_if(has_log: Callable[[], bool]) -> None:
+    """Let `allow_stale` have an effect while `has_log` says so. Call it in `AppConfig.ready`."""
+    _has_log.append(has_log)
 
 
 def load_with_project(relation: str) -> None:

@@ -1,8 +1,9 @@
-"""The OpenID Connect provider of the service. The operator names it (`OIDC_ISSUER`); nobody else can."""
+"""The provider of single sign-on, where one is installed. The operator names it; nobody else can."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from django.conf import settings
+from django.http import HttpRequest, HttpResponseRedirect
 
 
 class ProviderError(Exception):
@@ -29,11 +30,36 @@ class Claims:
     authenticated_at: float = 0
 
 
+@dataclass(frozen=True)
+class Provider:
+    """A provider: its name for people, its address, and the way there and back. Both ways raise ProviderError."""
+
+    name: str
+    issuer: str
+    # Send the browser there, and then to an address. A log-in there that is older than so many seconds does not count.
+    redirect: Callable[[HttpRequest, str, int | None], HttpResponseRedirect]
+    finish: Callable[[HttpRequest], Claims]  # take the browser back
+
+
+_find: Callable[[], Provider | None] | None = None
+
+
+def install(find: Callable[[], Provider | None]) -> None:
+    """Let people log in at a provider from now on, whenever `find` returns one. Call it in `AppConfig.ready`."""
+    global _find
+    _find = find
+
+
+def find() -> Provider | None:
+    """The provider of this deployment, if the operator has named one."""
+    return _find() if _find else None
+
+
 def is_configured() -> bool:
     """Whether the operator has named a provider."""
-    return bool(settings.ENV.oidc_issuer)
+    return find() is not None
 
 
 def get_name() -> str:
-    """What people call the provider."""
-    return str(settings.ENV.oidc_name)
+    """What people call the provider. Empty without one."""
+    return own.name if (own := find()) else ""

@@ -45,15 +45,14 @@ def start_url(after: str = "", *, as_proof: bool = False) -> str:
 
 def start(request: HttpRequest) -> HttpResponse:
     """Send the browser to the provider."""
-    if not provider.is_configured():
+    own = provider.find()
+    if own is None:
         raise Http404
-    from docsite.core.sign_on import openid_connect
-
     try:
         ratelimit.spend((LOGIN_IP, network_of(client_ip(request))))
         max_age = MAX_AGE if "proof" in request.GET else None
         back = request.build_absolute_uri(reverse("single_sign_on_callback"))
-        response = openid_connect.redirect(request, back, max_age)
+        response = own.redirect(request, back, max_age)
     except TooMany as refusal:
         return _refuse(request, refusal.sentence, refusal.status)
     except ProviderError as failure:
@@ -66,13 +65,12 @@ def start(request: HttpRequest) -> HttpResponse:
 
 def finish(request: HttpRequest) -> HttpResponse:
     """Take the browser back from the provider: log in, or ask whether to connect the account that is logged in."""
-    if not provider.is_configured():
+    own = provider.find()
+    if own is None:
         raise Http404
-    from docsite.core.sign_on import openid_connect
-
     after = find_next(request, request.session.pop(_NEXT, ""))
     try:
-        claims = openid_connect.finish(request)
+        claims = own.finish(request)
         user = accounts.find(claims)
         if user is None and request.user.is_authenticated:
             _check_may_connect(request)

@@ -15,6 +15,7 @@ from docsite.core import availability, context, ids
 from docsite.core.access import authentication, last_uses
 from docsite.core.availability import Dependency
 from docsite.core.tenants.models import ApiKey, digest
+from docsite.extras.view_log.settings import ViewLogSettings
 from tests.conftest import ROOT, Service, Tenant, assert_error, question, wait_for
 
 CONTENT = ROOT / "docsite" / "site" / "content"
@@ -223,11 +224,11 @@ def test_only_views_for_a_log_may_use_what_was_read_before_the_database_went_awa
     assert cache.get("key", lambda: "old") == "old"
     now[0] += authentication.CACHE_SECONDS
     for is_allowed, url in ((False, "nats://127.0.0.1"), (True, "")):
-        settings.ENV = settings.ENV.model_copy(update={"view_log_url": url})
+        settings.EXTRAS = {ViewLogSettings: ViewLogSettings(view_log_url=url)}
         authentication.allow_stale(is_allowed)
         with pytest.raises(OperationalError):
             cache.get("key", refuse)
-    settings.ENV = settings.ENV.model_copy(update={"view_log_url": "nats://127.0.0.1"})
+    settings.EXTRAS = {ViewLogSettings: ViewLogSettings(view_log_url="nats://127.0.0.1")}
     token = authentication.allow_stale(True)
     assert cache.get("key", refuse) == "old"
     assert cache.get("key", pytest.fail) == "old", "the database is not asked again at once"

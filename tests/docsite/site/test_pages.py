@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils.html import escape
 from pytest_django import Settings
 
-from docsite.env import Env
+from docsite.env import list_models
 from docsite.site import home, interface_texts, navigation
 from docsite.site.markdown import render
 from docsite.site.navigation import Page
@@ -285,7 +285,7 @@ def source(path: str, language: str, title: str) -> sources.Page:
 def test_the_configuration_page_holds_every_setting() -> None:
     rows = dict(re.findall(r"^\| `([A-Z_]+)` \| (.+) \|$", navigation.pages()["configuration"].body, re.MULTILINE))
     expected = {}
-    for name, field in Env.model_fields.items():
+    for name, field in (item for model in list_models() for item in model.model_fields.items()):
         value = "" if field.default is None else field.default
         default = ",".join(value) if isinstance(value, tuple) else str(value)
         default = default.lower() if isinstance(field.default, bool) else default

@@ -9,9 +9,9 @@ import time
 import pytest
 from nats import connect
 
-from analytics.collecting.view_log import connection, messages
 from analytics.collecting.writer import Facts, View
 from docsite.core.access.authentication import CACHE_SECONDS
+from docsite.extras.view_log import connection, messages
 from tests import processes, scenarios
 from tests.conftest import PATIENCE, assert_error, wait_for
 from tests.ports import free_port
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.services
 
 def redelivers_soon(*arguments: str) -> None:
     """A service for which messages that a dead process has taken do not wait for long."""
-    from analytics.collecting.view_log import stream
+    from docsite.extras.view_log import stream
 
     stream.CONSUMER_SETTINGS["ack_wait"] = 10**9
     processes.manage(*arguments)
@@ -31,7 +31,7 @@ def redelivers_soon(*arguments: str) -> None:
 
 def stores_late(*arguments: str) -> None:
     """A service that stores the messages of the log half a second after it has taken them."""
-    from analytics.collecting.view_log import messages
+    from docsite.extras.view_log import messages
 
     decode = messages.decode
     messages.decode = lambda body: time.sleep(0.5) or decode(body)
@@ -109,7 +109,7 @@ def only_acknowledges(*arguments: str) -> None:
 
 def dies_before_storing(*arguments: str) -> None:
     """A service that dies when it has taken messages of the log."""
-    from analytics.collecting.view_log import messages
+    from docsite.extras.view_log import messages
 
     messages.decode = lambda body: os.kill(os.getpid(), signal.SIGKILL)
     redelivers_soon(*arguments)
@@ -117,7 +117,7 @@ def dies_before_storing(*arguments: str) -> None:
 
 def dies_after_storing(*arguments: str) -> None:
     """A service that dies when the views are committed, and still in the log."""
-    from analytics.collecting.view_log import connection
+    from docsite.extras.view_log import connection
 
     connection.settle = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
     redelivers_soon(*arguments)

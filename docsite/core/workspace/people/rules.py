@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 from django import forms
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
@@ -96,8 +95,8 @@ def show_rules(request: HttpRequest, project: Project) -> HttpResponse:
         "may_give_roles": may_give_roles,
         "operator_only": OPERATOR_ONLY,
         "groups": GroupRole.objects.filter(organization=organization),
-        "provider_name": provider.get_name() if provider.is_configured() else "",
-        "unconnected": list_unconnected(organization) if provider.is_configured() else [],
+        "provider_name": provider.get_name(),
+        "unconnected": list_unconnected(organization, own.issuer) if (own := provider.find()) else [],
         "people": navigation.page_url("people", project),
     }
     status = 400 if rules.errors or group.errors else 200
@@ -106,9 +105,9 @@ def show_rules(request: HttpRequest, project: Project) -> HttpResponse:
     )
 
 
-def list_unconnected(organization: Organization) -> list[str]:
-    """The names of members who cannot log in by single sign-on yet, superusers excepted."""
-    known = Identity.objects.filter(issuer__startswith=settings.ENV.oidc_issuer.rstrip("/"))
+def list_unconnected(organization: Organization, issuer: str) -> list[str]:
+    """The names of members who cannot log in at this provider yet, superusers excepted."""
+    known = Identity.objects.filter(issuer__startswith=issuer)
     own = Membership.objects.filter(organization=organization, user__is_superuser=False, user__is_active=True)
     others = own.exclude(user__in=known.values("user")).order_by("user__username")
     return list(others.values_list("user__username", flat=True))

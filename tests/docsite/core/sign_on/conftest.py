@@ -12,6 +12,7 @@ import httpx
 import pytest
 from django.test import Client
 
+from docsite.extras.openid_connect.settings import OpenIdSettings
 from tests.conftest import NO_TLS, PATIENCE, ROOT
 from tests.oidc_provider import CLIENT_ID, SECRET
 from tests.ports import free_port
@@ -78,12 +79,8 @@ def provider_process() -> Iterator[Provider]:
 @pytest.fixture
 def provider(provider_process: Provider, settings: Any) -> Provider:
     """The provider that the service trusts."""
-    settings.ENV = settings.ENV.model_copy(
-        update={
-            "oidc_issuer": provider_process.url,
-            "oidc_client_id": CLIENT_ID,
-            "oidc_client_secret": SECRET,
-            "oidc_name": "Example ID",
-        }
+    own = OpenIdSettings(
+        oidc_issuer=provider_process.url, oidc_client_id=CLIENT_ID, oidc_client_secret=SECRET, oidc_name="Example ID"
     )
+    settings.EXTRAS = {**settings.EXTRAS, OpenIdSettings: own}
     return provider_process

@@ -8,9 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.contrib.auth import get_user_model
 
-from docsite.core.sign_on import openid_connect
 from docsite.core.sign_on.models import GroupRole, Identity
 from docsite.core.tenants.models import Membership
+from docsite.extras.openid_connect import protocol
+from docsite.extras.openid_connect.settings import OpenIdSettings, read
 from docsite.privacy.models import AuditEntry
 from tests.conftest import logged_in
 from tests.docsite.core.sign_on.conftest import new_browser
@@ -25,6 +26,12 @@ def ada(provider, project):
     GroupRole.objects.create(organization=project.project.organization, group=f"docs-{project.domain}", role="writer")
     provider.set_claims(f"ada-{project.domain}", preferred_username="Ada", groups=[f"docs-{project.domain}", "all"])
     return f"ada-{project.domain}"
+
+
+def change(settings, **values):
+    own = read().model_copy(update=values)
+    settings.EXTRAS = {**settings.EXTRAS, OpenIdSettings: own}
+    return own
 
 
 def membership(subject, project):
@@ -121,9 +128,9 @@ def test_groups_that_are_not_listed_take_no_role(provider, ada, project, caplog,
     ],
 )
 def test_only_a_claim_that_says_so_makes_groups_unknown(settings, configured, claims, overage):
-    settings.ENV = settings.ENV.model_copy(update={"oidc_group_claim": configured})
-    assert openid_connect._find_overage(claims) == overage
-    assert openid_connect._find_groups(claims) == []
+    change(settings, oidc_group_claim=configured)
+    assert protocol._find_overage(claims) == overage
+    assert protocol._find_groups(claims) == []
 
 
 def test_the_last_owner_stays_whatever_the_groups_say(provider, ada, project):
@@ -319,12 +326,12 @@ def test_starts_are_limited_by_address(provider, settings):
 
 
 def test_a_provider_that_is_away_or_another_is_a_502(provider, settings):
-    settings.ENV = settings.ENV.model_copy(update={"oidc_issuer": "http://127.0.0.1:9"})
+    change(settings, oidc_issuer="http://127.0.0.1:9")
     response = new_browser().get("/admin/login/single-sign-on")
     assert response.status_code == 502
     assert "does not answer as it should" in response.content.decode()
-    env = settings.ENV = settings.ENV.model_copy(update={"oidc_issuer": "http://127.0.0.1:9/another"})
-    client = openid_connect._build_client(env.oidc_issuer, env.oidc_client_id, SECRET, env.oidc_scopes)
+    env = change(settings, oidc_issuer="http://127.0.0.1:9/another")
+    client = protocol._build_client(env.oidc_issuer, env.oidc_client_id, SECRET, env.oidc_scopes)
     client._server_metadata_url = f"{provider.url}/.well-known/openid-configuration"
     assert new_browser().get("/admin/login/single-sign-on").status_code == 502
 
@@ -353,7 +360,7 @@ def test_the_secret_goes_to_the_named_address_only(provider, settings):
     server = HTTPServer(("127.0.0.1", 0), Redirecting)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}"
-    settings.ENV = settings.ENV.model_copy(update={"oidc_issuer": url})
+    change(settings, oidc_issuer=url)
     browser = new_browser()
     start = browser.get("/admin/login/single-sign-on")
     state = parse_qs(urlsplit(start["Location"]).query)["state"][0]

@@ -17,7 +17,7 @@ from django.core.management import get_commands, load_command_class
 from django.urls import URLPattern, URLResolver, get_resolver
 from pydantic import ValidationError
 
-from docsite.env import Env
+from docsite.env import Env, list_models
 from tests.conftest import ROOT
 
 DEPLOY = ROOT / "docsite" / "deploy"
@@ -27,7 +27,7 @@ RULES = [rule for group in yaml.safe_load((DEPLOY / "alerts.yml").read_text())["
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
 KUBERNETES = list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
 PROGRAMS = f"{os.environ['PATH']}:/usr/local/bin:/usr/sbin:/usr/bin"
-SETTINGS = {name.upper() for name in Env.model_fields}
+SETTINGS = {name.upper() for model in list_models() for name in model.model_fields}
 
 
 def read_environment(name: str) -> dict[str, str]:

@@ -8,18 +8,18 @@ from concurrent.futures import Future, wait
 from enum import Enum, auto
 from typing import cast
 
-from django.conf import settings
 from django.db import DataError, Error, IntegrityError
 from django.db import connection as database
 
 from analytics.collecting import writer
-from analytics.collecting.view_log import connection, messages
-from analytics.collecting.view_log.connection import Delivery
 from analytics.collecting.writer import Receipt
 from docsite.core.access.authentication import project_by_id
 from docsite.core.background import BackgroundThread
 from docsite.core.group_commit import QueueFull
 from docsite.core.tenants.models import Project
+from docsite.extras.view_log import connection, messages
+from docsite.extras.view_log.connection import Delivery
+from docsite.extras.view_log.settings import read_url
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class _Consumer(BackgroundThread):
 
     def start(self) -> None:
         """Start the thread, unless it runs or `VIEW_LOG_URL` is empty."""
-        if settings.ENV.view_log_url:
+        if read_url():
             super().start()
 
     def work(self) -> None:

@@ -17,7 +17,9 @@ from urllib.parse import unquote
 
 from django.conf import settings
 
-from analytics.collecting.view_log.stream import (
+from docsite.core.availability import Dependency
+from docsite.extras.view_log.settings import read_url
+from docsite.extras.view_log.stream import (
     CONSUMER,
     CONSUMER_SETTINGS,
     REFUSED_SETTINGS,
@@ -29,7 +31,6 @@ from analytics.collecting.view_log.stream import (
     count_replicas,
     find_faults,
 )
-from docsite.core import availability
 
 T = TypeVar("T")
 
@@ -40,6 +41,8 @@ REQUEST_SECONDS = 1.5
 CONNECT_SECONDS = 2
 RETRY_SECONDS = 0.1
 RECONNECT_SECONDS = 0.5
+
+dependency = Dependency("The view log")
 
 
 class LogUnavailableError(Exception):
@@ -71,7 +74,7 @@ async def publish(body: bytes, message_id: str) -> bool:
     from nats.js.errors import APIError
 
     loop = asyncio.get_running_loop()
-    is_attempt = availability.view_log.claim_attempt()
+    is_attempt = dependency.claim_attempt()
     patience = min(PUBLISH_SECONDS, settings.ENV.database_seconds * PUBLISH_SHARE)
     end = loop.time() + (patience if is_attempt else AWAY_SECONDS)
     was_sent = False
@@ -92,7 +95,7 @@ async def publish(body: bytes, message_id: str) -> bool:
                 _connection.check_again()
             was_sent = True
             await asyncio.sleep(RETRY_SECONDS)
-    availability.view_log.report_success()
+    dependency.report_success()
     return bool(ack.duplicate) and not was_sent
 
 
@@ -103,7 +106,7 @@ async def describe(stream: str = STREAM, seconds: float = REQUEST_SECONDS) -> di
     with _report(is_patient=seconds >= REQUEST_SECONDS):
         client = await _connection.open(seconds)
         info = await _ask(client, f"STREAM.INFO.{stream}", seconds=max(end - loop.time(), 0.001))
-    availability.view_log.report_success()
+    dependency.report_success()
     return info
 
 
@@ -118,7 +121,7 @@ async def fetch(count: int, seconds: float) -> list[Delivery]:
             if not client.is_connected:
                 raise
             return []  # this does not mean that JetStream works
-    availability.view_log.report_success()
+    dependency.report_success()
     return [Delivery(raw.metadata.sequence.stream, raw.data, raw) for raw in messages]
 
 
@@ -187,7 +190,7 @@ class _Connection:
     async def _prepare(self) -> Any:
         from nats.js.errors import NotFoundError
 
-        servers, login = parse_url(settings.ENV.view_log_url)
+        servers, login = parse_url(read_url())
         if self._client is None or self._client.is_closed:
             self._client, self._puller = await self._connect(servers, login), None
         for stream in (STREAM_SETTINGS, REFUSED_SETTINGS):
@@ -208,7 +211,7 @@ class _Connection:
         async def note(failure: Exception) -> None:
             self._reason = f"{failure}" or type(failure).__name__
 
-        logging.getLogger("nats").setLevel(logging.CRITICAL)  # `availability` tells it, once
+        logging.getLogger("nats").setLevel(logging.CRITICAL)  # `dependency` tells it, once
         return await nats.connect(  # tries until it succeeds
             servers,
             name="docs-service",
@@ -238,7 +241,7 @@ async def _ask(client: Any, subject: str, body: object = None, seconds: float = 
 
 @contextmanager
 def _report(*, is_patient: bool = True) -> Iterator[None]:
-    """Let `availability` know that work with the log has failed, unless it had less time than usual."""
+    """Let `dependency` know that work with the log has failed, unless it had less time than usual."""
     from nats.errors import Error
 
     try:
@@ -248,7 +251,7 @@ def _report(*, is_patient: bool = True) -> Iterator[None]:
         reason = (str(failure) or type(failure).__name__) if is_expected else repr(failure)
         if is_patient:
             _connection.check_again()
-            availability.view_log.report_failure(f"{reason}. Look at VIEW_LOG_URL, and run `manage.py doctor`")
+            dependency.report_failure(f"{reason}. Look at VIEW_LOG_URL, and run `manage.py doctor`")
         raise LogUnavailableError(reason) from failure
 
 

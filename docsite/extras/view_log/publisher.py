@@ -5,10 +5,10 @@ import logging
 from collections.abc import Sequence
 from concurrent.futures import Future, wait
 
-from analytics.collecting.view_log import connection, messages
 from analytics.collecting.writer import Receipt, View
 from docsite.core.group_commit import QueueFull
 from docsite.core.http.errors import Unavailable
+from docsite.extras.view_log import connection, messages
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ async def _fulfil(receipt: "Future[Receipt]", project_id: str, views: Sequence[V
     except Exception as failure:  # perhaps nobody waits for it
         if isinstance(failure, QueueFull):
             logger.warning("%d views could not be put into the view log: %s", len(views), failure)
-        elif not isinstance(failure, Unavailable):  # which `availability` tells
+        elif not isinstance(failure, Unavailable):  # which `dependency` tells
             logger.exception("%d views could not be put into the view log.", len(views))
         receipt.set_exception(failure)
 

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable
 
-from django.conf import settings
-
-from analytics.collecting.view_log import consumer, publisher, state
-from analytics.collecting.view_log.connection import LogUnavailableError
-from docsite.core import availability
 from docsite.core.components import Component
 from docsite.core.components.findings import Finding
 from docsite.core.components.metrics import Metric, gauge
+from docsite.extras.view_log import connection, consumer, publisher, state
+from docsite.extras.view_log.connection import LogUnavailableError
+from docsite.extras.view_log.settings import read_url
 
 MAX_LOGGED_SECONDS = 60.0
 HEALTH_SECONDS = 1.0  # less than a check of readiness may take
@@ -17,7 +15,7 @@ HEALTH_SECONDS = 1.0  # less than a check of readiness may take
 
 def find_problem() -> str | None:
     """Why the log takes no views, in words that name no host; “ok” if it does."""
-    if not settings.ENV.view_log_url:
+    if not read_url():
         return None
     try:
         state.read(HEALTH_SECONDS)
@@ -28,16 +26,16 @@ def find_problem() -> str | None:
 
 def measure_availability() -> Iterable[Metric]:
     """Whether the log answers."""
-    if settings.ENV.view_log_url:
+    if read_url():
         working = Metric("docs_store_up", "gauge", "Whether a store answers: 1 or 0.")
-        working.add(availability.view_log.is_available, {"store": "view_log"})
+        working.add(connection.dependency.is_available, {"store": "view_log"})
         yield working
 
 
 def measure_log() -> Iterable[Metric]:
     """What waits in the log, the same in every process; zeros without a log, nothing while it does not answer."""
     messages, age, refused = 0, 0.0, 0
-    if settings.ENV.view_log_url:
+    if read_url():
         try:
             waiting, refused = state.read(), state.count_refused()
         except LogUnavailableError:  # docs_store_up says so
@@ -50,7 +48,7 @@ def measure_log() -> Iterable[Metric]:
 
 def check_log() -> Finding | None:
     """Whether the log answers, is fit to hold views, and is emptied. None without one."""
-    if not settings.ENV.view_log_url:
+    if not read_url():
         return None
     try:
         waiting, refused = state.read(), state.count_refused()

@@ -1,8 +1,7 @@
 """The way to the provider and back, by OpenID Connect.
 
 Authlib makes state, nonce and PKCE (S256), and checks the signature, expiry and nonce of the ID token. This module adds
-what Authlib leaves to its users: where the state is kept, the audience, the issuer, and which algorithms may sign. To
-import Authlib takes a quarter of a second, so others import this module when somebody logs in.
+what Authlib leaves to its users: where the state is kept, the audience, the issuer, and which algorithms may sign.
 """
 
 from functools import lru_cache
@@ -12,11 +11,11 @@ from typing import Any, Self
 import httpx
 from authlib.integrations.base_client import BaseApp, FrameworkIntegration, OAuth2Mixin, OAuthError, OpenIDMixin
 from authlib.oauth2.client import OAuth2Client
-from django.conf import settings
 from django.http import HttpRequest, HttpResponseRedirect
 from joserfc.errors import JoseError
 
 from docsite.core.sign_on.provider import Claims, ProviderError, get_name
+from docsite.extras.openid_connect import settings
 
 TIMEOUT_SECONDS = 10
 LEEWAY_SECONDS = 60  # by which the clocks of provider and service may differ
@@ -75,7 +74,7 @@ def redirect(request: HttpRequest, back: str, max_age: int | None = None) -> Htt
 
 def finish(request: HttpRequest) -> Claims:
     """Take the browser back from the provider, and check everything. Raises ProviderError."""
-    client, env = _client(), settings.ENV
+    client, env = _client(), settings.read()
     state = request.GET.get("state")
     begun = client.framework.get_state_data(request.session, state)
     if begun is None:
@@ -119,7 +118,7 @@ def finish(request: HttpRequest) -> Claims:
 
 
 def _client() -> Any:
-    env = settings.ENV
+    env = settings.read()
     return _build_client(env.oidc_issuer, env.oidc_client_id, env.oidc_client_secret, env.oidc_scopes)
 
 
@@ -143,7 +142,7 @@ def _build_client(issuer: str, client_id: str, secret: str, scopes: str) -> Any:
 def _load_metadata(client: Any) -> dict[str, Any]:
     """The provider's description of itself. Raises ValueError if it is that of another, or not safe."""
     metadata: dict[str, Any] = client.load_server_metadata()
-    issuer = settings.ENV.oidc_issuer
+    issuer = settings.read().oidc_issuer
     scheme = issuer.partition(":")[0]
     is_own = str(metadata.get("issuer")).rstrip("/") == issuer.rstrip("/")
     if not is_own or not all(str(metadata.get(name)).startswith((f"{scheme}://", "https://")) for name in _ENDPOINTS):
@@ -165,7 +164,7 @@ def _find_name(claims: dict[str, Any]) -> str:
 
 def _find_groups(claims: dict[str, Any]) -> list[str]:
     """The person's groups. Without the claim: none, since many providers leave out an empty list."""
-    found = claims.get(settings.ENV.oidc_group_claim)
+    found = claims.get(settings.read().oidc_group_claim)
     groups = found[:MAX_GROUPS] if isinstance(found, list) else [found]
     return sorted({group for group in groups if isinstance(group, str)})
 
@@ -176,7 +175,7 @@ def _find_overage(claims: dict[str, Any]) -> str:
     `_claim_names` leads to another place for a claim (OpenID Connect Core §5.6.2). Microsoft Entra ID sends it, or
     `hasgroups`, instead of more than 200 groups.
     """
-    name = settings.ENV.oidc_group_claim
+    name = settings.read().oidc_group_claim
     elsewhere = claims.get("_claim_names")
     if name in claims:
         return ""

@@ -3,8 +3,8 @@
 import pytest
 
 from analytics.audience import Dimensions
-from analytics.collecting.view_log import messages
 from analytics.collecting.writer import Facts, View
+from docsite.extras.view_log import messages
 
 FACTS = Facts("ai_user", "md", "ChatGPT-User", "OpenAI", "yes", "name", 7, "https://example.com", "agent", False)
 

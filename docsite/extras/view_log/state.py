@@ -4,11 +4,9 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from django.conf import settings
-
-from analytics.collecting.view_log import connection
-from analytics.collecting.view_log.stream import REFUSED_STREAM, STREAM
-from docsite.core import availability
+from docsite.extras.view_log import connection
+from docsite.extras.view_log.settings import read_url
+from docsite.extras.view_log.stream import REFUSED_STREAM, STREAM
 
 WAIT_SECONDS = 0.02
 
@@ -44,9 +42,9 @@ def wait_until_stored(seconds: float) -> bool:
     Returns False if it takes longer, or if the log does not answer: at once while it is known not to work. Without a
     log, returns True at once.
     """
-    if not settings.ENV.view_log_url:
+    if not read_url():
         return True
-    if not availability.view_log.claim_attempt():
+    if not connection.dependency.claim_attempt():
         return False
     until = time.monotonic() + seconds
     try:

@@ -7,32 +7,33 @@ import time
 
 import pytest
 
-from analytics.collecting.view_log import connection, publisher, state
-from docsite.core import availability
 from docsite.core.availability import Dependency
 from docsite.core.group_commit import QueueFull
 from docsite.core.http.errors import Unavailable
+from docsite.extras.view_log import connection, publisher, state
+from docsite.extras.view_log.settings import ViewLogSettings
 from tests.conftest import PATIENCE
 
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch, settings):
     monkeypatch.setattr(connection, "_connection", connection._Connection())
-    monkeypatch.setattr(availability, "view_log", Dependency("The view log"))
-    settings.ENV = settings.ENV.model_copy(update={"view_log_url": "nats://127.0.0.1:1"})
+    monkeypatch.setattr(connection, "dependency", Dependency("The view log"))
+    settings.EXTRAS = {ViewLogSettings: ViewLogSettings(view_log_url="nats://127.0.0.1:1")}
 
 
 def test_a_report_waits_for_a_log_that_is_silent_no_longer_than_it_may(settings, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        settings.ENV = settings.ENV.model_copy(update={"view_log_url": f"nats://127.0.0.1:{silent.getsockname()[1]}"})
+        url = f"nats://127.0.0.1:{silent.getsockname()[1]}"
+        settings.EXTRAS = {ViewLogSettings: ViewLogSettings(view_log_url=url)}
         began = time.monotonic()
         with monkeypatch.context() as patched:
             patched.setattr(connection, "REQUEST_SECONDS", PATIENCE)
             assert not state.wait_until_stored(0.1)
         assert time.monotonic() - began < PATIENCE / 2
-        assert availability.view_log.is_available, "so little time says nothing"
+        assert connection.dependency.is_available, "so little time says nothing"
         assert not state.wait_until_stored(connection.REQUEST_SECONDS)
-    assert not availability.view_log.is_available
+    assert not connection.dependency.is_available
     monkeypatch.setattr(connection, "run", pytest.fail)
     assert not state.wait_until_stored(30)
 

@@ -106,7 +106,7 @@ def wait_for(receiver: HTTPServer, path: str, part: bytes) -> list[bytes]:
 def test_an_error_that_cannot_be_sent_disturbs_nobody(monkeypatch, caplog, capfd) -> None:
     import sentry_sdk
 
-    from docsite.server.telemetry import error_reports
+    from docsite.extras.telemetry import error_reports
 
     def fail(*arguments: object) -> None:
         raise RuntimeError(f"cannot send {QUESTION}")
@@ -120,19 +120,19 @@ def test_an_error_that_cannot_be_sent_disturbs_nobody(monkeypatch, caplog, capfd
 def test_errors_that_wait_are_sent_at_the_end(monkeypatch) -> None:
     import sentry_sdk
 
-    from docsite.server import telemetry
+    from docsite.extras.telemetry import error_reports
 
     calls: list[float] = []
     monkeypatch.setattr(sentry_sdk, "flush", calls.append)
-    telemetry.stop()
+    error_reports.stop()
     assert calls == [], "nothing is configured"
     monkeypatch.setenv("SENTRY_DSN", "http://public@127.0.0.1:1/1")
-    telemetry.stop()
+    error_reports.stop()
     assert calls == [2.0]
 
 
 def test_a_missing_package_is_named(monkeypatch, caplog) -> None:
-    from docsite.server.telemetry import error_reports, traces
+    from docsite.extras.telemetry import error_reports, traces
 
     for name in ("opentelemetry.exporter.otlp.proto.http.trace_exporter", "sentry_sdk"):
         monkeypatch.setitem(__import__("sys").modules, name, None)

@@ -1,0 +1,39 @@
+"""A log that acknowledges views before the database has them, where one is installed."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+from analytics.collecting.writer import Receipt, View
+
+
+@dataclass(frozen=True)
+class ViewLog:
+    """What the log does with the views of a project, which has this public id."""
+
+    submit: Callable[[str, Sequence[View]], "Future[Receipt]"]
+    # Whether the database has what was acknowledged before the call; waits for at most so many seconds.
+    wait_until_stored: Callable[[float], bool]
+
+
+_find: Callable[[], ViewLog | None] | None = None
+
+
+def install(find: Callable[[], ViewLog | None]) -> None:
+    """Let a log acknowledge views from now on, whenever `find` returns it. Call it in `AppConfig.ready`."""
+    global _find
+    _find = find
+
+
+def find() -> ViewLog | None:
+    """The log of this deployment, if it has one."""
+    return _find() if _find else None
+
+
+def wait_until_stored(seconds: float) -> bool:
+    """Wait until the database has every view that was acknowledged before the call. False if it takes longer.
+
+    Without a log it has.
+    """
+    log = find()
+    return log is None or log.wait_until_stored(seconds)

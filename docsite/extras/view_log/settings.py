@@ -1,0 +1,47 @@
+"""The setting of the view log."""
+
+import importlib.util
+import re
+
+from django.conf import settings
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from docsite.env import check_port
+
+
+class ViewLogSettings(BaseSettings):
+    """Where the log is."""
+
+    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore")
+
+    view_log_url: str = Field(
+        default="",
+        description="`nats://user:password@host:4222,host:4222`: NATS servers with JetStream, a "
+        "[log in front of the database](/growing#a-log-in-front-of-the-database). Page views are acknowledged when the "
+        "log has them, also while the database is away. With `tls` instead of `nats` the connections use TLS. "
+        "In a password, write `%40` for `@`, `%23` for `#`, `%25` for `%`, `%2F` for `/` and `%3F` for `?`. "
+        "Empty: they are acknowledged when the database has them.",
+    )
+
+    @field_validator("view_log_url")
+    @classmethod
+    def _check_view_log(cls, value: str) -> str:
+        if not value:
+            return value
+        if not re.fullmatch(r"(nats|tls)://([^@/\s#?]+@)?[^@/,\s#?]+(,[^@/,\s#?]+)*/?", value):
+            raise ValueError(
+                "write it as nats://user:password@host:4222, and further servers as ,host:4222. In a password, write "
+                "%40 for @, %23 for #, %25 for %, %2F for / and %3F for ?"
+            )
+        for host in value.rstrip("/").rpartition("@")[2].rpartition("://")[2].split(","):
+            check_port(f"//{host}")
+        if importlib.util.find_spec("nats") is None:
+            raise ValueError("needs the client of NATS: pip install 'nats-py~=2.16'")
+        return value
+
+
+def read_url() -> str:
+    """The address of the log for this process. Empty without one."""
+    own: ViewLogSettings = settings.EXTRAS[ViewLogSettings]
+    return own.view_log_url
