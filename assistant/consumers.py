@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
-from django.conf import settings
 from pydantic import BaseModel
 
 from assistant.events import END_EVENTS, Event
@@ -34,6 +33,7 @@ from docsite.core.http.errors import (
 from docsite.core.http.streams import find_send_now
 
 FIRST_MESSAGE_SECONDS = 10.0
+IDLE_SECONDS = 300.0  # after the end of an answer, until the socket is closed
 MAX_MESSAGE_SIZE = 2 * 1024 * 1024
 SMALL_MESSAGE = 4096  # bytes. A larger message is parsed only if the key in its text is valid
 IDLE, NOT_TEXT, TOO_LARGE = 4008, 4003, 4009  # close codes
@@ -192,7 +192,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
             await self._refuse(api_middleware.as_api_error(failure))
         finally:
             self.answer = None
-        self._close_after(settings.ENV.socket_idle_seconds)
+        self._close_after(IDLE_SECONDS)
 
     async def _refuse(self, error: ApiError) -> None:
         text = " ".join([error.sentence, *(f"{wrong}." for wrong in error.details)])

@@ -8,7 +8,9 @@ ASSISTANT_IP = Limit("assistant-ip", "limit_assistant_ip", slows_down=True)
 ASSISTANT_ORG = Limit("assistant-org", "limit_assistant_org", by_organization=True)
 
 SUPPORT_IP = Limit("support-ip", "limit_support_ip", fail_open=True)
-SUPPORT_ORG = Limit("support-org", "limit_support_org", fail_open=True, by_organization=True)
+SUPPORT_ORG = Limit(
+    "support-org", "200/h", "Requests to a person in one organization", fail_open=True, by_organization=True
+)
 
 
 def assistant_charges(caller: Caller) -> list[Charge]:

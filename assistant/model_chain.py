@@ -16,6 +16,10 @@ from assistant.upstream import Model
 from assistant.upstream.relay import Bounds
 from docsite.core.tenants.models import Project
 
+CONNECT_SECONDS = 5.0
+BREAKER_FAILURES = 5  # in a row, in one process, after which a model server is not asked for `BREAKER_SECONDS`
+BREAKER_SECONDS = 30.0
+
 
 def choose_models(project: Project, owner_settings: AssistantSettings) -> ModelChain:
     """The models to ask, best first. None when no server is configured, or when a limit of the project is reached."""
@@ -66,13 +70,12 @@ def build_bounds() -> Bounds:
     """The limits of the environment for an answer."""
     env = settings.ENV
     return Bounds(
-        connect=env.openai_connect_seconds,
+        connect=CONNECT_SECONDS,
         first_token=env.openai_first_token_seconds,
         between_tokens=env.openai_between_tokens_seconds,
         whole_answer=env.openai_answer_seconds,
-        size=env.openai_answer_kib * 1024,
         max_tokens=env.openai_max_tokens,
         question_tokens=env.tokens_per_question,
-        breaker_failures=env.openai_breaker_failures,
-        breaker_rest=env.openai_breaker_seconds,
+        breaker_failures=BREAKER_FAILURES,
+        breaker_rest=BREAKER_SECONDS,
     )

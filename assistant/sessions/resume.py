@@ -29,7 +29,7 @@ from django.conf import settings
 from assistant.answering.pipeline import SORRY
 from assistant.conversations.chat_ids import is_chat_id_shared
 from assistant.events import Event, Failure
-from assistant.sessions import redis_client
+from assistant.sessions import redis_client, running
 from assistant.sessions.event_log import dump_events, load_events
 from assistant.sessions.redis_client import REDIS_FAILURES, report_failure
 from assistant.sessions.running import (
@@ -112,7 +112,7 @@ class RemoteAnswer:
             elif now - last_life > patience:
                 yield Failure(SORRY)  # its process died
                 return
-            elif now - last_event > settings.ENV.keep_alive_seconds:
+            elif now - last_event > running.KEEP_ALIVE_SECONDS:
                 last_event = now
                 yield None
 

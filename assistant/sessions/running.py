@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 MAX_AHEAD = 1_000  # events that an answer may be ahead of its subscribers; then the model server has to wait
 RESTARTING = "The service is restarting. Please ask again."
 NOT_READ = "The answer was not read in time."
+KEEP_ALIVE_SECONDS = 10.0  # of silence, after which a stream sends a keep-alive
 FIRST_EVENT_SECONDS = 0.05  # that an answer waits until its subscriber has got the first event
 FIRST_SUBSCRIBER_SECONDS = 5.0  # until an answer must have a subscriber; whoever asked subscribes at once
 LAST_SAVE_SECONDS = 12.0  # for the last answers to be stored when the process ends; SQLite may be locked for 10
@@ -60,7 +61,7 @@ class Asker:
 class Timeouts:
     """Seconds: of silence before a keep-alive, for a reader to come back, for a subscriber that takes no events."""
 
-    keep_alive: float = 10.0
+    keep_alive: float = KEEP_ALIVE_SECONDS
     grace: float = 20.0
     stalled_subscriber: float = 120.0
 

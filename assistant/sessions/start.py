@@ -17,7 +17,7 @@ from assistant.passage_search import PassageSearch
 from assistant.question import AnswerSettings, Pinned, Question
 from assistant.question_groups.pins import find_pin
 from assistant.schemas import Ask, AskV2
-from assistant.sessions import resume
+from assistant.sessions import resume, running
 from assistant.sessions.running import (
     Asker,
     Capacity,
@@ -176,7 +176,7 @@ def _open(
 
 def _timeouts() -> Timeouts:
     env = settings.ENV
-    return Timeouts(env.keep_alive_seconds, env.resume_seconds, env.openai_answer_seconds)
+    return Timeouts(running.KEEP_ALIVE_SECONDS, env.resume_seconds, env.openai_answer_seconds)
 
 
 def capacity() -> Capacity:

@@ -221,7 +221,7 @@ def _connection_error(model: Model, failure: aiohttp.ClientError) -> UpstreamErr
         return UpstreamError(
             "the model server did not accept the connection in time",
             retryable=True,
-            advice="Check the base URL and the firewall, or raise OPENAI_CONNECT_SECONDS.",
+            advice="Check the base URL and the firewall.",
         )
     return UpstreamError(
         "the connection to the model server broke",

@@ -94,7 +94,7 @@ async def stream(
                                 raise UpstreamError(
                                     "the answer grew too long",
                                     is_server_fault=False,
-                                    advice="Raise OPENAI_ANSWER_KIB, or lower OPENAI_MAX_TOKENS.",
+                                    advice="Lower OPENAI_MAX_TOKENS.",
                                 )
                         elif isinstance(item, Progress):
                             has_progress = True

@@ -23,6 +23,8 @@ from twisted.web.http_headers import Headers
 from docsite.core import context
 from docsite.core.access import uploads
 
+REQUEST_SECONDS = 30.0  # for a request to arrive whole
+REQUEST_PAUSE_SECONDS = 10.0  # for the first byte on a connection, for headers, and between two pieces of a body
 MAX_UNSENT_BYTES = 256 * 1024  # on one connection; above this the sender waits
 MAX_FRAMES = 256  # of one message; browsers send one, or one for each 16 KiB
 MAX_WAITING_MESSAGES = 16  # of a socket; above this its client sends faster than it is served
@@ -148,7 +150,7 @@ class Connection(_HTTPChannel):  # type: ignore[misc]
     def connectionMade(self) -> None:
         """Begin. A connection on which nothing arrives is closed as early as one on which half a header does."""
         super().connectionMade()
-        self._keep_alive_seconds = self.setTimeout(settings.ENV.request_pause_seconds)
+        self._keep_alive_seconds = self.setTimeout(REQUEST_PAUSE_SECONDS)
 
     def dataReceived(self, data: bytes) -> None:
         """Take bytes of the client."""
@@ -192,7 +194,7 @@ class Connection(_HTTPChannel):  # type: ignore[misc]
         request.upload = uploads.Upload(check, self._networkProducer, partial(self._refuse_upload, request))
         self._end_watch()
         self._deadline = reactor.seconds() + uploads.MAX_SECONDS
-        self._timer = reactor.callLater(settings.ENV.request_pause_seconds, self._check_time)
+        self._timer = reactor.callLater(REQUEST_PAUSE_SECONDS, self._check_time)
 
     def _refuse_upload(self, request: Request) -> None:
         """Let the application answer now, without the rest of the body, unless all of it has arrived."""
@@ -219,11 +221,11 @@ class Connection(_HTTPChannel):  # type: ignore[misc]
         if self._handlingRequest or self._is_closing or not (self.requests or self._buffer):
             self._end_watch()
         elif self._deadline is None:
-            self._deadline = reactor.seconds() + settings.ENV.request_seconds
-            self._timer = reactor.callLater(settings.ENV.request_pause_seconds, self._check_time)
+            self._deadline = reactor.seconds() + REQUEST_SECONDS
+            self._timer = reactor.callLater(REQUEST_PAUSE_SECONDS, self._check_time)
 
     def _check_time(self) -> None:
-        pause = settings.ENV.request_pause_seconds
+        pause = REQUEST_PAUSE_SECONDS
         assert self._deadline is not None
         now, until = reactor.seconds(), self._deadline
         has_headers = not self.line_mode

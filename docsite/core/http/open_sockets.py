@@ -18,7 +18,7 @@ def count_socket(network: str) -> Iterator[bool]:
     """Count a socket while the block runs. The value says whether its address has too many."""
     _open[network] += 1
     try:
-        yield _open[network] > settings.ENV.max_sockets_ip
+        yield _open[network] > settings.ENV.max_running_answers_ip
     finally:
         _open[network] -= 1
         if not _open[network]:

@@ -18,6 +18,7 @@ from docsite.core.http.errors import TooMany, Unavailable, is_store_failure
 logger = logging.getLogger(__name__)
 
 SLOWED_SHARE = 0.2  # of a limit; requests in it wait
+SLOW_DOWN_SECONDS = 1.0  # at most
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 all_limits: dict[str, "Limit"] = {}  # by name
@@ -32,7 +33,7 @@ def _parse_rate(rate: str) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Limit:
-    """A named limit. `rate` is the name of its setting, such as "100/h".
+    """A named limit. `rate` is such as "100/h", or the name of the setting that says so; `label` is for people.
 
     `fail_open`: while the store is down, each process counts for itself. With other
     limits requests are refused then, since each of them may cost money.
@@ -42,6 +43,7 @@ class Limit:
 
     name: str
     rate: str
+    label: str = ""  # empty: the beginning of the setting's description
     fail_open: bool = False
     slows_down: bool = False
     by_organization: bool = False
@@ -51,7 +53,7 @@ class Limit:
 
     def window(self) -> tuple[int, int]:
         """How many requests are allowed, and in how many seconds."""
-        return _parse_rate(getattr(settings.ENV, self.rate))
+        return _parse_rate(self.rate if self.label else getattr(settings.ENV, self.rate))
 
 
 Charge = tuple[Limit, str]  # a limit, and whose requests it counts, such as an address
@@ -97,7 +99,7 @@ def compute_delay(usages: Sequence[Usage]) -> float:
     """
     left = [usage.remaining / usage.limit.window()[0] for usage in usages if usage.limit.slows_down]
     slowness = 1 - min([*left, SLOWED_SHARE]) / SLOWED_SHARE
-    return slowness * float(settings.ENV.slow_down_seconds)
+    return slowness * SLOW_DOWN_SECONDS
 
 
 def peek(*charges: Charge) -> list[Usage]:

@@ -29,7 +29,7 @@ from docsite.core.notifications.subscriptions import LINK_HEADERS, UNWANTED
 REQUESTED = "address.confirmation_requested"  # the kind of its deliveries
 LIFETIME = timedelta(days=3)  # of a link
 MAX_LINKS_PER_HOUR = 5  # of a person, for a project
-CONFIRMATION_EMAIL = Limit("confirmation-email", "limit_confirmation_email", fail_open=True)
+CONFIRMATION_EMAIL = Limit("confirmation-email", "10/h", "Links that confirm an e-mail address", fail_open=True)
 TOO_MANY = "Too many links were sent. Try again in an hour."
 _SALT = "docsite.core.notifications.confirmation"
 

@@ -22,10 +22,11 @@ from docsite.core.http.errors import TooMany
 from docsite.core.http.ratelimit import Limit
 from docsite.core.sign_on import two_factor
 
+_ACCOUNT_RATE = "100/h"
 LOGIN_IP = Limit("login-ip", "limit_login_ip", fail_open=True)
-LOGIN_ACCOUNT = Limit("login-account", "limit_login_account", fail_open=True)
+LOGIN_ACCOUNT = Limit("login-account", _ACCOUNT_RATE, "Attempts to log in per user name", fail_open=True)
 # Of the user who is logged in: strangers who guess the password must not use it up.
-OWN_PASSWORD = Limit("own-password", "limit_login_account", fail_open=True)
+OWN_PASSWORD = Limit("own-password", _ACCOUNT_RATE, "Passwords that confirm a change", fail_open=True)
 DEVICE_COOKIE = "device"
 DEVICE_LIFETIME = timedelta(days=180)
 

@@ -22,13 +22,14 @@ from assistant.models import Message, TokenUse
 from tests.assistant.sessions.breaker_clock import BreakerClock
 from tests.conftest import PATIENCE, fake, question, wait_for
 from tests.ports import free_port
+from tests.processes import constants
 
 INSTALL = "How do I install acme with pip?"
 SORRY = "The answer broke off. Please try again."
 CITED = "https://docs.acme.example/install#with-pip:~:text=Run%20this%20command%20to%20install%20acme"
 SPLIT = "Für 日本語\u2028und 😀 [1](https://docs.acme.example/install#with-pip:~:text=pip%20install%20acme)."
 NEVER = "3600"  # seconds: a limit that no test waits for
-NO_BREAKER = {"OPENAI_BREAKER_FAILURES": "100000"}  # the tests of one service fail many times in a row
+NO_BREAKER = constants({"assistant.model_chain.BREAKER_FAILURES": 100_000})  # they fail many times in a row
 DAILY_TOKENS = 20_000
 KEEP_ALIVE = 0.5  # seconds
 TOO_LONG = "the model server took too long"
@@ -69,7 +70,9 @@ def two(start: Any, upstream: Any) -> Any:
 def patient(start: Any, upstream: Any) -> Any:
     """One model that may be slow, with keep-alives for the reader; few tokens a day."""
     return start(
-        **first_model(upstream), KEEP_ALIVE_SECONDS=str(KEEP_ALIVE), DAILY_TOKENS_PER_PROJECT=str(DAILY_TOKENS)
+        **first_model(upstream),
+        **constants({"assistant.sessions.running.KEEP_ALIVE_SECONDS": KEEP_ALIVE}),
+        DAILY_TOKENS_PER_PROJECT=str(DAILY_TOKENS),
     )
 
 
@@ -82,7 +85,7 @@ def clock() -> BreakerClock:
 @pytest.fixture(scope="module")
 def weary(start: Any, upstream: Any, clock: BreakerClock) -> Any:
     """Two models, each left alone for an hour after three failures. Its tests end with an answer of the first."""
-    rest = {"OPENAI_BREAKER_FAILURES": "3", "OPENAI_BREAKER_SECONDS": str(REST)}
+    rest = constants({"assistant.model_chain.BREAKER_FAILURES": 3, "assistant.model_chain.BREAKER_SECONDS": REST})
     return start.fresh(clock.run, **first_model(upstream), **rest, OPENAI_FALLBACK_MODEL="fake-2")
 
 
@@ -337,7 +340,9 @@ def test_a_server_that_accepts_nobody_gives_way_to_another_which_does_not_get_it
             "OPENAI_FALLBACK_MODEL": "fake-2",
         }
         service = start(
-            **{**first_model(upstream), "OPENAI_BASE_URL": f"http://{host}/v1"}, **second, OPENAI_CONNECT_SECONDS="1"
+            **{**first_model(upstream), "OPENAI_BASE_URL": f"http://{host}/v1"},
+            **second,
+            **constants({"assistant.model_chain.CONNECT_SECONDS": 1}),
         )
         reply = ask(http, service, project, "happy")
     assert reply.rungs == [("model", ""), ("second_model", "the model server did not accept the connection in time")]

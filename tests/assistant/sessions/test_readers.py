@@ -28,6 +28,7 @@ from assistant.answering.retriever import Retrieved
 from assistant.models import Message, Thread
 from assistant.question import Question
 from tests.conftest import PATIENCE, assert_error, fake, question, wait_for
+from tests.processes import constants
 
 INSTALL = "How do I install acme with pip?"
 ORIGIN = "https://docs.acme.example"
@@ -41,11 +42,10 @@ def model(start: Any, upstream: Any) -> Any:
     """A service of these tests' own, since its open files are counted. Huge answers must not use up its tokens."""
     more = {"OPENAI_MODEL": "fake-1", "DAILY_TOKENS_PER_PROJECT": "1000000000"}
     # A silent answer ends when its reader leaves, and for no other reason.
-    for name in (
-        "KEEP_ALIVE_SECONDS", "OPENAI_FIRST_TOKEN_SECONDS", "OPENAI_BETWEEN_TOKENS_SECONDS", "OPENAI_ANSWER_SECONDS",
-    ):  # fmt: skip
+    for name in ("OPENAI_FIRST_TOKEN_SECONDS", "OPENAI_BETWEEN_TOKENS_SECONDS", "OPENAI_ANSWER_SECONDS"):
         more[name] = NEVER
-    return start.fresh(OPENAI_BASE_URL=f"{upstream.url}/v1", **more)
+    silent = constants({"assistant.sessions.running.KEEP_ALIVE_SECONDS": float(NEVER)})
+    return start.fresh(OPENAI_BASE_URL=f"{upstream.url}/v1", **more, **silent)
 
 
 @pytest.fixture(scope="module")

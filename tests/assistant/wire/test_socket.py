@@ -11,8 +11,10 @@ import websockets
 from assistant.models import Message
 from tests.assistant.answering.test_searches import LABELS, SAY, calling
 from tests.conftest import PATIENCE, fake, wait_for
+from tests.processes import constants
 
 INSTALL = "How do I install acme with pip?"
+SLOW = constants({"docsite.core.http.ratelimit.SLOW_DOWN_SECONDS": 1.5})
 
 
 def connect(service, tenant, origin="https://docs.acme.example"):
@@ -56,7 +58,7 @@ async def test_an_answer_comes_as_v2_events(service, project):
 
 
 async def test_the_last_question_of_an_address_waits(start, project):
-    service = start(LIMIT_ASSISTANT_IP="1/7919s", SLOW_DOWN_SECONDS="1.5")  # a window that no other test has
+    service = start(LIMIT_ASSISTANT_IP="1/7919s", **SLOW)  # a window that no other test has
     async with connect(service, project) as socket:
         began = asyncio.get_running_loop().time()
         await socket.send(ask(project))
@@ -256,7 +258,7 @@ async def test_a_large_question_is_answered(service, project):
 
 
 async def test_an_address_may_open_so_many_sockets(start, project):
-    service = start(MAX_SOCKETS_IP="2")
+    service = start(MAX_RUNNING_ANSWERS_IP="2")
     async with connect(service, project), connect(service, project):
         with pytest.raises(websockets.InvalidStatus) as refused:
             await connect(service, project)
@@ -271,7 +273,7 @@ async def test_an_address_may_open_so_many_sockets(start, project):
 
 
 async def test_a_socket_without_a_further_question_is_closed(start, upstream, project):
-    service = start(SOCKET_IDLE_SECONDS="0.5", OPENAI_BASE_URL=f"{upstream.url}/v1")
+    service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", **constants({"assistant.consumers.IDLE_SECONDS": 0.5}))
     async with connect(service, project) as socket:
         for context in (fake("slow"), fake("happy")):  # an answer may take longer
             await socket.send(ask(project, context=context))

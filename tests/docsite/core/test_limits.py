@@ -17,6 +17,7 @@ from docsite.core.availability import Dependency
 from docsite.core.http import counters, ratelimit
 from docsite.core.http.ratelimit import Limit, Usage
 from tests.conftest import assert_error, question
+from tests.processes import constants
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +137,9 @@ def test_an_address_pays_for_the_cpu_time_of_its_requests(http, start, project):
 
 def test_an_address_gets_slower_before_it_is_refused(http, start, project):
     small = {"LIMIT_SEARCH_IP": "10/d", "LIMIT_ASSISTANT_IP": "1/d"}
-    service = start(**small, SLOW_DOWN_SECONDS="1.5", TRUSTED_PROXIES="127.0.0.1")
+    service = start(
+        **small, TRUSTED_PROXIES="127.0.0.1", **constants({"docsite.core.http.ratelimit.SLOW_DOWN_SECONDS": 1.5})
+    )
     headers = {**project.assistant, "X-Forwarded-For": "203.0.113.55"}
 
     def call(path: str, body: dict) -> tuple[int, float]:
@@ -155,8 +158,9 @@ def test_an_address_gets_slower_before_it_is_refused(http, start, project):
     ("slows_down", "remaining", "seconds"),
     [(True, 100, 0), (True, 20, 0), (True, 15, 0.5), (True, 0, 2), (False, 0, 0)],
 )
-def test_the_wait_grows_over_the_last_fifth(settings, slows_down, remaining, seconds):
-    settings.ENV = settings.ENV.model_copy(update={"limit_search_ip": "100/h", "slow_down_seconds": 2})
+def test_the_wait_grows_over_the_last_fifth(settings, monkeypatch, slows_down, remaining, seconds):
+    settings.ENV = settings.ENV.model_copy(update={"limit_search_ip": "100/h"})
+    monkeypatch.setattr(ratelimit, "SLOW_DOWN_SECONDS", 2)
     limit = Limit("any", "limit_search_ip", slows_down=slows_down)
     assert ratelimit.compute_delay([Usage(limit, remaining, 60)]) == pytest.approx(seconds)
     assert ratelimit.compute_delay([]) == 0

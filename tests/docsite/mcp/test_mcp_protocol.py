@@ -207,7 +207,7 @@ def test_an_admin_key_that_may_not_read_is_refused(post, project):
 
 
 def test_the_tools_have_the_limits_of_the_http_api(http, start, project):
-    service = start(LIMIT_SEARCH_ORG="2/h", LIMIT_ASSISTANT_ORG="1/h", SLOW_DOWN_SECONDS="0")
+    service = start(LIMIT_SEARCH_ORG="2/h", LIMIT_ASSISTANT_ORG="1/h")
     url = f"{service.url}/mcp/{project.domain}"
 
     def text(message: dict[str, Any]) -> tuple[bool, str]:

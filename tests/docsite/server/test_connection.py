@@ -12,6 +12,7 @@ import pytest
 
 from docsite.server.connection import Request
 from tests.conftest import PATIENCE, assert_error
+from tests.processes import constants
 
 POST = b"POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 UPGRADE = (
@@ -23,7 +24,11 @@ LIMIT = 2 * 1024 * 1024
 
 @pytest.fixture
 def hasty(start, django_db_setup):
-    return start(REQUEST_SECONDS="3", REQUEST_PAUSE_SECONDS="1")
+    return start(
+        **constants(
+            {"docsite.server.connection.REQUEST_SECONDS": 3, "docsite.server.connection.REQUEST_PAUSE_SECONDS": 1}
+        )
+    )
 
 
 def connect(service) -> socket.socket:

@@ -39,7 +39,7 @@ def test_check_deploy_tells_what_is_missing_otherwise():
 
 
 def test_pages_and_answers_say_that_https_is_meant_to_stay(start, http, project):
-    service = start(**HTTPS, HSTS_SECONDS="3600")
+    service = start(**HTTPS)
     over_https = {"X-Forwarded-Proto": "https"}
     search = f"{service.url}/discovery/v1/search/{project.domain}"
     for answer in (
@@ -47,7 +47,7 @@ def test_pages_and_answers_say_that_https_is_meant_to_stay(start, http, project)
         http.post(search, json={"query": "x"}, headers={**project.assistant, **over_https}),
         http.post(search, headers=over_https),
     ):
-        assert answer.headers["Strict-Transport-Security"] == "max-age=3600", answer.url
+        assert answer.headers["Strict-Transport-Security"] == "max-age=2592000", answer.url
     assert "Strict-Transport-Security" not in http.get(f"{service.url}/v1/nothing").headers, "RFC 6797 §7.2"
 
 

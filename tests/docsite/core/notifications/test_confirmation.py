@@ -1,10 +1,10 @@
 """An address gets nothing but a link until its owner has opened that."""
 
 import re
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import time_machine
-from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
@@ -76,7 +76,7 @@ def test_a_person_sends_few_links_an_hour_whatever_the_address(people, project, 
 
 
 def test_an_address_gets_few_links_an_hour_whoever_sends_them(people, project, make_project, monkeypatch):
-    monkeypatch.setattr(settings, "ENV", settings.ENV.model_copy(update={"limit_confirmation_email": "2/h"}))
+    monkeypatch.setattr(confirmation, "CONFIRMATION_EMAIL", replace(confirmation.CONFIRMATION_EMAIL, rate="2/h"))
     victim = f"victim@{project.domain}.example"
     projects, owner = [project.project], get_user_model().objects.get(username=f"owner of {project.domain}")
     for _ in range(2):

@@ -1,5 +1,6 @@
 """The log-in of the admin, and its limits against password guessing."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from docsite.core.http.errors import TooMany
+from docsite.core.sign_on import password
 
 LOGIN = "/admin/login/"
 PASSWORD = "correct-horse-battery"
@@ -19,9 +21,11 @@ def user(project: Any) -> User:
 
 
 @pytest.fixture
-def attempt(settings: Any) -> Any:
+def attempt(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Try a password from an address; two attempts are allowed for each address, and three for each name."""
-    settings.ENV = settings.ENV.model_copy(update={"limit_login_ip": "2/d", "limit_login_account": "3/d"})
+    settings.ENV = settings.ENV.model_copy(update={"limit_login_ip": "2/d"})
+    for name in ("LOGIN_ACCOUNT", "OWN_PASSWORD"):
+        monkeypatch.setattr(password, name, replace(getattr(password, name), rate="3/d"))
 
     def post(name: str, password: str, address: str) -> Any:
         return Client(REMOTE_ADDR=address).post(LOGIN, {"username": name, "password": password})

@@ -4,7 +4,7 @@ import html
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -22,7 +22,7 @@ from analytics.models import ShareLink
 from assistant.models import SupportSettings
 from docsite.core.delivery import webhooks
 from docsite.core.delivery.models import Webhook
-from docsite.core.sign_on import reauthentication, two_factor
+from docsite.core.sign_on import password, reauthentication, two_factor
 from docsite.core.sign_on.models import GroupRole, Identity
 from docsite.core.tenants import members
 from docsite.core.tenants.models import ApiKey, Invitation, Membership, Organization, ReaderKey, Role
@@ -252,8 +252,8 @@ def test_every_guarded_address_has_a_row():
     assert rows == set(reauthentication._guarded)
 
 
-def test_a_wrong_password_proves_nothing_and_cannot_be_guessed_without_end(browser, user, settings):
-    settings.ENV = settings.ENV.model_copy(update={"limit_login_account": "2/h"})
+def test_a_wrong_password_proves_nothing_and_cannot_be_guessed_without_end(browser, user, monkeypatch):
+    monkeypatch.setattr(password, "OWN_PASSWORD", replace(password.OWN_PASSWORD, rate="2/h"))
     for _ in range(2):
         wrong = browser.post(PROOF, {"password": "guess"})
         assert (wrong.status_code, "This is not your password" in wrong.content.decode()) == (400, True)
