@@ -28,7 +28,7 @@ export NPM_CONFIG_UPDATE_NOTIFIER := false
 # Tests start hundreds of processes. Without a cache each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test matrix faults packages collect quick fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity trial check node-tests lint fix types widget pictures lock pins clean
+.PHONY: demo test matrix faults packages collect quick fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity train trial check node-tests lint fix types widget pictures lock pins clean
 
 demo: $(VENV)/.installed widget  ## set up and serve the demo site
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
@@ -110,6 +110,10 @@ capacity: $(VENV)/.installed-dev  ## what one machine carries, on both databases
 		$(if $(CONVERSATIONS),--conversations $(CONVERSATIONS)) $(if $(SECONDS),--seconds $(SECONDS)) \
 		$(if $(FOLDER),--folder $(FOLDER)) $(if $(JSON),--json $(JSON)) $(if $(FROM),--from $(FROM)) \
 		$(if $(WRITE),--write)
+
+# DATA=folder of judged queries OUTPUT=file, else the weights that a release ships
+train: $(VENV)/.installed-dev  ## train the weights of the ranking
+	@$(PY) -m tests.training $(DATA) $(if $(OUTPUT),--output $(OUTPUT))
 
 # SITES=folder outside the repository, for checkouts and built sites; ONLY=flask,hugo MISSES=3 (examples of each kind)
 anchors: $(VENV)/.installed-dev  ## indexed addresses and anchors beside those of really built sites; minutes for each

@@ -2,7 +2,7 @@
 
 A passage's score only compares it with other passages. Its text shows more: a
 sentence may be much like the question, and neighbouring words of the question
-may be neighbours in the passage, too. `manage.py train` writes the weights to
+may be neighbours in the passage, too. `make train` writes the weights to
 `weights.json`. It learns from questions of each documentation set, and from
 questions of other sets, which that set does not answer.
 """

@@ -2,7 +2,7 @@
 
 The text score is BM25F (Robertson & Zaragoza 2009) over the fields of a
 section. Other features say how much of the query the section, its headings and
-its page hold. `manage.py train` writes the weights to `weights.json`, with the
+its page hold. `make train` writes the weights to `weights.json`, with the
 recipe. The score is in 0..1 and means the same for every query and site,
 so that a threshold does too.
 """

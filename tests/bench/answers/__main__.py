@@ -30,13 +30,13 @@ import sys
 import time
 from pathlib import Path
 
-from search.training import data
 from tests.bench import documentation
 from tests.bench.answers import table
 from tests.bench.answers.measure import Run
 from tests.bench.relays import Trouble, say
 from tests.bench.run import run
 from tests.bench.summary import to_json
+from tests.training import data
 
 PARTS = ("quality", "http")
 MAX_SECONDS = 900

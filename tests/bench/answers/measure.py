@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from search.training.data import Collection, Query
 from tests.bench.answers import checks, over_http
 from tests.bench.others import Witness
 from tests.bench.relays import Trouble
 from tests.bench.search.engines import OURS, Worker
+from tests.training.data import Collection, Query
 
 SITE = "https://docs.example"  # that the sets are said to be published at
 OF_HTTP = ("question", "sentence")  # kinds that are asked over HTTP

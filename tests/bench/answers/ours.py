@@ -19,9 +19,9 @@ from search.retrieval import answerability, ranking  # noqa: E402
 from search.retrieval.answerability import ChanceModel  # noqa: E402
 from search.retrieval.page_search import find  # noqa: E402
 from search.retrieval.passages import find_passages  # noqa: E402
-from search.training import answers, data  # noqa: E402
 from tests.bench.search.ours import build, models, projects, train  # noqa: E402
 from tests.bench.search.worker import serve  # noqa: E402
+from tests.training import answers, data  # noqa: E402
 
 SEARCHED = 5  # pages that search is given to find the right ones
 

@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from search.training.data import Query
 from tests.bench import relays
 from tests.bench.load import MARKS, PATIENCE, Broken, Caller
 from tests.bench.model import Plan
 from tests.bench.relays import Stage, Trouble
 from tests.ports import free_port
+from tests.training.data import Query
 
 CLIENTS = (1, 8)
 WARM = 20  # questions that are not timed

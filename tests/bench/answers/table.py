@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from search.training import metrics
 from tests.bench.answers.measure import Answer, Figures
 from tests.bench.others import Witness
 from tests.bench.search.table import render
 from tests.bench.summary import Row, percentile
+from tests.training import metrics
 
 OWN_REFUSED = 0.05  # at most
 PRECISION = 0.90  # at least

@@ -2,9 +2,9 @@
 
 import pytest
 
-from search.training.data import Query
 from tests.bench.answers import checks, table
 from tests.bench.answers.measure import Answer, Figures
+from tests.training.data import Query
 
 PAGE = """
 # Guide

@@ -3,7 +3,7 @@
     python -m tests.bench.documentation FOLDER
 
 The pages below `SECTIONS` are read as the service reads any Sphinx project and stored as Markdown, in the layout that
-`search.training.data` loads. A second, small set is the service's own documentation with the questions that
+`tests.training.data` loads. A second, small set is the service's own documentation with the questions that
 `tests/docsite/site/test_own_questions.py` asks it: each set is asked the other's questions, too, to see refusals.
 """
 

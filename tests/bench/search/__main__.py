@@ -29,7 +29,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from search.training import data
 from tests.bench import documentation, relays
 from tests.bench.relays import Trouble, say
 from tests.bench.run import run
@@ -37,6 +36,7 @@ from tests.bench.search import table
 from tests.bench.search.engines import LARGE_PEERS, PEERS
 from tests.bench.search.measure import Figures, Run
 from tests.bench.summary import to_json
+from tests.training import data
 
 PARTS = ("quality", "latency", "http", "scale")
 DEFAULT = ("quality", "latency", "http")

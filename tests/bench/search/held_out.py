@@ -2,8 +2,8 @@
 
 from docsite.core.tenants.models import Project
 from search.retrieval.ranking import Model
-from search.training import examples, regression
-from search.training.data import Collection
+from tests.training import examples, regression
+from tests.training.data import Collection
 
 
 def held_out(data: Collection) -> dict[str, Model]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from search.training.data import Collection, Query
 from tests.bench import relays
 from tests.bench.load import Caller
 from tests.bench.others import Witness
@@ -16,6 +15,7 @@ from tests.bench.relays import Stage, Trouble, say
 from tests.bench.search import engines
 from tests.bench.search.engines import OURS, Worker
 from tests.ports import free_port
+from tests.training.data import Collection, Query
 
 WARM = 50  # queries that are not timed
 BLOCK = 40  # queries that an engine answers in a row

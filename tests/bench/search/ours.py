@@ -20,10 +20,10 @@ from search.retrieval import ranking  # noqa: E402
 from search.retrieval.page_search import find  # noqa: E402
 from search.sources import Item, Page  # noqa: E402
 from search.sources.markdown.folder import read_manifest  # noqa: E402
-from search.training import data  # noqa: E402
 from tests.bench.search import held_out, scale  # noqa: E402
 from tests.bench.search.worker import PAGES, serve, timed  # noqa: E402
 from tests.drafts import build_drafts  # noqa: E402
+from tests.training import data  # noqa: E402
 
 projects: dict[str, Project] = {}
 models: dict[str, held_out.Model] = {}

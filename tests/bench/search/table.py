@@ -6,12 +6,12 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from search.training import metrics
-from search.training.data import Query
 from tests.bench.others import Witness
 from tests.bench.search.engines import MINISEARCH, OURS
 from tests.bench.search.measure import Answer, Figures
 from tests.bench.summary import Row, percentile
+from tests.training import metrics
+from tests.training.data import Query
 
 Measure = Callable[[Sequence[str], dict[str, int]], float]
 

@@ -4,11 +4,11 @@ from math import log2
 
 import pytest
 
-from search.training import metrics
-from search.training.data import Query
 from tests.bench.search import table
 from tests.bench.search.measure import Answer, Figures
 from tests.bench.summary import percentile
+from tests.training import metrics
+from tests.training.data import Query
 
 
 def query(relevant: str = "/a", **more: object) -> Query:

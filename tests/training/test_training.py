@@ -10,14 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from docsite.core.tenants.models import Project
 from search.models import Document
 from search.retrieval.ranking import FEATURES, MODEL, WEIGHTS_FILE
-from search.training import metrics, regression, weights_file
-from tests import scenarios
 from tests.conftest import PATIENCE, ROOT
+from tests.training import metrics, regression, weights_file
+from tests.training.__main__ import main
 
 SHIPPED = json.loads(WEIGHTS_FILE.read_text())
 TOPICS = ["labels", "parcels", "printers", "webhooks", "billing", "storage", "export", "import", "backup", "search"]
@@ -25,7 +24,7 @@ VERBS = ["create", "delete", "configure", "list", "rename"]
 
 
 def test_the_shipped_weights_fit_the_code():
-    """Otherwise: `manage.py train DATA`."""
+    """Otherwise: `make train DATA=folder`."""
     assert SHIPPED["recipe"]["fingerprint"] == weights_file.fingerprint()
     assert set(SHIPPED["weights"]) <= set(FEATURES)
     assert (SHIPPED["recipe"]["penalty"], SHIPPED["recipe"]["fixed"]) == (regression.PENALTY, sorted(regression.FIXED))
@@ -84,7 +83,7 @@ def add(packed: tarfile.TarFile, name: str, text: str) -> None:
 
 def train(source: Path, output: Path) -> "subprocess.CompletedProcess[str]":
     """Not forked, since forked processes share the seed of their hashes."""
-    command = [sys.executable, "manage.py", "train", str(source), "--output", str(output)]
+    command = [sys.executable, "-m", "tests.training", str(source), "--output", str(output)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
 
 
@@ -100,7 +99,7 @@ def test_training_gives_the_same_file_again(tmp_path):
 def test_training_writes_a_file_and_touches_no_database(tmp_path):
     source = write(tmp_path / "data", 3)
     before = Document.every.count(), Project.objects.count()
-    first = scenarios.complete("train", source, "--output", tmp_path / "first.json")
+    first = train(source, tmp_path / "first.json")
     assert first.returncode == 0, first.stderr
     assert (Document.every.count(), Project.objects.count()) == before
     made = json.loads((tmp_path / "first.json").read_text())
@@ -118,8 +117,8 @@ def test_training_writes_a_file_and_touches_no_database(tmp_path):
 def test_training_names_what_is_missing(tmp_path):
     def says(sentence: str, source: Path) -> None:
         output = tmp_path / "never.json"
-        with pytest.raises(CommandError, match=sentence):
-            call_command("train", str(source), output=output, stdout=io.StringIO())
+        with pytest.raises(SystemExit, match=sentence):
+            main([str(source), "--output", str(output)])
         assert not output.exists()
 
     says("no queries.jsonl", tmp_path / "nowhere")
@@ -141,7 +140,7 @@ def test_queries_for_unknown_pages_are_an_error(tmp_path):
     source = write(tmp_path / "data", 2)
     queries = source / "queries.jsonl"
     queries.write_text(queries.read_text().replace('"relevant": {"/', '"relevant": {"/elsewhere/'))
-    run = scenarios.complete("train", source, "--output", tmp_path / "never.json")
+    run = train(source, tmp_path / "never.json")
     assert run.returncode == 1
     assert "No query of set0 finds a page that answers it" in run.stderr
     assert "Traceback" not in run.stderr

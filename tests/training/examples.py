@@ -9,7 +9,7 @@ from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.retrieval import selection
 from search.retrieval.plan import plan_search
-from search.training.data import Collection, Query
+from tests.training.data import Collection, Query
 
 FOREIGN = 80  # questions of other sets for each set, which does not answer them; each counts twice
 

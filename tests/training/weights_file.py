@@ -15,8 +15,8 @@ from search.retrieval.answerability import ChanceModel
 from search.text import analysis
 from search.text.terms import Entry, facet, rarity
 from search.text.vocabulary import Vocabulary
-from search.training import regression
-from search.training.data import Collection
+from tests.training import regression
+from tests.training.data import Collection
 
 _PAGES = (
     ("Install acme", "Install with pip", "Run `pip install acme-cli` in a virtual environment, then `acme --version`."),
@@ -42,7 +42,7 @@ def render(
 ) -> str:
     """The text of the weights file."""
     recipe = {
-        "command": "manage.py train DATA",
+        "command": "make train DATA=folder",
         "fingerprint": fingerprint(),
         "penalty": regression.PENALTY,
         "fixed": sorted(regression.FIXED),

@@ -14,9 +14,9 @@ from search.models import Section
 from search.retrieval import selection
 from search.retrieval.plan import plan_search
 from search.retrieval.ranking import Model
-from search.training import regression
-from search.training.data import RealQuestion
-from search.training.examples import Example
+from tests.training import regression
+from tests.training.data import RealQuestion
+from tests.training.examples import Example
 
 # Set by hand: few of these questions come from a page, and the training has no vectors. A likeness of 1 is six
 # standard deviations, each of which multiplies the odds by e.

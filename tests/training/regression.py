@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from search.retrieval.ranking import FEATURES, Model
-from search.training import metrics
-from search.training.data import Query
-from search.training.examples import Example
+from tests.training import metrics
+from tests.training.data import Query
+from tests.training.examples import Example
 
 PENALTY = 1.0  # ridge, on features of about 0..1
 PAGES = 40  # of each query

@@ -12,8 +12,8 @@ from search.retrieval import answerability, passages, ranking
 from search.retrieval.answerability import MIN_CHANCE, ChanceModel
 from search.retrieval.plan import SearchPlan, plan_search
 from search.retrieval.ranking import Model
-from search.training.data import Collection, Query, RealQuestion
-from search.training.regression import fit_logistic
+from tests.training.data import Collection, Query, RealQuestion
+from tests.training.regression import fit_logistic
 
 # Queries of other sets to run on each set, by kind. The set answers none of them.
 MAX_QUERIES = {"question": 400, "sentence": 100, "keyword": 60}
