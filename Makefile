@@ -30,7 +30,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test matrix faults packages collect quick fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity train trial check node-tests lint fix types widget pictures lock pins clean
 
-demo: $(VENV)/.installed widget  ## set up and serve the demo site
+demo:  ## set up and serve the demo site
+	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.installed widget
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
 
 test:  ## everything; installs what the tests need
@@ -162,7 +163,7 @@ $(TOOLS): $(WIDGET)/package-lock.json | $(VENV)/.node
 	@touch $@
 
 # Node.js 20 or newer of the system; else a copy inside the virtual environment.
-$(VENV)/.node: | $(VENV)/.installed
+$(VENV)/.node: | $(VENV)/bin/python
 	@if node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null && command -v npm >/dev/null; then :; \
 	else echo "Installing Node.js into $(VENV) …"; $(PY) -m pip install --quiet $(NODE_WHEEL); fi
 	@touch $@

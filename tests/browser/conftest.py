@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -73,6 +74,12 @@ def follow(link: Locator) -> None:
     """Click what leads to another page, and wait until that is there as a whole."""
     with link.page.expect_navigation():
         link.click()
+
+
+def log_in(context: BrowserContext, url: str, client: Any) -> None:
+    """Give a context the session of a logged-in client of Django, without the time that a password takes."""
+    name = settings.SESSION_COOKIE_NAME
+    context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": url}])
 
 
 def violations(page: Page, selector: str = "html") -> list[str]:

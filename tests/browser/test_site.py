@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, Response, expect
 
 from tests.browser.conftest import InTwo, box_of, violations
 from tests.conftest import Service, Tenant, wait_for
+from tests.variants import first_of
 
 pytestmark = pytest.mark.browser
 
@@ -58,6 +59,7 @@ def test_a_page_is_light_holds_still_and_has_nothing_inline(tab: Callable[..., P
     assert page.locator("script:not([src], [type$='json']), style, [style], [onclick]").count() == 0
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(("path", "filled"), [("/playground", ".said:text('answers')"), ("/gallery", "#state-hostile")])
 def test_what_scripts_fill_moves_nothing_below_it(tab: Callable[..., Page], path: str, filled: str) -> None:
     page = tab("about:blank", viewport={"width": 1280, "height": 800})
@@ -72,10 +74,10 @@ def test_what_scripts_fill_moves_nothing_below_it(tab: Callable[..., Page], path
     ("path", "cut"),
     [
         ("/quickstart", "data-theme-toggle"),
-        ("/quickstart", "<summary>Page menu"),
-        ("/quickstart", "Page menu</summary>"),
-        ("/playground", '<form class="project"'),
-        ("/gallery", '<section class="gallery"'),
+        pytest.param("/quickstart", "<summary>Page menu", marks=pytest.mark.matrix),
+        pytest.param("/quickstart", "Page menu</summary>", marks=pytest.mark.matrix),
+        pytest.param("/playground", '<form class="project"', marks=pytest.mark.matrix),
+        pytest.param("/gallery", '<section class="gallery"', marks=pytest.mark.matrix),
     ],
 )
 def test_the_rest_of_a_page_moves_nothing_before_it(
@@ -113,7 +115,7 @@ def test_a_german_page_speaks_german(tab: Callable[..., Page]) -> None:
     expect(chat.get_by_role("button", name="Wie starte ich die Demo?")).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", first_of(["light", "dark"], 1))
 def test_axe_finds_nothing(tab: Callable[..., Page], scheme: Any) -> None:
     page = tab(color_scheme=scheme, reduced_motion="reduce", viewport={"width": 1400, "height": 900})
     page.locator(".page-menu summary").click()
@@ -131,7 +133,7 @@ def test_axe_finds_nothing(tab: Callable[..., Page], scheme: Any) -> None:
     assert violations(page) == []
 
 
-@pytest.mark.parametrize("width", [320, 390])
+@pytest.mark.parametrize("width", first_of([390, 320], 1))
 def test_a_phone_shows_all_of_it(tab: Callable[..., Page], width: int) -> None:
     page = tab(viewport={"width": width, "height": 640}, is_mobile=True, has_touch=True)
     assert not widest(page)
@@ -293,6 +295,7 @@ def test_the_page_menu_copies_asks_and_closes(tab: Callable[..., Page], site: tu
     assert page.url == f"{site[0].url}/quickstart"
 
 
+@pytest.mark.matrix
 def test_there_is_one_way_to_ask_on_a_page(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:
     page = tab("/quickstart")
     expect(page.locator("docs-assistant .launcher")).to_be_visible()
@@ -308,6 +311,7 @@ def test_there_is_one_way_to_ask_on_a_page(tab: Callable[..., Page], site: tuple
     expect(page).to_have_url(f"{site[0].url}/ask")
 
 
+@pytest.mark.matrix
 def test_thumbs_on_code_wait_for_the_pointer_or_the_keyboard(tab: Callable[..., Page]) -> None:
     page = tab("/quickstart")
     block = page.locator(".code").first

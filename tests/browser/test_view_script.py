@@ -17,6 +17,7 @@ from tests.analytics.conftest import CHROME
 from tests.browser.conftest import ARGUMENTS, PROGRAMS, find_program
 from tests.browser.test_widget import COUNT_VIOLATIONS
 from tests.conftest import PATIENCE, Service, Tenant, set_analytics, wait_for
+from tests.variants import first_of
 
 pytestmark = pytest.mark.browser
 
@@ -246,7 +247,7 @@ def test_a_load_is_one_view_and_leaves_nothing_behind(tab: Tab, site: Site, http
 # Pages that change their own address
 
 
-@pytest.mark.parametrize("script", ["", OLD_BROWSER], ids=["navigation-api", "old-browser"])
+@pytest.mark.parametrize("script", first_of(["", OLD_BROWSER], 1), ids=["navigation-api", "old-browser"])
 def test_each_page_of_a_single_page_site_is_a_view(
     make_tab: Callable[..., Tab], site: Site, http: httpx.Client, script: str
 ) -> None:
@@ -275,6 +276,7 @@ def test_each_page_of_a_single_page_site_is_a_view(
     assert site.counted(http, "visitors") == {"total": 1, "/a": 1, "/b": 1, "/c": 1, "/d": 1}
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("script", "later"),
     [("", "now()"), (OLD_BROWSER, "setTimeout(now, 20)")],
@@ -296,7 +298,7 @@ def test_a_path_that_is_replaced_at_once_is_no_view(
     assert site.counted(http) == {"total": 2, "/a": 1, "/docs/intro": 1}
 
 
-@pytest.mark.parametrize("script", ["", OLD_BROWSER], ids=["navigation-api", "old-browser"])
+@pytest.mark.parametrize("script", first_of(["", OLD_BROWSER], 1), ids=["navigation-api", "old-browser"])
 def test_a_path_counts_when_the_page_is_left_right_then(
     make_tab: Callable[..., Tab], site: Site, http: httpx.Client, script: str
 ) -> None:
@@ -308,6 +310,7 @@ def test_a_path_counts_when_the_page_is_left_right_then(
     assert site.counted(http) == {"total": 3, "/a": 1, "/b": 1, "/c": 1}
 
 
+@pytest.mark.matrix
 def test_a_path_counts_when_the_tab_is_hidden_right_then(make_tab: Callable[..., Tab]) -> None:
     tab = make_tab(BACKGROUND, NEVER).open("/a")
     tab.run("show('visible')")
@@ -349,6 +352,7 @@ def test_a_page_from_the_back_forward_cache_is_a_new_view(caching_tab: Tab, site
     assert site.counted(http) == {"total": 3, "/a": 2, "/b": 1}
 
 
+@pytest.mark.matrix
 def test_a_prerendered_page_is_a_view_when_it_is_shown(site: Site, http: httpx.Client, tmp_path: Path) -> None:
     """In a browser that nothing drives: DevTools, and so Playwright, switch prerendering off."""
     ready: set[str] = set()
@@ -428,6 +432,7 @@ def test_a_view_waits_for_the_network_and_counts_once(
     assert site.counted(http) == {"total": 2, "/a": 1, "/b": 1}
 
 
+@pytest.mark.matrix
 def test_a_view_whose_answer_was_lost_counts_once(make_tab: Callable[..., Tab], site: Site, http: httpx.Client) -> None:
     tab = make_tab(AT_ONCE)
     heard: list[int] = []
@@ -504,6 +509,7 @@ def test_an_origin_that_is_not_listed_is_named_once(
     assert site.stored() == 0
 
 
+@pytest.mark.matrix
 def test_a_policy_without_the_service_warns_once(make_tab: Callable[..., Tab], site: Site) -> None:
     site.headers["Content-Security-Policy"] = f"script-src {site.service.url}; connect-src 'self'"
     tab = make_tab(AT_ONCE).open("/a")
@@ -516,6 +522,7 @@ def test_a_policy_without_the_service_warns_once(make_tab: Callable[..., Tab], s
 # Hosts of all kinds
 
 
+@pytest.mark.matrix
 def test_two_tags_count_once(tab: Tab, site: Site, http: httpx.Client) -> None:
     site.head = site.tag
     tab.open("/a").seen("/a")
@@ -542,6 +549,7 @@ def test_a_strict_policy_with_trusted_types_is_kept(make_tab: Callable[..., Tab]
     assert tab.run("violations.filter((name) => name !== 'img-src')") == []  # the browser's own wish for an icon
 
 
+@pytest.mark.matrix
 def test_a_frame_without_an_origin_is_left_alone(tab: Tab, site: Site) -> None:
     site.attributes = "data-remember-visitors"
     site.bodies["/a"] = "<iframe sandbox=allow-scripts src=/framed></iframe>"
@@ -549,6 +557,7 @@ def test_a_frame_without_an_origin_is_left_alone(tab: Tab, site: Site) -> None:
     tab.seen("/a")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("tag", ["", "type=module data-domain=acme"], ids=["no-domain", "module"])
 def test_a_tag_that_cannot_work_warns(tab: Tab, site: Site, tag: str) -> None:
     site.bodies["/a"] = f'<script src="{site.service.url}/views.js" {tag}></script>'
@@ -585,16 +594,21 @@ def test_a_remembered_visitor_is_the_same_on_every_page(
 @pytest.mark.parametrize(
     ("attributes", "script", "headers"),
     [
-        ("", "", {}),
-        ("data-remember-visitors=false", "", {}),
         (
             "data-remember-visitors",
             "Object.defineProperty(navigator, 'globalPrivacyControl', { value: true });",
             {"Sec-GPC": "1"},
         ),
-        ("data-remember-visitors", "Object.defineProperty(navigator, 'doNotTrack', { value: '1' });", {"DNT": "1"}),
+        pytest.param(
+            "data-remember-visitors",
+            "Object.defineProperty(navigator, 'doNotTrack', { value: '1' });",
+            {"DNT": "1"},
+            marks=pytest.mark.matrix,
+        ),
+        pytest.param("data-remember-visitors=false", "", {}, marks=pytest.mark.matrix),
+        pytest.param("", "", {}, marks=pytest.mark.matrix),
     ],
-    ids=["not-asked", "false", "gpc", "dnt"],
+    ids=["gpc", "dnt", "false", "not-asked"],
 )
 def test_nothing_is_kept_of_others(
     make_tab: Callable[..., Tab], remembering: Site, attributes: str, script: str, headers: dict[str, str]
@@ -605,6 +619,7 @@ def test_nothing_is_kept_of_others(
     assert make_tab(script).open("/a").run("localStorage.length") == 0
 
 
+@pytest.mark.matrix
 def test_without_storage_a_view_is_told_without_an_id(make_tab: Callable[..., Tab], remembering: Site) -> None:
     closed = (
         "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } });"

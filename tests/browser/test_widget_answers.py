@@ -11,6 +11,7 @@ from playwright.sync_api import Route, WebSocketRoute, expect
 from tests.browser.conftest import box_of
 from tests.browser.test_widget import FINISH, PHONE, START, Event, Host, delta, host, make_host, send, source
 from tests.conftest import wait_for
+from tests.variants import first_of
 
 __all__ = ["host", "make_host"]  # fixtures
 
@@ -66,6 +67,7 @@ def cited(host: Host, *links: str) -> str:
 # Text as it comes
 
 
+@pytest.mark.matrix
 def test_a_burst_is_spread_over_frames_and_its_end_comes_last(host: Host) -> None:
     host.script(lambda socket, message: None).open().ask("How?")
     host.panel.evaluate(
@@ -113,6 +115,7 @@ def test_without_motion_text_is_there_at_once_and_no_caret_blinks(make_host: Cal
     assert caret.evaluate("(caret) => getComputedStyle(caret, '::after').animationName") == "none"
 
 
+@pytest.mark.matrix
 def test_the_caret_stands_where_the_text_goes_on_and_leaves_with_the_end(host: Host) -> None:
     host.script(lambda socket, message: None).open().ask("How?")
     for text, place in (("One", "p"), ("\n\n- item", "span"), ("\n\n```js\nconst a", "code")):
@@ -134,6 +137,7 @@ def test_what_is_there_stays_while_its_block_grows(host: Host) -> None:
     assert host.prose.locator("strong").evaluate("(one) => one.mark") is True
 
 
+@pytest.mark.matrix
 def test_a_long_answer_in_many_pieces_is_built_once(host: Host) -> None:
     host.script(lambda socket, message: None).open().ask("Tell me all.")
     host.panel.evaluate(
@@ -173,6 +177,7 @@ def test_code_is_coloured_once_it_is_closed(host: Host) -> None:
     expect(host.prose.locator("figcaption")).to_contain_text("Python")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_colours_of_code_can_be_read(make_host: Callable[..., Host], scheme: str) -> None:
     host = make_host(color_scheme=scheme)
@@ -182,6 +187,7 @@ def test_the_colours_of_code_can_be_read(make_host: Callable[..., Host], scheme:
     assert len(set(contrasts)) > 5
 
 
+@pytest.mark.matrix
 def test_long_lines_scroll_until_they_are_wrapped(host: Host) -> None:
     answered(host, fence("text", "a long line " * 30))
     pre = host.prose.locator("pre")
@@ -210,6 +216,7 @@ def test_one_task_in_several_languages_has_tabs(make_host: Callable[..., Host]) 
     assert host.page.evaluate("navigator.clipboard.readText()") == "console.log(1)"
 
 
+@pytest.mark.matrix
 def test_the_tools_of_code_are_seen_on_hover_focus_and_touch(make_host: Callable[..., Host]) -> None:
     seen = "(tools) => getComputedStyle(tools).opacity"
     host = make_host(reduced_motion="reduce")
@@ -265,6 +272,7 @@ def test_the_card_of_a_focused_citation_traps_nobody(host: Host) -> None:
     expect(card).to_be_hidden()
 
 
+@pytest.mark.matrix
 def test_a_finger_that_holds_a_citation_opens_its_card(make_host: Callable[..., Host]) -> None:
     host = make_host(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
     link = host.url + "/limits#address"
@@ -297,6 +305,7 @@ def test_a_citation_of_the_same_page_scrolls_to_its_sentence_each_time(host: Hos
     assert host.page.locator("docs-assistant").count() == 1
 
 
+@pytest.mark.matrix
 def test_a_number_that_leads_elsewhere_says_where(host: Host) -> None:
     answered(host, "So [1](https://evil.example/a) " + HOSTILE)
     expect(host.prose.locator(".cite")).to_have_count(0)
@@ -342,6 +351,7 @@ def test_images_come_from_the_documentation_alone(host: Host) -> None:
 # Scrolling
 
 
+@pytest.mark.matrix
 def test_nobody_is_called_away_from_a_whole_answer(host: Host) -> None:
     answered(host, LONG)
     log, latest = host.panel.get_by_role("log"), host.button("Jump to latest")
@@ -354,6 +364,7 @@ def test_nobody_is_called_away_from_a_whole_answer(host: Host) -> None:
     expect(latest).to_be_hidden()  # or it would cover what stands below the text
 
 
+@pytest.mark.matrix
 def test_how_a_long_answer_ended_comes_into_view(host: Host) -> None:
     host.script(lambda socket, message: send(socket, START) or send(socket, delta(LONG))).open().ask("How?")
     expect(host.prose).to_contain_text("Paragraph 59.")
@@ -364,6 +375,7 @@ def test_how_a_long_answer_ended_comes_into_view(host: Host) -> None:
     host.button("Continue").click()
 
 
+@pytest.mark.matrix
 def test_an_answer_that_goes_on_after_a_reload_is_followed(host: Host) -> None:
     host.script(lambda socket, message: None).open().ask("How?")
     for event in (START, delta(LONG)):
@@ -380,7 +392,7 @@ def test_an_answer_that_goes_on_after_a_reload_is_followed(host: Host) -> None:
     expect(host.prose.get_by_text("More 2.").last).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("touch", [False, True])
+@pytest.mark.parametrize("touch", first_of([True, False], 1))
 def test_citations_and_nearest_pages_are_large_enough_to_press(make_host: Callable[..., Host], touch: bool) -> None:
     host = make_host(has_touch=touch, is_mobile=touch)
     status = {"type": "data-status", "data": {"rung": "nearest_pages", "reason": ""}, "transient": True}
@@ -462,6 +474,7 @@ def test_each_search_is_shown_while_it_runs_and_stays_as_a_quiet_line(host: Host
     assert host.errors == []
 
 
+@pytest.mark.matrix
 def test_a_long_search_is_one_line_on_a_phone(make_host: Callable[..., Host]) -> None:
     host = make_host(viewport=PHONE)
     events = (search("c1", query="How?"), result("c1"), search("c2", query=QUERY * 3), result("c2"))
@@ -516,6 +529,7 @@ def test_a_thumb_counts_at_once_and_more_can_be_said(host: Host) -> None:
     assert second["comment"] == "x" * 1_000
 
 
+@pytest.mark.matrix
 def test_the_same_thumb_again_takes_it_back(host: Host) -> None:
     Ratings(host)
     answered(host, "Yes.")
@@ -536,6 +550,7 @@ def test_the_same_thumb_again_takes_it_back(host: Host) -> None:
     assert host.focused() == "Helpful"
 
 
+@pytest.mark.matrix
 def test_an_answer_the_service_has_no_name_for_cannot_be_rated(host: Host) -> None:
     host.answer(delta("Yes."), FINISH).open().ask("Is it?")
     expect(host.answers).to_have_attribute("data-phase", "done")
@@ -546,6 +561,7 @@ def test_an_answer_the_service_has_no_name_for_cannot_be_rated(host: Host) -> No
 # States of a turn
 
 
+@pytest.mark.matrix
 def test_a_question_shows_what_it_is_about(host: Host) -> None:
     host.answer(START, delta("Yes."), FINISH).open()
     host.launcher.click()
@@ -555,6 +571,7 @@ def test_a_question_shows_what_it_is_about(host: Host) -> None:
     expect(host.panel.locator(".question").get_by_role("list", name="About")).to_contain_text("app.py · 12 lines")
 
 
+@pytest.mark.matrix
 def test_a_stopped_answer_can_be_gone_on_with_or_asked_again(host: Host) -> None:
     host.script(lambda socket, message: send(socket, START) or send(socket, delta("Half an"))).open().ask("How?")
     expect(host.prose).to_have_text("Half an")

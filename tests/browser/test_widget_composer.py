@@ -14,6 +14,7 @@ from tests.browser.conftest import box_of
 from tests.browser.test_widget import FINISH, PHONE, START, Host, delta, make_host, send
 from tests.browser.test_widget import host as plain_host
 from tests.conftest import Tenant
+from tests.variants import first_of
 
 __all__ = ["make_host", "plain_host"]  # fixtures
 pytestmark = pytest.mark.browser
@@ -122,6 +123,7 @@ def test_the_page_goes_along_until_its_chip_is_removed(opened: Host) -> None:
     assert "currentPath" not in sent(opened)
 
 
+@pytest.mark.matrix
 def test_the_page_chip_follows_a_site_that_swaps_pages(opened: Host) -> None:
     opened.page.evaluate("history.pushState(null, '', '/host/second'); document.title = 'Second <b>page</b>'")
     expect(labels(opened)).to_have_text(["This page: Second <b>page</b>"])
@@ -132,6 +134,7 @@ def test_the_page_chip_follows_a_site_that_swaps_pages(opened: Host) -> None:
     expect(opened.panel.locator(".chip")).to_have_count(0)
 
 
+@pytest.mark.matrix
 def test_the_menu_brings_the_page_back(opened: Host) -> None:
     opened.button("Remove This page: Host").click()
     opened.button("More").click()
@@ -142,6 +145,7 @@ def test_the_menu_brings_the_page_back(opened: Host) -> None:
     assert sent(opened)["currentPath"] == "/host"
 
 
+@pytest.mark.matrix
 def test_all_that_can_go_along_is_in_sight(opened: Host) -> None:
     opened.page.evaluate(
         "DocsAssistant.open({ context: Array.from('abcde', (value) => ({ value: value.repeat(60) })) })"
@@ -153,6 +157,7 @@ def test_all_that_can_go_along_is_in_sight(opened: Host) -> None:
     assert len(tops) == 3
 
 
+@pytest.mark.matrix
 def test_a_finger_hits_what_removes_a_chip(make_host: Callable[..., Host]) -> None:
     host = make_host(viewport=PHONE, has_touch=True, is_mobile=True).answer(START, delta("Yes."), FINISH)
     host.open(body=PAGE).show()
@@ -186,6 +191,7 @@ def test_what_is_selected_goes_along(opened: Host) -> None:
     assert "context" not in sent(opened, "And now?")
 
 
+@pytest.mark.matrix
 def test_what_was_selected_before_opening_goes_along(host: Host) -> None:
     host.open(body=PAGE)
     host.launcher.hover()  # which loads the panel
@@ -195,6 +201,7 @@ def test_what_was_selected_before_opening_goes_along(host: Host) -> None:
     expect(labels(host)).to_have_text(["This page: Host", re.compile("“Labels are")])
 
 
+@pytest.mark.matrix
 def test_the_next_selection_takes_the_place_of_the_one_before(opened: Host) -> None:
     select(opened, "#first")
     expect(labels(opened)).to_have_count(2)
@@ -205,37 +212,25 @@ def test_the_next_selection_takes_the_place_of_the_one_before(opened: Host) -> N
     assert context == {"type": "code", "value": "import acme\nacme.run()", "path": "/host", "elementId": "code"}
 
 
+@pytest.mark.matrix
 def test_code_is_named_by_its_language_and_needs_no_three_words(opened: Host) -> None:
     select(opened, "pre.plain")
     expect(labels(opened)).to_have_text(["This page: Host", "rust · 1 line"])
 
 
-@pytest.mark.parametrize("selector", ["b", "#draft"])
-def test_few_words_and_drafts_are_left_alone(opened: Host, selector: str) -> None:
-    select(opened, selector)
-    opened.page.wait_for_timeout(500)
-    expect(labels(opened)).to_have_count(1)
+def test_few_words_drafts_fields_and_the_widgets_own_text_are_left_alone(opened: Host) -> None:
+    for selector in ("b", "#draft", "#content"):
+        select(opened, selector)
+        opened.page.wait_for_timeout(500)
+        expect(labels(opened), selector).to_have_count(1)
+    own = opened.panel.get_by_text("Ask in your own words")
+    for text in (opened.page.locator("#field"), opened.page.locator("#area"), own):
+        text.select_text()
+        opened.page.wait_for_timeout(500)
+        expect(labels(opened)).to_have_count(1)
 
 
-@pytest.mark.parametrize("selector", ["#field", "#area"])
-def test_fields_of_the_page_are_left_alone(opened: Host, selector: str) -> None:
-    opened.page.locator(selector).select_text()
-    opened.page.wait_for_timeout(500)
-    expect(labels(opened)).to_have_count(1)
-
-
-def test_a_selection_over_fields_is_left_alone(opened: Host) -> None:
-    select(opened, "#content")
-    opened.page.wait_for_timeout(500)
-    expect(labels(opened)).to_have_count(1)
-
-
-def test_the_widgets_own_text_is_left_alone(opened: Host) -> None:
-    opened.panel.get_by_text("Ask in your own words").select_text()
-    opened.page.wait_for_timeout(500)
-    expect(labels(opened)).to_have_count(1)
-
-
+@pytest.mark.matrix
 def test_a_removed_selection_is_not_offered_again(opened: Host) -> None:
     select(opened, "#first")
     opened.button("Remove “Labels are printed before the pa…”").click()
@@ -271,6 +266,7 @@ def test_a_page_can_give_what_a_question_is_about(opened: Host) -> None:
     assert opened.page.evaluate("window.bad") is None
 
 
+@pytest.mark.matrix
 def test_no_more_than_five_go_along(opened: Host) -> None:
     opened.page.evaluate("DocsAssistant.open({ context: Array.from('abcdefg', (value) => ({ value })) })")
     expect(labels(opened)).to_have_count(1 + 5)
@@ -294,6 +290,7 @@ def test_a_long_paste_becomes_a_chip_and_a_second_one_text(opened: Host) -> None
     assert sent(opened)["context"] == [{"type": "code", "value": LONG}]
 
 
+@pytest.mark.matrix
 def test_a_short_paste_and_a_plain_one_stay_text(opened: Host) -> None:
     paste(opened, "one\ntwo")
     expect(opened.field).to_have_value("one\ntwo")
@@ -314,6 +311,7 @@ def test_text_files_can_be_dropped_and_pasted(opened: Host) -> None:
     assert opened.page.evaluate("window.bad") is None
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("content", "told"),
     [(b"\x89PNG\x00\xff", "a.bin is not a text file."), (b"x" * 262_145, "a.bin is larger than 256 KB.")],
@@ -327,6 +325,7 @@ def test_other_files_are_told_off(opened: Host, content: bytes, told: str) -> No
     expect(opened.panel.locator(".remark")).to_be_hidden()
 
 
+@pytest.mark.matrix
 def test_where_files_may_be_dropped_is_shown(opened: Host) -> None:
     title = opened.panel.get_by_role("heading", name="What are you looking for?")
     title.evaluate(DROP.replace('["dragover", "drop"]', '["dragover"]'), [{"name": "a", "bytes": [65]}])
@@ -352,6 +351,7 @@ def test_what_is_written_survives_a_reload(opened: Host) -> None:
     expect(opened.panel.locator(".composer .chip")).to_have_count(0)
 
 
+@pytest.mark.matrix
 def test_the_end_of_the_room_is_told(opened: Host) -> None:
     counter = opened.panel.locator(".counter")
     opened.field.fill("x" * 25_000)
@@ -384,6 +384,7 @@ def test_the_last_question_can_be_edited(opened: Host) -> None:
     expect(opened.panel.locator(".remark")).to_be_hidden()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "cancel", [lambda host: host.page.keyboard.press("Escape"), lambda host: host.button("Cancel").click()]
 )
@@ -404,6 +405,7 @@ def test_editing_can_be_cancelled(opened: Host, cancel: Callable[[Host], None]) 
     expect(opened.panel).to_be_hidden()
 
 
+@pytest.mark.matrix
 def test_nothing_is_edited_while_an_answer_comes_or_something_is_written(plain_host: Host) -> None:
     host = plain_host.script(lambda socket, message: None)
     host.open().ask("First?")
@@ -417,6 +419,7 @@ def test_nothing_is_edited_while_an_answer_comes_or_something_is_written(plain_h
     expect(host.field).to_have_value("x")
 
 
+@pytest.mark.matrix
 def test_alt_and_arrows_go_from_turn_to_turn_from_the_field(opened: Host) -> None:
     sent(opened, "First?")
     sent(opened, "Second?")
@@ -437,6 +440,7 @@ def test_alt_and_arrows_go_from_turn_to_turn_from_the_field(opened: Host) -> Non
 # Little room
 
 
+@pytest.mark.matrix
 def test_zoomed_in_four_times_all_is_within_reach(make_host: Callable[..., Host]) -> None:
     host = make_host(viewport={"width": 320, "height": 256}).answer(START, delta("Yes."), FINISH)
     host.open(body=PAGE).show()
@@ -456,6 +460,7 @@ def test_zoomed_in_four_times_all_is_within_reach(make_host: Callable[..., Host]
 # What is said
 
 
+@pytest.mark.matrix
 def test_what_an_answer_waits_for_is_said(make_host: Callable[..., Host]) -> None:
     host = make_host().script(lambda socket, message: None)
     host.open().show()
@@ -465,6 +470,7 @@ def test_what_an_answer_waits_for_is_said(make_host: Callable[..., Host]) -> Non
     expect(status).to_have_text("You are offline. It is sent when you are back online.")
 
 
+@pytest.mark.matrix
 def test_how_long_a_limit_lasts_is_said_once(plain_host: Host) -> None:
     host = plain_host.answer({"type": "error", "errorText": "Too many.", "status": 429, "retryAfter": 90})
     host.open().ask("Is it?")
@@ -515,6 +521,7 @@ def test_the_menu_by_keyboard(opened: Host) -> None:
     assert opened.focused() == "Your question"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("place", ["h1", ".greeting"])
 def test_a_press_outside_closes_the_menu(opened: Host, place: str) -> None:
     opened.button("More").click()
@@ -524,6 +531,7 @@ def test_a_press_outside_closes_the_menu(opened: Host, place: str) -> None:
     expect(opened.panel).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_the_menu_is_large_enough_to_touch(make_host: Callable[..., Host]) -> None:
     host = make_host(viewport=PHONE, has_touch=True).answer(START, delta("Yes."), FINISH).open()
     host.launcher.tap()
@@ -538,6 +546,7 @@ def test_the_menu_is_large_enough_to_touch(make_host: Callable[..., Host]) -> No
     expect(host.panel.get_by_text("What are you looking for?")).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_escape_leaves_a_page_of_the_menu_first(opened: Host) -> None:
     opened.button("More").click()
     item(opened, "About").click()
@@ -574,7 +583,7 @@ def test_a_past_conversation_can_be_opened(opened: Host) -> None:
     assert opened.page.evaluate("window.bad") is None
 
 
-@pytest.mark.parametrize("reached", [True, False])
+@pytest.mark.parametrize("reached", first_of([True, False], 1))
 def test_what_is_known_of_a_reader_can_be_deleted(opened: Host, reached: bool) -> None:
     sent(opened)
     opened.page.route(re.compile("/forget$"), lambda route: route.fulfill(status=204) if reached else route.abort())

@@ -19,6 +19,7 @@ from assistant.models import Message, Thread
 from tests.browser.conftest import OPEN_ROOTS, SharedHostTab
 from tests.browser.test_widget import COUNT_VIOLATIONS, FINISH, START, Host, delta, send
 from tests.conftest import wait_for
+from tests.variants import first_of
 
 pytestmark = pytest.mark.browser
 
@@ -182,6 +183,7 @@ def test_without_sockets_the_question_goes_by_a_request(reader: Any, project: An
     assert answers_of(project).filter(state="done").count() == 2
 
 
+@pytest.mark.matrix
 def test_a_policy_without_sockets_is_enough_to_be_answered(visit: Any, model_service: Any, project: Any) -> None:
     host = visit(model_service.url)
     ways = asked_over(host.page)
@@ -195,6 +197,7 @@ def test_a_policy_without_sockets_is_enough_to_be_answered(visit: Any, model_ser
     assert answers_of(project).count() == 1
 
 
+@pytest.mark.matrix
 def test_a_socket_that_hangs_is_given_up_soon(visit: Any, model_service: Any, project: Any) -> None:
     host = visit(model_service.url)
     host.page.add_init_script(
@@ -225,6 +228,7 @@ def test_a_socket_that_hangs_is_given_up_soon(visit: Any, model_service: Any, pr
     assert answers_of(project).count() == 3
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("way", WAYS)
 def test_a_wrong_key_is_told_the_same_either_way(reader: Any, way: str) -> None:
     host = reader(way)
@@ -237,7 +241,7 @@ def test_a_wrong_key_is_told_the_same_either_way(reader: Any, way: str) -> None:
 # A network that goes and comes
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", first_of(reversed(WAYS), 1))
 def test_an_answer_goes_on_after_the_network_was_lost(
     visit: Any, wire: Wire, upstream: Any, project: Any, whole_text: str, way: str
 ) -> None:
@@ -254,7 +258,7 @@ def test_an_answer_goes_on_after_the_network_was_lost(
     expect(host.panel).not_to_contain_text("Reconnecting")
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", first_of(WAYS, 1))
 def test_an_answer_goes_on_after_the_browser_was_offline(
     visit: Any, model_service: Any, upstream: Any, project: Any, whole_text: str, way: str
 ) -> None:
@@ -270,7 +274,7 @@ def test_an_answer_goes_on_after_the_browser_was_offline(
     assert answers_of(project).count() == 1, "it was not asked twice"
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", first_of(WAYS, 1))
 def test_an_answer_goes_on_after_a_reload(
     visit: Any, model_service: Any, upstream: Any, project: Any, whole_text: str, way: str
 ) -> None:
@@ -289,6 +293,7 @@ def test_an_answer_goes_on_after_a_reload(
     assert answers_of(project).count() == 2
 
 
+@pytest.mark.matrix
 def test_an_answer_that_is_gone_after_a_reload_is_asked_again_and_replaced(reader: Any, project: Any) -> None:
     host = reader().open()
     host.ask(f"{INSTALL} fake:endless")
@@ -312,7 +317,7 @@ def test_an_answer_that_is_gone_after_a_reload_is_asked_again_and_replaced(reade
 # Stop, retry, edit
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", first_of(WAYS, 1))
 def test_stop_ends_the_answer_at_the_service(reader: Any, upstream: Any, project: Any, way: str) -> None:
     host = reader(way).open()
     host.ask(f"{INSTALL} fake:endless {project.domain}")
@@ -323,6 +328,7 @@ def test_stop_ends_the_answer_at_the_service(reader: Any, upstream: Any, project
     wait_for(lambda: answers_of(project).get().state == "aborted", "the record")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("way", WAYS)
 def test_a_stop_before_the_first_word_leaves_nothing_running(reader: Any, project: Any, way: str) -> None:
     host = reader(way).open()
@@ -347,6 +353,7 @@ def test_a_stop_before_the_first_word_leaves_nothing_running(reader: Any, projec
     wait_for(lambda: not answers_of(project).filter(state="running").exists(), "the second one to end")
 
 
+@pytest.mark.matrix
 def test_another_try_and_another_question_take_the_place_of_the_last(reader: Any, project: Any) -> None:
     host = reader().open()
     host.ask(f"{INSTALL} fake:endless")
@@ -369,6 +376,7 @@ def test_another_try_and_another_question_take_the_place_of_the_last(reader: Any
 # Limits and no network
 
 
+@pytest.mark.matrix
 def test_a_limit_counts_down_and_then_it_is_sent(visit: Any, model_service: Any) -> None:
     host = visit(model_service.url)
 
@@ -397,6 +405,7 @@ def test_a_limit_counts_down_and_then_it_is_sent(visit: Any, model_service: Any)
     assert len({json.dumps(message["messages"]) for message in host.asked}) == 1
 
 
+@pytest.mark.matrix
 def test_a_service_that_has_no_room_says_so_itself(reader: Any) -> None:
     host = reader()
     host.answer({"type": "error", "errorText": "Too many answers are running.", "status": 503, "retryAfter": 90})
@@ -405,6 +414,7 @@ def test_a_service_that_has_no_room_says_so_itself(reader: Any) -> None:
     expect_phase(host, "waiting")
 
 
+@pytest.mark.matrix
 def test_a_limit_of_a_day_is_not_waited_for(reader: Any) -> None:
     host = reader()
     host.answer({"type": "error", "errorText": "Too many requests.", "status": 429, "retryAfter": 86400})
@@ -414,6 +424,7 @@ def test_a_limit_of_a_day_is_not_waited_for(reader: Any) -> None:
     expect(host.button("Try again")).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_a_limit_survives_a_reload_and_can_be_given_up(visit: Any, start: Any, upstream: Any, project: Any) -> None:
     service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", LIMIT_ASSISTANT_ORG="1/h")
     host = visit(service.url, "requests").open()
@@ -428,6 +439,7 @@ def test_a_limit_survives_a_reload_and_can_be_given_up(visit: Any, start: Any, u
     assert answers_of(project).count() == 1
 
 
+@pytest.mark.matrix
 def test_a_question_waits_for_the_network(visit: Any, model_service: Any, project: Any) -> None:
     host = visit(model_service.url).open()
     host.launcher.click()
@@ -440,6 +452,7 @@ def test_a_question_waits_for_the_network(visit: Any, model_service: Any, projec
     assert answers_of(project).count() == 1
 
 
+@pytest.mark.matrix
 def test_a_question_that_waits_is_kept_and_can_be_taken_back(visit: Any, model_service: Any, project: Any) -> None:
     host = visit(model_service.url).open()
     host.page.add_init_script("Object.defineProperty(navigator, 'onLine', { get: () => !!window.online })")
@@ -471,6 +484,7 @@ def converse_twice(host: Host) -> None:
     expect_phase(host, "done")
 
 
+@pytest.mark.matrix
 def test_past_conversations_can_be_gone_on_with(reader: Any, project: Any) -> None:
     host = reader().open()
     converse_twice(host)
@@ -498,6 +512,7 @@ def test_forgetting_leaves_nothing_here_or_at_the_service(reader: Any, project: 
     expect(host.answers).to_have_count(0)
 
 
+@pytest.mark.matrix
 def test_what_the_service_did_not_forget_is_told(reader: Any) -> None:
     host = reader().open()
     host.ask(INSTALL)
@@ -529,6 +544,7 @@ def test_two_tabs_keep_their_conversations(visit: Any, model_service: Any, proje
     expect(one.panel.locator(".question")).to_have_count(0)
 
 
+@pytest.mark.matrix
 def test_two_tabs_that_wait_for_the_network_ask_once(visit: Any, model_service: Any, project: Any) -> None:
     one = visit(model_service.url).open()
     one.launcher.click()
@@ -569,6 +585,7 @@ def test_a_thumb_reaches_the_owner_and_can_be_taken_back(reader: Any, project: A
     wait_for(lambda: not said.exists(), "the feedback to be gone")
 
 
+@pytest.mark.matrix
 def test_a_thumb_that_is_not_kept_goes_back(reader: Any) -> None:
     host = reader().open()
     host.ask(INSTALL)

@@ -6,11 +6,10 @@ from typing import Any
 
 import httpx
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import follow, violations
-from tests.conftest import PATIENCE, Service, Tenant, question
+from tests.browser.conftest import follow, log_in, violations
+from tests.conftest import PATIENCE, Service, Tenant, logged_in, question
 
 pytestmark = pytest.mark.browser
 
@@ -20,15 +19,9 @@ QUESTION = "How do I rotate the keys?"
 @pytest.fixture
 def owner(browser: Browser, service: Service, project: Tenant) -> Iterator[Page]:
     """The owner of the project, logged in, whose scripts are off: every action is a form."""
-    user = User.objects.create_user(f"owner of {project.domain}", password="correct horse", is_staff=True)
-    project.project.organization.memberships.create(user=user)
     context = browser.new_context(base_url=service.url, java_script_enabled=False)
-    page = context.new_page()
-    page.goto("/admin/login/?next=/admin/")
-    page.fill("#id_username", user.username)
-    page.fill("#id_password", "correct horse")
-    follow(page.locator("input[type=submit]"))
-    yield page
+    log_in(context, service.url, logged_in(f"owner of {project.domain}", project.project.organization))
+    yield context.new_page()
     context.close()
 
 
@@ -79,6 +72,7 @@ def test_a_gap_is_closed(owner: Page, ask: Callable[[str], str], project: Tenant
     ).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_a_page_closes_a_gap(owner: Page, ask: Callable[[str], str], project: Tenant, tmp_path: Path) -> None:
     """The owner writes the page that was missing."""
     from search.indexing.ingest import ingest

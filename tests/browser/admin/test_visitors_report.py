@@ -1,6 +1,7 @@
 """The visitors report as its owner, a teammate and a stranger walk it, in a browser."""
 
 import ipaddress
+import os
 import re
 import uuid
 from collections.abc import Callable, Iterator
@@ -8,15 +9,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.test import Client
 from playwright.sync_api import Browser, Page, expect
 
 from analytics.collecting import recording
 from analytics.collecting.recording import Observation
 from analytics.reports import visitor_counts
+from docsite.core.tenants.management.commands.createproject import create_project
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GPTBOT
-from tests.browser.conftest import box_of, follow, violations
-from tests.conftest import Service, Tenant
+from tests.browser.conftest import box_of, follow, log_in, violations
+from tests.conftest import Service, Tenant, logged_in
 
 pytestmark = pytest.mark.browser
 
@@ -24,10 +26,12 @@ START, END = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
 MARCH = "?from=2026-03-01&to=2026-04-01"
 
 
-@pytest.fixture
-def site(make_project: Any) -> Tenant:
-    """A project whose 60 pages were read in March, and in February."""
-    tenant: Tenant = make_project()
+@pytest.fixture(scope="module")
+def site(django_db_setup: None) -> Tenant:
+    """A project whose 60 pages were read in March, and in February. No test adds a view to it."""
+    domain = f"visitors-{os.getpid()}"
+    project, *keys = create_project(domain, "Visitors", "https://docs.acme.example", [])
+    tenant = Tenant(project, *keys, domain, project.project_id)
     agents = [CHROME, CHROME, CHROME, CHATGPT, GPTBOT, CURL]
     recording.record(
         tenant.project,
@@ -48,18 +52,15 @@ def site(make_project: Any) -> Tenant:
 
 @pytest.fixture
 def walk(browser: Browser, service: Service, site: Tenant) -> Iterator[Callable[..., Page]]:
-    """Open the report as somebody who logs in for it."""
+    """Open the report as somebody who is logged in."""
     contexts, problems = [], []
 
-    def open_as(name: str, query: str = "", path: str = "", **options: Any) -> Page:
+    def open_as(client: Client, query: str = "", path: str = "", **options: Any) -> Page:
         contexts.append(browser.new_context(base_url=service.url, **options))
+        log_in(contexts[-1], service.url, client)
         page = contexts[-1].new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda line: "Content Security Policy" in line.text and problems.append(line.text))
-        page.goto("/admin/login/?next=/admin/")
-        page.fill("#id_username", name)
-        page.fill("#id_password", "correct horse")
-        follow(page.locator("input[type=submit]"))
         page.goto(path or f"/admin/analytics/pageview/visitors/{site.domain}{query}")
         return page
 
@@ -69,21 +70,10 @@ def walk(browser: Browser, service: Service, site: Tenant) -> Iterator[Callable[
     assert problems == []
 
 
-def person(name: str, *organizations: Any, **facts: Any) -> str:
-    """A user of that name with a password; a member of some organizations."""
-    user, made = User.objects.get_or_create(username=name, defaults={"is_staff": True, **facts})
-    if made:
-        user.set_password("correct horse")
-        user.save()
-    for organization in organizations:
-        organization.memberships.get_or_create(user=user)
-    return name
-
-
 @pytest.fixture
-def teammate(site: Tenant) -> str:
+def teammate(site: Tenant) -> Client:
     """A member of the project's organization."""
-    return person(f"teammate-{site.project.pk}", site.project.organization)
+    return logged_in(f"teammate-{site.project.pk}", site.project.organization)
 
 
 def cells(page: Page, column: int) -> list[str]:
@@ -94,7 +84,7 @@ def cells(page: Page, column: int) -> list[str]:
 
 
 def test_an_owner_walks_the_report(walk: Callable[..., Page], site: Tenant) -> None:
-    page = walk(person("report-owner", is_superuser=True), path="/admin/")
+    page = walk(logged_in("report-owner", is_superuser=True), path="/admin/")
     page.goto(f"/admin/projects/project/of/{site.domain}")
     follow(page.get_by_role("link", name="Visitors", exact=True))
     expect(page.get_by_role("heading", level=1)).to_contain_text("Visitors: ")
@@ -135,7 +125,8 @@ def test_an_owner_walks_the_report(walk: Callable[..., Page], site: Tenant) -> N
     assert "q=" not in page.url
 
 
-def test_a_teammate_looks_at_the_agents(walk: Callable[..., Page], teammate: str) -> None:
+@pytest.mark.matrix
+def test_a_teammate_looks_at_the_agents(walk: Callable[..., Page], teammate: Client) -> None:
     page = walk(teammate, MARCH)
     follow(page.get_by_label("Tables").get_by_role("link", name="Agents"))
     assert {"ChatGPT-User", "GPTBot", "curl"} <= {text.split("\n")[0] for text in cells(page, 1)}
@@ -149,9 +140,10 @@ def test_a_teammate_looks_at_the_agents(walk: Callable[..., Page], teammate: str
     expect(page.get_by_text("2026-03-01 00:00 to 2026-04-01 00:00 UTC").first).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_a_stranger_finds_nothing(walk: Callable[..., Page], site: Tenant, make_project: Any) -> None:
     other = make_project().project
-    page = walk(person(f"stranger-{other.pk}", other.organization), MARCH)
+    page = walk(logged_in(f"stranger-{other.pk}", other.organization), MARCH)
     expect(page.locator("body")).not_to_contain_text("/page-0")
     for file in ("", "/visitors.csv", "/agents.csv"):
         url = f"/admin/analytics/pageview/visitors/{site.domain}{file}"
@@ -162,7 +154,7 @@ def test_a_stranger_finds_nothing(walk: Callable[..., Page], site: Tenant, make_
     expect(page.locator("body")).not_to_contain_text(site.domain)
 
 
-def test_the_chart_is_read_with_the_keyboard(walk: Callable[..., Page], teammate: str) -> None:
+def test_the_chart_is_read_with_the_keyboard(walk: Callable[..., Page], teammate: Client) -> None:
     page = walk(teammate, f"{MARCH}&compare=1")
     told = page.locator(".points .told")
     expect(page.get_by_role("img", name="Visitors by day, human and AI")).to_be_visible()
@@ -180,7 +172,8 @@ def test_the_chart_is_read_with_the_keyboard(walk: Callable[..., Page], teammate
     assert page.locator(".numbers tbody tr").count() == told.count() == 31
 
 
-def test_a_bad_date_stays_in_its_field(walk: Callable[..., Page], teammate: str) -> None:
+@pytest.mark.matrix
+def test_a_bad_date_stays_in_its_field(walk: Callable[..., Page], teammate: Client) -> None:
     page = walk(teammate, "?from=2026-02-30&to=2026-03-05")
     expect(page.get_by_role("alert")).to_contain_text("From: this is not a date; write a day such as 20")
     expect(page.get_by_label("From")).to_have_attribute("aria-invalid", "true")
@@ -191,7 +184,7 @@ def test_a_bad_date_stays_in_its_field(walk: Callable[..., Page], teammate: str)
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.matrix)])
-def test_axe_finds_nothing(walk: Callable[..., Page], teammate: str, site: Tenant, scheme: Any) -> None:
+def test_axe_finds_nothing(walk: Callable[..., Page], teammate: Client, site: Tenant, scheme: Any) -> None:
     page = walk(teammate, f"{MARCH}&compare=1", color_scheme=scheme)
     bare = page.url.partition("?")[0]
     assert violations(page, ".report") == []
@@ -211,16 +204,19 @@ def test_axe_finds_nothing(walk: Callable[..., Page], teammate: str, site: Tenan
     assert violations(page, "body") == []
 
 
-def test_the_visitors_of_now_are_renewed(walk: Callable[..., Page], teammate: str, site: Tenant) -> None:
-    page = walk(teammate, MARCH)
+def test_the_visitors_of_now_are_renewed(walk: Callable[..., Page], make_project: Any) -> None:
+    site = make_project()
+    reader = ipaddress.ip_address("198.51.100.99")
+    recording.record(site.project, [Observation(uuid.uuid4().hex, "/then", START, reader, CHROME)])
+    member = logged_in(f"teammate of {site.domain}", site.project.organization)
+    page = walk(member, path=f"/admin/analytics/pageview/visitors/{site.domain}{MARCH}")
     expect(page.get_by_text("0 visitors in the last five minutes")).to_be_visible()
-    reader = Observation(uuid.uuid4().hex, "/now", datetime.now(UTC), ipaddress.ip_address("198.51.100.99"), CHROME)
-    recording.record(site.project, [reader])
+    recording.record(site.project, [Observation(uuid.uuid4().hex, "/now", datetime.now(UTC), reader, CHROME)])
     expect(page.get_by_text("1 visitor in the last five minutes")).to_be_visible()
     expect(page.get_by_label("Now").get_by_text("/now")).to_be_visible()
 
 
-def test_a_narrow_page_does_not_scroll_sideways(walk: Callable[..., Page], teammate: str) -> None:
+def test_a_narrow_page_does_not_scroll_sideways(walk: Callable[..., Page], teammate: Client) -> None:
     page = walk(teammate, viewport={"width": 320, "height": 640})
     bare = page.url.partition("?")[0]
     for query in ("", MARCH, f"{MARCH}&compare=1", f"{MARCH}&tab=agents", "?from=x"):
@@ -228,7 +224,8 @@ def test_a_narrow_page_does_not_scroll_sideways(walk: Callable[..., Page], teamm
         assert page.evaluate("document.documentElement.scrollWidth") == 320, query
 
 
-def test_a_table_that_goes_on_fades_and_keeps_its_names(walk: Callable[..., Page], teammate: str) -> None:
+@pytest.mark.matrix
+def test_a_table_that_goes_on_fades_and_keeps_its_names(walk: Callable[..., Page], teammate: Client) -> None:
     page = walk(teammate, f"{MARCH}&tab=agents", viewport={"width": 360, "height": 640})
     table = page.locator(".scrolls").last
     expect(table).to_have_class(re.compile("more"))
@@ -239,14 +236,15 @@ def test_a_table_that_goes_on_fades_and_keeps_its_names(walk: Callable[..., Page
     assert box_of(name) == before
 
 
-def test_a_call_is_copied(walk: Callable[..., Page], teammate: str) -> None:
+@pytest.mark.matrix
+def test_a_call_is_copied(walk: Callable[..., Page], teammate: Client) -> None:
     page = walk(teammate, MARCH, permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy: API call").click()
     expect(page.get_by_role("button", name="Copy: API call")).to_have_text("Copied")
     assert "dateFrom=2026-03-01T00:00:00Z" in page.evaluate("navigator.clipboard.readText()")
 
 
-def test_it_needs_no_script(walk: Callable[..., Page], teammate: str) -> None:
+def test_it_needs_no_script(walk: Callable[..., Page], teammate: Client) -> None:
     page = walk(teammate, MARCH, java_script_enabled=False)
     expect(page.locator("svg[role=img]")).to_be_visible()
     follow(page.get_by_label("Tables").get_by_role("link", name="Agents"))

@@ -70,6 +70,7 @@ def test_the_tags_load_all_files_there_and_ask_the_service(
     assert asked == {}
 
 
+@pytest.mark.matrix
 def test_the_services_own_pages_load_their_files_there(browser: Browser, service: Service, start: Any) -> None:
     own, network = start(CDN_ORIGIN=network_of(service)), network_of(service)
     page = browser.new_page()

@@ -53,6 +53,7 @@ def test_answers_appear_while_a_reader_writes_and_are_counted(host: SearchHost) 
     assert host.errors == []
 
 
+@pytest.mark.matrix
 def test_nothing_appears_where_no_page_is_near(host: SearchHost) -> None:
     page = host.open('data-deflect="#subject"', body=FORM).page
     with page.expect_response("**/discovery/v1/search/**"):
@@ -70,6 +71,7 @@ def test_the_form_works_while_the_service_is_away(host: SearchHost) -> None:
     assert host.errors == []
 
 
+@pytest.mark.matrix
 def test_a_strict_page_shows_answers_in_its_language(host: SearchHost) -> None:
     csp = f"default-src 'none'; script-src {host.url}; connect-src {host.url}; form-action 'self'"
     page = host.open('data-deflect="#subject" data-language="de"', body=FORM, csp=csp).page

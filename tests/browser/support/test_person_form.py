@@ -11,6 +11,7 @@ from docsite.core.delivery.models import Delivery
 from tests.browser.conftest import OPEN_ROOTS, violations
 from tests.conftest import Tenant, wait_for
 from tests.receivers import serve_mail
+from tests.variants import first_of
 
 pytestmark = pytest.mark.browser
 
@@ -103,6 +104,7 @@ def test_a_refusal_leads_to_the_form_and_the_mailbox(open_page: Any, desk: Any, 
     expect(page.locator(".cover")).to_be_hidden()
 
 
+@pytest.mark.matrix
 def test_the_menu_leads_to_the_form_and_the_reader_unticks(open_page: Any, reading_project: Tenant) -> None:
     page = open_page("/quickstart")
     ask(page, "How do I install acme?")
@@ -122,6 +124,7 @@ def test_the_menu_leads_to_the_form_and_the_reader_unticks(open_page: Any, readi
     assert [turn["text"] for turn in request.transcript if turn["role"] == "user"] == ["Where is ACME_HOME set?"]
 
 
+@pytest.mark.matrix
 def test_what_was_written_stays_when_the_service_is_away(open_page: Any, reading_project: Tenant) -> None:
     page = open_page("/quickstart")
     page.evaluate("DocsAssistant.open()")
@@ -141,6 +144,7 @@ def test_what_was_written_stays_when_the_service_is_away(open_page: Any, reading
     assert latest(reading_project, "Stays").email == "carl@reader.example"
 
 
+@pytest.mark.matrix
 def test_the_form_speaks_german_on_a_german_page(open_page: Any) -> None:
     page = open_page("/de")
     page.evaluate("DocsAssistant.open()")
@@ -149,6 +153,7 @@ def test_the_form_speaks_german_on_a_german_page(open_page: Any) -> None:
     expect(page.locator(".person").get_by_label("Ihre E-Mail-Adresse")).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_without_an_address_the_widget_offers_no_person(tab: Any) -> None:
     page = tab("/quickstart")
     page.evaluate("DocsAssistant.open()")
@@ -183,7 +188,7 @@ def test_without_javascript_a_refusal_leads_to_a_person(open_page: Any, reading_
     assert request.transcript[0]["text"] == QUESTION
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", first_of(["light", "dark"], 1))
 def test_the_page_without_javascript_is_accessible(open_page: Any, reading_project: Tenant, scheme: Any) -> None:
     page = open_page(f"/support/{reading_project.domain}", color_scheme=scheme, viewport={"width": 390, "height": 800})
     assert violations(page, "main") == []
