@@ -3,15 +3,17 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from analytics.collecting.writer import Receipt, View
+if TYPE_CHECKING:
+    from analytics.collecting.writer import Receipt, View
 
 
 @dataclass(frozen=True)
 class ViewLog:
     """What the log does with the views of a project, which has this public id."""
 
-    submit: Callable[[str, Sequence[View]], "Future[Receipt]"]
+    submit: Callable[[str, "Sequence[View]"], "Future[Receipt]"]
     # Whether the database has what was acknowledged before the call; waits for at most so many seconds.
     wait_until_stored: Callable[[float], bool]
 

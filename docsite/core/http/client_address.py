@@ -113,9 +113,13 @@ def forwarded_for(scope: Mapping[str, Any]) -> str:
 
 
 def scheme(scope: Mapping[str, Any]) -> str:
-    """`http` or `https` as the client sees it: from a trusted proxy's header, else from the connection."""
+    """`http` or `https` as the client sees it: from a trusted proxy's header, else from the connection.
+
+    Of a chain of proxies that each add what they saw, the first counts, as for Django.
+    """
     peer = (scope.get("client") or ("",))[0]
     forwarded = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-proto"), "")
+    forwarded = forwarded.partition(",")[0].strip().lower()
     own: str = scope.get("scheme", "http")
     return forwarded if forwarded in ("http", "https") and is_trusted(parse_address(peer)) else own
 

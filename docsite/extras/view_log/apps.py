@@ -1,9 +1,15 @@
 """The configuration of the app."""
 
+from functools import cache
+from typing import TYPE_CHECKING
+
 from django.apps import AppConfig
 
 from docsite.core import components
 from docsite.extras.view_log.settings import read_url
+
+if TYPE_CHECKING:
+    from analytics.collecting.view_log import ViewLog
 
 
 class ViewLogConfig(AppConfig):
@@ -16,9 +22,15 @@ class ViewLogConfig(AppConfig):
         """Register the components and the log. Whether there is one is asked at each use."""
         from analytics.collecting import view_log
         from docsite.core.access import authentication
-        from docsite.extras.view_log import publisher, state
 
         components.register("docsite.extras.view_log.components")
-        log = view_log.ViewLog(publisher.submit, state.wait_until_stored)
-        view_log.install(lambda: log if read_url() else None)
+        view_log.install(lambda: _load() if read_url() else None)
         authentication.allow_stale_if(lambda: bool(read_url()))
+
+
+@cache
+def _load() -> "ViewLog":
+    from analytics.collecting.view_log import ViewLog
+    from docsite.extras.view_log import publisher, state
+
+    return ViewLog(publisher.submit, state.wait_until_stored)

@@ -38,12 +38,12 @@ const openPage = (label) => (/** @type {Panel} */ panel) => {
 /** @param {string} site address of this documentation @returns {Story[]} */
 export function buildStories(site) {
   const page = (/** @type {string} */ path) => `${site}${path}`;
-  const install = page("/quickstart#two-commands:~:text=make%20demo");
+  const install = page("/quickstart#run-the-demo:~:text=make%20demo");
   const keys = page("/errors-and-limits#api-keys");
 
   const passages = [
     {
-      url: page("/quickstart#two-commands"),
+      url: page("/quickstart#run-the-demo"),
       title: "Quickstart",
       breadcrumb: ["Quickstart", "Two commands"],
       text: "Clone the repository and run make demo. It sets up a virtual environment, indexes these pages and serves them.",
