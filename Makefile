@@ -28,18 +28,22 @@ export NPM_CONFIG_UPDATE_NOTIFIER := false
 # Tests start hundreds of processes. Without a cache each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test matrix faults packages collect quick fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity train trial check node-tests lint fix types widget pictures lock pins clean
+.PHONY: demo test complete matrix faults packages collect quick fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity train trial check node-tests lint fix types widget pictures lock pins clean
 
 demo:  ## set up and serve the demo site
 	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.installed widget
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
 
-test:  ## everything; installs what the tests need
+test:  ## everything; installs what the tests need. Without root it names what is missing, and runs the rest
+	@if sh tests/install.sh --dry-run; then $(MAKE) --no-print-directory complete; \
+	else $(MAKE) --no-print-directory check quick && sh tests/install.sh --dry-run || [ $$? = 3 ]; fi
+
+complete:
 	@$(MAKE) --no-print-directory --jobs 4 --output-sync=target packages check widget node-tests collect
-	$(PY) -m pytest tests/services tests $(PARALLEL) -m "not matrix and not faults"
+	$(PY) -m pytest $(PARALLEL) -m "not matrix and not faults"
 
 matrix: packages widget node-tests collect  ## the variants, sizes and faults that `make test` leaves out
-	$(PY) -m pytest tests/services tests $(PARALLEL) -m matrix
+	$(PY) -m pytest $(PARALLEL) -m matrix
 
 # ONLY=failover,limits,log_disk,releases,memory; RELEASE=commit or tag of the last release
 faults: packages widget collect  ## runs under load while something breaks: failover, full disk, two releases; one line each; minutes
@@ -62,7 +66,7 @@ quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
 # REQUESTS=20000 FRAMES=5000 SEED=1
 fuzz: $(VENV)/.installed-dev  ## generated requests and socket frames against a running service; 4 minutes
 	@FUZZ_REQUESTS=$(or $(REQUESTS),20000) FUZZ_FRAMES=$(or $(FRAMES),5000) FUZZ_SEED=$(or $(SEED),1) \
-		$(PY) -m pytest -q tests/fuzz/test_http.py tests/fuzz/test_socket.py
+		$(PY) -m pytest -q tests/fuzz
 
 audit: | $(VENV)/.node  ## known vulnerabilities of the locked packages; says which could not be looked up
 	@test -x $(AUDIT)/bin/pip-audit || { python3 -m venv --clear $(AUDIT) && \

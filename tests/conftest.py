@@ -55,7 +55,7 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest test first, so that it does not run alone at the end. No test empties the database that all share."""
+    """Tests that need servers first, so that none of them runs alone at the end. None empties the database of all."""
     for item in items:
         marker = item.get_closest_marker("django_db")
         assert not (marker and marker.kwargs.get("transaction")), item.nodeid
@@ -66,8 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Tests of a file stay together, since they share services; so do those that share PostgreSQL and Redis.
 
-    The suite that runs once more on both takes as long as all others of `tests/services` together, so it has a worker
-    and servers of its own: else one worker is left alone with them at the end.
+    What runs once more on both is a run of its own, so it has a worker and servers of its own.
     """
     from xdist.scheduler import LoadFileScheduling
 

@@ -9,9 +9,10 @@ from docsite.env import Env
 from tests.conftest import Service
 
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
-REQUESTS = int(os.environ.get("FUZZ_REQUESTS", "200"))
+REQUESTS = int(os.environ.get("FUZZ_REQUESTS", "100"))
 FRAMES = int(os.environ.get("FUZZ_FRAMES", "500"))
 IS_LONG = "FUZZ_REQUESTS" in os.environ  # one of `make fuzz`, which prints figures
+EXAMPLES = 1_000 if IS_LONG else 50  # of each parser
 MAX_SECONDS = 10.0 if IS_LONG else 60.0  # for one response; tests share their machine
 
 

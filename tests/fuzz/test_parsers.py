@@ -25,9 +25,15 @@ from docsite.core.http.schemas import describe_errors
 from docsite.core.tenants.models import Project
 from search.schemas import ClickIn, PageIn, SearchIn
 from tests.fuzz import mutations
+from tests.fuzz.conftest import EXAMPLES
 
 settings.register_profile(
-    "parsers", derandomize=True, database=None, deadline=None, max_examples=150, suppress_health_check=list(HealthCheck)
+    "parsers",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=EXAMPLES,
+    suppress_health_check=list(HealthCheck),
 )
 settings.load_profile("parsers")
 

@@ -71,6 +71,7 @@ def test_letters_may_reach_any_process(http, processes, project):
     settled(project, "install acme")
 
 
+@pytest.mark.stores
 def test_letters_of_one_moment_make_one_row(http, processes, project):
     typed = ["install acme"[:end] for end in range(1, 13)] * 3
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
@@ -150,6 +151,7 @@ def test_a_search_continues_the_latest_ones_of_a_busy_caller(make_project, monke
     assert texts(two) == ["inst", "xyza", "xyzb", "xyzc", "install", "xyzd more"]
 
 
+@pytest.mark.stores
 def test_a_busy_caller_costs_others_nothing_in_one_batch(make_project, monkeypatch):
     monkeypatch.setattr(search_as_you_type, "MAX_OPEN_ROWS", 3)
     tenant = make_project()
@@ -270,6 +272,7 @@ def test_a_click_survives_kill_9(http, start, project):
     assert row.result_count
 
 
+@pytest.mark.stores
 def test_a_click_may_reach_another_process_than_its_search(http, processes, project):
     one, other = processes
     search(http, one, project, "inst")
@@ -393,6 +396,7 @@ def test_the_caller_is_hashed_with_the_projects_own_key_and_soon_forgotten(http,
     assert project.project.searches.get().caller is None
 
 
+@pytest.mark.stores
 def test_searches_are_deleted_after_the_retention_time(make_project, settings):
     tenant = make_project()
     settings.ENV = settings.ENV.model_copy(update={"search_retention_days": 30})
@@ -432,6 +436,7 @@ def test_staff_see_the_searches_of_their_own_projects_only(project, make_project
     assert owner.get(f"{url}add/").status_code == 403
 
 
+@pytest.mark.stores
 def test_a_search_is_stored_with_its_filter_its_caller_and_its_best_score(http, service, project):
     found = search(http, service, project, "install", filter={"version": "v9", "language": "en"})
     (row,) = settled(project, "install")

@@ -52,8 +52,9 @@ def test_a_crash_after_any_statement_of_a_recount_leaves_counts_that_are_true(da
     scenarios.run(crashes.crashes_in_recounts, database)
 
 
-def test_writers_and_sealers_at_once_lose_and_double_nothing_although_some_are_killed(database):
-    scenarios.run(crashes.kills, database, 20, 6)
+@pytest.mark.parametrize(("kills", "crowd"), [(6, 4), pytest.param(20, 6, marks=pytest.mark.matrix)])
+def test_writers_and_sealers_at_once_lose_and_double_nothing_although_some_are_killed(database, kills, crowd):
+    scenarios.run(crashes.kills, database, kills, crowd)
 
 
 def test_a_view_that_another_process_has_not_committed_yet_counts_once(database):
@@ -123,7 +124,10 @@ def test_old_views_go_with_their_partitions(partitioned: dict[str, str], scenari
     scenarios.run(scenario, partitioned)
 
 
-@pytest.mark.parametrize("script", [SCRIPT, FOR_SQLITE], ids=["postgresql", "sqlite"])
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(SCRIPT, id="postgresql"), pytest.param(FOR_SQLITE, id="sqlite", marks=pytest.mark.matrix)],
+)
 def test_the_script_of_the_page_growing_copies_the_views_that_arrived_yesterday(
     script: str,
     new_database: Callable[[str], dict[str, str]],

@@ -79,7 +79,7 @@ def test_the_service_works_behind_pgbouncer(database: str, start) -> None:
             )
             return [http.post(url + path, json=body, headers=more).status_code for path, body, more in calls]
 
-        statuses = list(threads.map(use, range(40)))
+        statuses = list(threads.map(use, range(16)))
         assert [seen for seen in statuses if seen != [200, 200, 204]] == []
         for service in services:
             assert http.get(f"{service.url}/health/ready").json()["database"] == "ok"

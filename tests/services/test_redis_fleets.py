@@ -116,6 +116,7 @@ async def test_a_cluster_keeps_answers_and_counts_limits(cluster, start_two, ups
     assert not [line for service in (one, other) for line in service.log.read_text().splitlines() if "Redis" in line]
 
 
+@pytest.mark.matrix  # a cluster is the other fleet
 async def test_after_a_failover_of_sentinel_answers_go_on(sentinel, start_two, upstream, project):
     url, primary = sentinel
     one, other = start_two(url)

@@ -25,6 +25,7 @@ def observations(count, agent=CHROME):
     return [Observation(uuid.uuid4().hex, f"/{n % 7}", NOON, address, agent) for n in range(count)]
 
 
+@pytest.mark.stores
 def test_a_receipt_is_exact_however_many_rows_go_into_a_statement(make_project):
     project = make_project().project
     known, ignored = observations(130), observations(65, CURL)
@@ -33,6 +34,7 @@ def test_a_receipt_is_exact_however_many_rows_go_into_a_statement(make_project):
     assert record(project, [*ignored, *known, *observations(70), *ignored]) == Receipt(70, 195, 65)
 
 
+@pytest.mark.stores
 def test_receipts_of_one_commit_are_exact_whoever_repeats_views(make_project):
     one, two = make_project().project, make_project().project
     views, ignored = observations(40), observations(20, CURL)
@@ -50,6 +52,7 @@ def test_receipts_of_one_commit_are_exact_whoever_repeats_views(make_project):
     assert store() == [Receipt(3, 0, 0), Receipt(0, 0, 2)]
 
 
+@pytest.mark.stores
 def test_rows_are_inserted_all_or_none(make_project):
     project = make_project().project
     rows = [(project.pk, number, f"/{number}") for number in range(1, 1001)]
@@ -65,6 +68,7 @@ def test_rows_are_inserted_all_or_none(make_project):
 
 # Some fill no statement of many rows, and few rows are inserted with all their values.
 @pytest.mark.parametrize("counts", [(1, 20, 1000), (1, 1, 3)])
+@pytest.mark.stores
 def test_rows_of_a_group_get_the_values_that_they_share(make_project, counts):
     projects = [make_project().project.pk for _ in range(3)]
     counts = dict(zip(projects, counts, strict=True))

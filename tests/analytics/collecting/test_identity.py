@@ -115,6 +115,7 @@ def test_a_secret_that_is_over_is_not_used_though_it_is_still_there(make_project
     assert key_rotation.secret_of(project, today, private=True) != before
 
 
+@pytest.mark.stores
 def test_forgetting_visitors_unlinks_the_past_and_leaves_the_counts(make_project, now):
     project = make_project().project
     seen = read(project, now)
@@ -155,6 +156,7 @@ def test_a_view_waits_for_the_database_only_where_it_must(make_project, now):
     assert try_send(project, private)
 
 
+@pytest.mark.stores
 def test_forgetting_visitors_unlinks_their_searches_and_keeps_them(make_project):
     from search.models import SearchQuery
 

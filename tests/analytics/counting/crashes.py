@@ -37,7 +37,7 @@ from tests.analytics.counting.history import (
     windows,
 )
 from tests.analytics.counting.test_counting import arrive, check
-from tests.conftest import PATIENCE, set_analytics, visitor_secret
+from tests.conftest import PATIENCE, set_analytics, visitor_secret, wait_for
 
 
 def new_project(secret: str = "") -> Project:
@@ -248,6 +248,8 @@ def kills(many: str, crowd: str) -> None:
         born = count()
         alive = [_fork(project, now, next(born), told) for _ in range(int(crowd))]
         for _ in range(int(many)):
+            before = _size(told)
+            wait_for(lambda before=before: _size(told) > before, "views to be acknowledged")
             time.sleep(dice.uniform(0.02, 0.2))
             place = dice.randrange(len(alive))
             _kill(alive[place])
@@ -281,6 +283,10 @@ def kills(many: str, crowd: str) -> None:
 
 
 _BATCH = 5
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0
 
 
 def _made_view(now: datetime, child: int, number: int) -> Seen:

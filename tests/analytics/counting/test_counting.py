@@ -42,6 +42,7 @@ def arrive(dice, project, views):
 
 
 @pytest.mark.parametrize("seed", first_of(range(25), 10))
+@pytest.mark.stores
 def test_counts_are_exact_whatever_comes_in_whichever_order(make_project, seed):
     dice = random.Random(seed)
     project, now = make_project().project, datetime.now(UTC)
@@ -57,6 +58,7 @@ def test_counts_are_exact_whatever_comes_in_whichever_order(make_project, seed):
     check(project, views, windows(dice, now, days, 12))
 
 
+@pytest.mark.stores
 def test_a_damaged_row_of_one_project_does_not_stop_the_others(make_project):
     dice, now = random.Random(15), datetime.now(UTC)
     damaged, sound = (make_project().project for _ in range(2))

@@ -72,6 +72,7 @@ def test_views_of_a_narrowed_project_leave_crawlers_out(collect, views):
     assert [row["path"] for row in views().json()["views"]] == ["/", "/c"]
 
 
+@pytest.mark.stores
 def test_an_acknowledged_view_is_in_the_export_at_once_in_every_process(collect, read, report, service, other):
     now = datetime.now(UTC)
     for count in range(1, 9):
@@ -83,6 +84,7 @@ def test_an_acknowledged_view_is_in_the_export_at_once_in_every_process(collect,
 # Rows and pages
 
 
+@pytest.mark.stores
 def test_rows_come_by_total_and_ties_by_path(collect, read, report):
     tied = ["/z", "/B", "/a", "/a/b", "/a-b", "/é", "/e", "/日本", "/🙂", "/10", "/9", "/"]
     top = [view("/top", ip=f"198.51.100.{n}", agent=CHATGPT) for n in range(3)]
@@ -113,6 +115,7 @@ def test_has_more_says_whether_rows_follow(collect, read, report, limit, offset,
     assert answer["totals"]["total"] == (1 if report == "visitors" else 5)
 
 
+@pytest.mark.stores
 def test_pages_of_an_export_repeat_and_miss_nothing(collect, read, report, service, other):
     paths = [f"/page-{number:02}" for number in range(25)]
     collect(*(view(path) for path in paths), *(view("/top", ip=f"198.51.100.{n}") for n in range(3)))

@@ -194,6 +194,7 @@ def test_pages_are_rated_as_often_as_readers_like(tell, make_project):
     assert tenant.project.feedback.count() == 3
 
 
+@pytest.mark.stores
 def test_of_an_id_the_last_word_counts(tell, read, make_project):
     tenant, other = make_project(), make_project()
     for body in (THUMB, WORDS, {**WORDS, "comment": "No pip, no uv."}):
@@ -235,6 +236,7 @@ def test_what_is_said_of_an_answer_goes_with_it(http, service, tell, make_projec
 # Out
 
 
+@pytest.mark.stores
 def test_pages_of_feedback_repeat_and_miss_nothing_while_readers_go_on(make_project, read):
     tenant = make_project()
     for number in range(10):  # some at one moment
@@ -285,6 +287,7 @@ def test_source_and_status_choose(make_project, read):
     assert [row["path"] for row in counted["feedback"]] == ["/agent/in_progress"]
 
 
+@pytest.mark.stores
 def test_feedback_is_counted_by_page(make_project, read):
     tenant = make_project()
     for helpful in (True, True, False):

@@ -128,6 +128,7 @@ def test_a_search_and_its_click_are_in_the_export_at_once(http, service, project
     assert (body["totalSearches"], body["nextCursor"]) == (4, None)
 
 
+@pytest.mark.stores
 def test_queries_that_differ_in_case_are_one(make_project, read):
     tenant = make_project()
     searched(tenant, "Straße", "STRASSE", "strasse", "ΣΊΣΥΦΟΣ", "Σίσυφος", "УСТАНОВКА", "установка", "E\u0301t", "éT")
@@ -139,6 +140,7 @@ def test_queries_that_differ_in_case_are_one(make_project, read):
     ]
 
 
+@pytest.mark.stores
 def test_a_query_is_shown_as_it_is_spelt_most_often_and_then_latest(make_project, read):
     tenant = make_project()
     searched(tenant, "SAML", "saml", "SAML", "Saml", "oauth", "OAuth")
@@ -166,6 +168,7 @@ def test_a_row_tells_of_clicks_and_of_the_latest_search(make_project, read):
     assert (second["ctr"], second["topClickedPage"], second["lastSearchedAt"]) == (1, "/late", "2026-03-10T12:00:01Z")
 
 
+@pytest.mark.stores
 def test_pages_of_searches_repeat_and_miss_nothing_while_readers_search_on(make_project, whole, read):
     tenant = make_project()
     for number in range(10):
@@ -280,6 +283,7 @@ def test_answered_is_what_cites_a_page_and_is_complete(make_project, read, state
     assert (row["response"], len(row["sources"]), row["resolutionStatus"]) == ("So far", sources, status)
 
 
+@pytest.mark.stores
 def test_a_question_has_the_answer_that_follows_in_its_thread(make_project, read):
     tenant = make_project()
     thread = asked(tenant, "one", answer=None).thread
@@ -316,6 +320,7 @@ def test_a_page_has_its_address_below_the_docs_url(make_project, read):
     assert row["pageUrl"] == "https://acme.example/docs/guides/gr%C3%B6%C3%9Fe%20&%20co"
 
 
+@pytest.mark.stores
 def test_pages_of_conversations_repeat_and_miss_nothing_while_readers_ask_on(make_project, whole, read):
     tenant = make_project()
     thread = asked(tenant, "0").thread
@@ -346,6 +351,7 @@ def test_a_page_of_conversations_takes_two_queries_and_a_thread_too(make_project
     assert len([query for query in made if query["sql"].startswith("SELECT")]) == 2
 
 
+@pytest.mark.stores
 def test_callers_are_counted_by_question(make_project, read):
     tenant = make_project()
     for caller, number in (("web", 3), ("api", 2), ("other", 1)):

@@ -57,6 +57,7 @@ def test_a_narrowed_project_counts_no_crawlers(collect, visitors):
     assert visitors().json()["totals"] == {"human": 0, "ai": 2, "total": 2}
 
 
+@pytest.mark.stores
 def test_a_repeated_id_counts_once(collect, visitors):
     one = view("/a")
     assert collect(one, one, view("/b")).json() == {"accepted": 2, "duplicates": 1, "ignored": 0}
@@ -64,6 +65,7 @@ def test_a_repeated_id_counts_once(collect, visitors):
     assert {row["path"] for row in visitors().json()["visitors"]} == {"/a", "/b"}
 
 
+@pytest.mark.stores
 def test_recent_ranges_are_exact_to_the_instant(collect, visitors, views):
     start = datetime.now(UTC).replace(minute=17, second=3, microsecond=500_000) - timedelta(days=2)
     end, moment = start + timedelta(hours=5), timedelta(microseconds=1)

@@ -117,6 +117,7 @@ def test_a_long_conversation_keeps_its_newest_turns(http, model_service, upstrea
     assert history[-1]["content"].startswith("assistant 11 ")
 
 
+@pytest.mark.stores
 def test_a_conversation_is_deleted_on_demand(http, service, project):
     first = ask(http, service, project, fp="reader-1")
     thread_id = first.headers["x-thread-id"]
@@ -214,6 +215,7 @@ def test_blanks_before_a_fallback_do_not_reach_the_reader(http, model_service, p
     assert thread_of(response).messages.get(role="assistant").content == shown
 
 
+@pytest.mark.stores
 async def test_asking_and_deleting_at_once_both_succeed(service, project):
     url = f"{service.url}/discovery/v1/assistant/{project.domain}"
     async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False, headers=project.assistant) as client:

@@ -65,6 +65,7 @@ def test_a_group_is_no_larger_than_a_transaction_may_be(store):
     assert all(len(group) <= 10 for group in store.groups)
 
 
+@pytest.mark.stores
 def test_one_bad_item_fails_alone(store):
     numbers = queue(store, delay=60, min_group_weight=100)
     good, bad, last = (numbers.submit(number) for number in (1, -1, 3))

@@ -111,6 +111,7 @@ def test_two_headers_with_keys_are_401(http, service, project, second):
     assert_error(http.get(url, headers=headers[::-1]), 401)
 
 
+@pytest.mark.stores
 def test_every_process_refuses_a_revoked_key_within_two_seconds(http, service, start, project):
     services = service, start.fresh()
     key, token = ApiKey.issue(ApiKey.Kind.ASSISTANT, project.project.organization, project.project)
@@ -138,6 +139,7 @@ def test_the_last_use_of_a_key_is_stored(http, service, project):
     assert last_used(project.assistant_key) is None
 
 
+@pytest.mark.stores
 def test_a_busy_key_is_written_once_in_ten_minutes(project):
     key = ApiKey.objects.get(digest=digest(project.admin_key))
     with time_machine.travel(timezone.now(), tick=False) as clock:

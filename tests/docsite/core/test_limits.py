@@ -8,13 +8,13 @@ import time
 import httpx
 import pytest
 from django.conf import settings
-from django.core.cache import caches
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from docsite.core import availability, context
 from docsite.core.availability import Dependency
 from docsite.core.http import counters, ratelimit
+from docsite.core.http.counters import CounterCache
 from docsite.core.http.ratelimit import Limit, Usage
 from tests.conftest import assert_error, question
 from tests.processes import constants
@@ -34,6 +34,7 @@ def strict(start, django_db_setup):
     return start(**small), start.fresh(**small)
 
 
+@pytest.mark.stores
 def test_number_n_passes_and_the_next_is_429(http, strict, project):
     url = f"{strict[0].url}/v1/analytics/{project.project_id}/visitors"
     answers = [http.get(url, headers=project.admin) for _ in range(4)]
@@ -59,6 +60,7 @@ def test_limits_without_settings(name, rate):
     assert type(settings.ENV).model_fields[f"limit_{name}"].default == rate
 
 
+@pytest.mark.stores
 def test_two_processes_count_together_and_exactly(http, strict, project):
     def search(number: int) -> int:
         url = f"{strict[number % 2].url}/discovery/v1/search/{project.domain}"
@@ -243,15 +245,23 @@ def test_only_views_for_a_log_are_counted_in_the_process_after_a_failure(
     assert bool(asked) is not can_do_without
 
 
-def test_a_running_counter_takes_one_statement(django_db_setup):
-    store, key = caches["limits"], f"counter-{time.monotonic_ns()}"
+@pytest.fixture
+def store(django_db_setup) -> CounterCache:
+    """Counters in the database, whatever counts the limits of this run."""
+    return CounterCache("projects_counter", {})
+
+
+@pytest.mark.stores
+def test_a_running_counter_takes_one_statement(store):
+    key = f"counter-{time.monotonic_ns()}"
     assert store.add(key, 1, 60)
     assert count_queries(lambda: store.add(key, 1, 60)) == (False, 0)
     assert count_queries(lambda: store.incr(key)) == (2, 1)
 
 
-def test_a_counter_of_another_process_is_found_and_then_known(django_db_setup, monkeypatch):
-    store, key = caches["limits"], f"counter-{time.monotonic_ns()}"
+@pytest.mark.stores
+def test_a_counter_of_another_process_is_found_and_then_known(store, monkeypatch):
+    key = f"counter-{time.monotonic_ns()}"
     assert store.add(key, 5, 60)
     monkeypatch.setattr(counters, "_running", {})
     assert count_queries(lambda: store.add(key, 1, 60)) == (False, 1)
@@ -259,8 +269,9 @@ def test_a_counter_of_another_process_is_found_and_then_known(django_db_setup, m
     assert store.incr(key) == 6
 
 
-def test_a_counter_begins_again_after_its_window(django_db_setup):
-    store, key = caches["limits"], f"counter-{time.monotonic_ns()}"
+@pytest.mark.stores
+def test_a_counter_begins_again_after_its_window(store):
+    key = f"counter-{time.monotonic_ns()}"
     assert store.add(key, 5, -1)
     with pytest.raises(ValueError, match="no counter"):
         store.incr(key)
@@ -268,8 +279,9 @@ def test_a_counter_begins_again_after_its_window(django_db_setup):
     assert store.incr(key) == 2
 
 
-def test_a_counter_that_a_restore_has_deleted_begins_again(django_db_setup):
-    store, key = caches["limits"], f"counter-{time.monotonic_ns()}"
+@pytest.mark.stores
+def test_a_counter_that_a_restore_has_deleted_begins_again(store):
+    key = f"counter-{time.monotonic_ns()}"
     assert store.add(key, 5, 60)
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM projects_counter WHERE key = %s", [store.make_key(key)])
@@ -278,8 +290,7 @@ def test_a_counter_that_a_restore_has_deleted_begins_again(django_db_setup):
     assert store.incr(key) == 2
 
 
-def test_the_memory_of_counters_is_bounded(django_db_setup, monkeypatch):
-    store = caches["limits"]
+def test_the_memory_of_counters_is_bounded(store, monkeypatch):
     monkeypatch.setattr(counters, "MAX_REMEMBERED", 3)
     monkeypatch.setattr(counters, "_running", {})
     for number in range(10):

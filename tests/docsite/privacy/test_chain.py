@@ -83,6 +83,7 @@ def test_a_missing_end_is_named(make_project, tamper):
     tamper("DELETE FROM privacy_auditentry WHERE id = %s", [last.pk], check)
 
 
+@pytest.mark.stores
 def test_two_processes_at_once_keep_the_chain_whole(make_project):
     tenant = make_project()
     number = tenant.project.organization_id
@@ -123,6 +124,7 @@ def test_downloads_and_commands_are_recorded(people, project):
     assert rows(project).filter(action="command run", object="forgetvisitors").count() == 1
 
 
+@pytest.mark.stores
 def test_an_entry_has_the_values_before_and_after(project):
     membership = project.project.organization.memberships
     logged_in(f"changed {project.project.pk}", project.project.organization)

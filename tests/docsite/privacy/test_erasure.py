@@ -59,6 +59,7 @@ def tenant(make_project):
     return make_project()
 
 
+@pytest.mark.stores
 def test_a_reader_is_erased_with_everything_that_belongs_to_the_conversations(tenant, make_project):
     stranger = make_project()
     for number in range(3):
@@ -114,6 +115,7 @@ def test_a_running_answer_of_an_erased_reader_is_not_stored_again(model_service,
     assert not Message.objects.filter(thread__project=project.project).exists()
 
 
+@pytest.mark.stores
 def test_a_visitor_is_erased_and_the_counts_stay(tenant):
     other = ipaddress.ip_address("198.51.100.8")
     for address in (ADDRESS, other):
@@ -159,6 +161,7 @@ def fill(tenant) -> None:
     Snapshot.objects.create(key=key, project=tenant.project, dates="x", taken_at=timezone.now(), counts=b"")
 
 
+@pytest.mark.stores
 def test_a_project_is_erased_and_others_stay(tenant, make_project):
     other = make_project()
     fill(tenant)

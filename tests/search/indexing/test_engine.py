@@ -2,6 +2,8 @@
 
 import random
 
+import pytest
+
 from search.hits import Filters
 from search.indexing.ingest import ingest
 from search.models import SegmentPart
@@ -51,6 +53,7 @@ def test_a_page_of_any_size_and_sign_is_indexed(make_project):
         assert [hit.path for hit in page_search.find(project, query)] == ["/a"], query
 
 
+@pytest.mark.stores
 def test_nothing_of_a_project_stays_when_it_goes(make_project):
     project = make_project().project
     ingest(project, many_pages()[:20])

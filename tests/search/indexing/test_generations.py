@@ -85,7 +85,9 @@ def markers(texts) -> tuple[int, frozenset[str]]:
     return len(found), frozenset(word for text in found for word in ("alpha", "omega") if word in text)
 
 
-@pytest.mark.parametrize("change", ["few pages", "every page", "nothing, anew", "most pages gone"])
+@pytest.mark.parametrize(
+    "change", ["few pages", pytest.param("every page", marks=pytest.mark.stores), "nothing, anew", "most pages gone"]
+)
 def test_searches_see_the_old_index_or_the_new_one(make_project, service, http, change):
     tenant = make_project()
     project = tenant.project
@@ -136,6 +138,7 @@ def test_searches_see_the_old_index_or_the_new_one(make_project, service, http, 
     assert leftovers(project) == (0, 0)
 
 
+@pytest.mark.stores
 def test_a_search_reads_one_state_from_beginning_to_end(make_project, monkeypatch):
     project = make_project().project
     ingest(project, ferrets("alpha"))
@@ -206,6 +209,7 @@ def test_a_check_finds_in_the_staged_index_what_readers_find_later(make_project,
 
 
 @pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.stores
 def test_an_ingest_that_begins_during_a_check_supersedes_the_older_one(make_project, strict):
     project = make_project().project
     ingest(project, ferrets("alpha"))
@@ -252,7 +256,7 @@ def test_a_source_that_fails_leaves_nothing_behind(make_project):
     assert page_search.find(project, "herd") == []
 
 
-@pytest.mark.parametrize("when", ["pages, ", "preparing"])
+@pytest.mark.parametrize("when", ["pages, ", pytest.param("preparing", marks=pytest.mark.stores)])
 def test_a_killed_ingest_leaves_the_old_index_and_the_next_one_cleans_up(make_project, tmp_path, when):
     tenant = make_project()
     for one in ferrets("alpha"):
@@ -275,7 +279,7 @@ def test_a_killed_ingest_leaves_the_old_index_and_the_next_one_cleans_up(make_pr
     assert (len(page_search.find(project, "ferret")), len(page_search.find(project, "herd", limit=50))) == (4, 50)
 
 
-@pytest.mark.parametrize("others", [5, MANY])
+@pytest.mark.parametrize("others", [pytest.param(5, marks=pytest.mark.stores), MANY])
 def test_of_two_ingests_the_older_gives_way(make_project, others):
     project = make_project().project
     ingest(project, [page(number, "alpha") for number in range(MANY)])
@@ -294,6 +298,7 @@ def test_of_two_ingests_the_older_gives_way(make_project, others):
     assert len(page_search.find(project, "ferret")) == 5
 
 
+@pytest.mark.stores
 def test_an_ingest_that_begins_while_another_swaps_is_not_mixed_with_it(make_project):
     project = make_project().project
     ingest(project, [page(number, "alpha") for number in range(MANY)])
@@ -347,6 +352,7 @@ def ingest_in_thread(project) -> Iterator[None]:
     assert not thread.is_alive()
 
 
+@pytest.mark.stores
 def test_writers_elsewhere_are_not_held_up(make_project):
     project = make_project().project
     waits: list[float] = []

@@ -112,6 +112,7 @@ def test_one_odd_text_costs_its_own_page_only(make_project, field, odd):
 
 
 @pytest.mark.parametrize("odd", ODD)
+@pytest.mark.stores
 def test_notes_about_odd_files_can_be_stored(make_project, odd):
     notes = [UnreadablePage(f"a{odd}", f"is {odd}"), ExcludedPage(f"b{odd}", f"is {odd}")]
     project = make_project().project
@@ -214,6 +215,7 @@ def test_a_link_leads_to_its_page_whatever_its_name(make_project, folder):
         assert normalize(hit.url) == hit.path
 
 
+@pytest.mark.stores
 def test_two_ingests_at_once_do_not_mix(make_project, folder):
     tenant = make_project()
 
@@ -273,6 +275,7 @@ def test_an_empty_source_changes_nothing(make_project, folder, tmp_path_factory)
     assert tenant.project.documents.count() == 2
 
 
+@pytest.mark.stores
 def test_readers_never_see_half_an_index(make_project, tmp_path):
     tenant = make_project()
     for number in range(60):

@@ -122,6 +122,7 @@ def test_new_rules_are_applied_to_stored_pages_without_their_source(tenant: Any)
     assert groups_of(tenant) == {"/a": (), "/in/b": ("staff",), "/in/c": ()}
 
 
+@pytest.mark.stores
 def test_rules_wait_for_an_ingest_that_runs(tenant: Any) -> None:
     ingest(tenant, [page("/a")])
     Document.every.create(project=tenant, path="/b", title="b", content="b", digest="b", build="running")
@@ -232,6 +233,7 @@ def test_a_filter_narrows_and_never_grants() -> None:
         assert narrow(["a"]) == {"a"}
 
 
+@pytest.mark.stores
 def test_groups_survive_their_column() -> None:
     assert decode_groups(encode_groups(parse_groups("Docs Team, Équipe,, a.b/c:d "))) == (
         "docs team",

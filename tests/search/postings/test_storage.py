@@ -61,6 +61,7 @@ def test_a_small_change_leaves_large_segments_as_they_are(make_project, small):
     assert len(find(project, "herd")) == 20
 
 
+@pytest.mark.stores
 def test_a_process_reads_only_new_segments(make_project, small, monkeypatch):
     project = make_project().project
     pages = [page(number) for number in range(60)]
@@ -75,6 +76,7 @@ def test_a_process_reads_only_new_segments(make_project, small, monkeypatch):
     assert set(read) == set(storage.read_list(project).segments) - {large}
 
 
+@pytest.mark.stores
 def test_large_segments_are_files_that_processes_share(make_project, mapped):
     project, other = make_project().project, make_project().project
     ingest(project, [page(1)])

@@ -5,10 +5,12 @@ import io
 import json
 import tarfile
 import zipfile
+from tempfile import TemporaryFile
 from typing import Any
 
 import httpx
 
+from search.pushes.run import Push, run
 from tests.conftest import Service, Tenant
 
 PAGES = {
@@ -50,14 +52,16 @@ def put(service: Service, tenant: Tenant, body: Any, name: str = "docs", **param
         return client.put(address, content=body, params=params, headers=tenant.admin)
 
 
-def push(service: Service, tenant: Tenant, files: dict[Any, bytes], **params: str) -> dict[str, Any]:
-    """The last line of a push that succeeds."""
-    response = put(service, tenant, tar(files), **params)
-    assert response.status_code == 200, response.text
-    lines = [json.loads(line) for line in response.text.splitlines()]
-    assert {line["event"] for line in lines[:-1]} == {"progress"}
-    assert lines[-1]["event"] == "end", lines[-1]
-    return lines[-1]
+def push(tenant: Tenant, body: bytes | dict[Any, bytes], **options: Any) -> dict[str, Any]:
+    """Do a push in this process, as its own process does. Returns the last report. Raises what `run` raises."""
+    reports: list[dict[str, Any]] = []
+    with TemporaryFile() as file:
+        file.write(body if isinstance(body, bytes) else tar(body))
+        file.seek(0)
+        run(Push(tenant.project.pk, "docs", **options), file, reports.append)
+    assert {report["event"] for report in reports[:-1]} <= {"progress", "claimed"}
+    assert reports[-1]["event"] == "end"
+    return reports[-1]
 
 
 def delta(files: dict[str, bytes], missing: list[str]) -> dict[str, bytes]:

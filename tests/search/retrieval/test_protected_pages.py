@@ -65,6 +65,7 @@ def test_searches_and_passages_are_of_pages_that_the_reader_sees(tenant: Any, gr
 
 
 @pytest.mark.parametrize("groups", EVERY_READER)
+@pytest.mark.stores
 def test_a_page_is_read_only_by_its_readers(tenant: Any, groups: Any) -> None:
     with read_as(groups):
         for path in ("/relay", "/vault", "/cellar"):
@@ -89,6 +90,7 @@ def test_a_protected_page_is_promoted_to_its_readers_only(tenant: Any) -> None:
         assert find(tenant, "relay")[0].path == "/vault"
 
 
+@pytest.mark.stores
 def test_facts_about_the_index_are_those_of_pages_that_the_reader_sees(tenant: Any) -> None:
     state = index_state.get_state(tenant)
     assert (state.latest_version, state.languages, state.page_count) == ("1.0", ("en",), 2)

@@ -33,6 +33,7 @@ def guide(tmp_path):
     return tmp_path
 
 
+@pytest.mark.stores
 def test_of_two_who_claim_one_becomes_the_runner(tenant):
     sources = [stored(tenant, name=name) for name in ("a", "b")] * 2
     gate, won = threading.Barrier(len(sources)), []
@@ -51,6 +52,7 @@ def test_of_two_who_claim_one_becomes_the_runner(tenant):
     assert tenant.project.sources.filter(state=State.RUNNING).count() == 1
 
 
+@pytest.mark.stores
 def test_the_source_that_waited_longest_is_first_and_one_of_a_project(tenant, make_project):
     first, second = stored(tenant, name="a"), stored(tenant, name="b")
     other = stored(make_project())
@@ -84,6 +86,7 @@ def test_a_source_whose_runner_falls_silent_has_failed(tenant, guide, clock, sch
     assert source.wanted_at == (source.finished_at + after if after else None)
 
 
+@pytest.mark.stores
 def test_a_silent_runner_changes_nothing_any_more(tenant, guide, clock):
     dead = stored(tenant, guide)
     assert queue.claim(dead)
@@ -263,6 +266,7 @@ def test_a_run_that_does_not_stop_by_itself_is_aborted(tenant, quick, monkeypatc
     assert (now(source).state, source.error) == (State.FAILED, "It took longer than 0 hours.")
 
 
+@pytest.mark.stores
 def test_a_heart_beats_on_when_its_connection_was_cut(tenant, quick, monkeypatch):
     source, cuts = stored(tenant), [1, 2]
     assert queue.claim(source)
@@ -289,6 +293,7 @@ def test_a_heart_beats_on_when_its_connection_was_cut(tenant, quick, monkeypatch
 # Removal
 
 
+@pytest.mark.stores
 def test_nobody_begins_to_read_what_is_being_removed(tenant, guide, monkeypatch):
     source = stored(tenant, guide)
     ingest(tenant.project, [Page("a", "/a", "# A\n")], source=source)

@@ -34,7 +34,7 @@ def test_a_reader_ends_with_the_process_that_serves(tmp_path: Path, own_database
     scenarios.run(serving.given_back, own_database)
 
 
-@pytest.mark.parametrize("when", ["50 pages", "preparing"])
+@pytest.mark.parametrize("when", ["50 pages", pytest.param("preparing", marks=pytest.mark.matrix)])
 def test_a_killed_run_heals_by_itself(make_project, tmp_path, when):
     tenant = make_project()
     source = Source.objects.create(project=tenant.project, name="docs", location=str(tmp_path))

@@ -152,6 +152,7 @@ def test_options_stay_until_others_are_given(tenant, guide):
     assert set(tenant.project.documents.values_list("path", "language")) == {("/a/zebra", "fr"), ("/a/both", "fr")}
 
 
+@pytest.mark.stores
 def test_a_source_goes_with_its_pages_and_redirects(tenant, guide, api):
     run(tenant.domain, guide, "--name", "guide")
     source = stored(tenant, name="moved")
@@ -163,6 +164,7 @@ def test_a_source_goes_with_its_pages_and_redirects(tenant, guide, api):
     assert not Document.every.filter(project=tenant.project).exclude(build="").exists()
 
 
+@pytest.mark.stores
 def test_redirects_that_cannot_be_stored_are_not_counted(tenant):
     first, second = stored(tenant, name="first"), stored(tenant, name="second")
     ingest(tenant.project, [Page("a", "/a", "# A\n"), PageRedirect("/old", "/a")], source=first)

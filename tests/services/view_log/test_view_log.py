@@ -17,6 +17,7 @@ from tests.conftest import PATIENCE, assert_error, wait_for
 from tests.ports import free_port
 from tests.services.slow_network import SlowNetwork
 from tests.services.view_log.servers import Server, stream
+from tests.variants import first_of
 
 pytestmark = pytest.mark.services
 
@@ -80,7 +81,7 @@ def test_while_the_log_is_away_views_are_refused_and_it_is_said_once(site, http,
     assert (log.count("The view log does not work"), log.count("Traceback")) == (1, 0), log
 
 
-@pytest.mark.parametrize("hangs", [False, True])
+@pytest.mark.parametrize("hangs", first_of([True, False], 1))
 def test_views_are_acknowledged_while_the_database_is_away(site, http, nats, cut, mend, hangs):
     """Meanwhile both the log and the process of the service are killed."""
     first = site.start(redelivers_soon)
@@ -123,7 +124,7 @@ def dies_after_storing(*arguments: str) -> None:
     redelivers_soon(*arguments)
 
 
-@pytest.mark.parametrize("dies", [dies_before_storing, dies_after_storing])
+@pytest.mark.parametrize("dies", first_of([dies_after_storing, dies_before_storing], 1))
 def test_a_message_whose_process_dies_is_stored_once_by_another(site, http, start, dies):
     site.start(only_acknowledges)
     dying = start.fresh(dies, **site.environment)
