@@ -147,6 +147,7 @@ def test_a_short_metrics_token_is_refused():
         ("127.0.0.1", "", {}, "no X-Forwarded-For arrives"),
         ("", "198.51.100.7", {}, "Set TRUSTED_PROXIES=127.0.0.1"),
         ("127.0.0.1", "198.51.100.7", {"X-Forwarded-Proto": "https"}, "https"),
+        ("127.0.0.1", "198.51.100.7", {"X-Forwarded-Proto": "HTTPS, http"}, "https"),
         ("127.0.0.1", "198.51.100.7", {"Host": "acme"}, "Let the proxy pass on"),
         ("127.0.0.1", "{}", {}, "passes on X-Forwarded-For as a reader writes it"),
         ("127.0.0.1", "unknown", {}, "does not end with an address"),
