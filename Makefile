@@ -61,7 +61,7 @@ node-tests: $(VENV)/.node  ## the widget's modules; installs the clients that ot
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test $$(find tests/widget -name '*.test.js')
 
 quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
-	$(PY) -m pytest -m "not browser and not node and not services and not matrix and not faults"
+	$(PY) -m pytest $(PARALLEL) -m "not browser and not node and not services and not matrix and not faults"
 
 # REQUESTS=20000 FRAMES=5000 SEED=1
 fuzz: $(VENV)/.installed-dev  ## generated requests and socket frames against a running service; 4 minutes

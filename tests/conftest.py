@@ -98,6 +98,25 @@ class Service:
         return self.url.replace("http", "ws", 1)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _scan_static_files_once() -> Iterator[None]:
+    """Each test client has middleware of its own, which would look for all static files."""
+    from docsite.server.middleware.static_files import StaticFiles
+
+    found: dict[str, Any] = {}
+
+    def add_files(middleware: StaticFiles) -> None:
+        if not found:
+            scan(middleware)
+            found.update(middleware.files)
+        middleware.files.update(found)
+
+    scan = StaticFiles.add_files_from_finders
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StaticFiles, "add_files_from_finders", add_files)
+        yield
+
+
 @pytest.fixture(scope="session")
 def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A migrated SQLite database without rows of ours, to be copied. The workers of a run share one."""
@@ -336,8 +355,8 @@ class Tenant:
         self.admin = {"Authorization": f"Bearer {self.admin_key}"}
 
 
-@pytest.fixture
-def make_project() -> Any:
+@pytest.fixture(scope="session")
+def make_project(django_db_setup: None) -> Any:
     """Make a tenant, without documentation."""
     from docsite.core.tenants.management.commands.createproject import create_project
 
@@ -352,19 +371,49 @@ def make_project() -> Any:
     return make
 
 
+@pytest.fixture(scope="session")
+def acme_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the pages about acme, which no test changes."""
+    folder = tmp_path_factory.mktemp("acme")
+    for name, text in PAGES.items():
+        file = folder / f"{name}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return folder
+
+
 @pytest.fixture
-def project(make_project: Any, tmp_path: Path) -> Tenant:
-    """A tenant with a few pages about acme."""
+def acme_docs(acme_folder: Path, tmp_path: Path) -> Path:
+    """A copy of that folder for a test that changes pages."""
+    return Path(shutil.copytree(acme_folder, tmp_path / "docs"))
+
+
+@pytest.fixture(scope="session")
+def make_acme(make_project: Any, acme_folder: Path) -> Callable[[], Tenant]:
+    """Make a tenant with a few pages about acme."""
     from search.indexing.ingest import ingest
     from search.sources.markdown.folder import read_folder
 
-    tenant = make_project()
-    for name, text in PAGES.items():
-        file = tmp_path / "docs" / f"{name}.md"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-    ingest(tenant.project, read_folder(tmp_path / "docs"))
-    return tenant
+    acme_pages = list(read_folder(acme_folder))
+
+    def make() -> Tenant:
+        tenant: Tenant = make_project()
+        ingest(tenant.project, acme_pages)
+        return tenant
+
+    return make
+
+
+@pytest.fixture
+def project(make_acme: Callable[[], Tenant]) -> Tenant:
+    """A tenant with a few pages about acme."""
+    return make_acme()
+
+
+@pytest.fixture(scope="module")
+def shared_project(make_acme: Callable[[], Tenant]) -> Tenant:
+    """Such a tenant for all tests of a file that change nothing of it."""
+    return make_acme()
 
 
 @dataclass

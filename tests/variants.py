@@ -8,6 +8,9 @@ import pytest
 
 
 def first_of(values: Iterable[Any], kept: int) -> list[Any]:
-    """All values as parameters; those after the first `kept` have the marker `matrix`."""
+    """All values as parameters; those after the first `kept` have the marker `matrix`. A tuple is several arguments."""
     rest = iter(values)
-    return [*islice(rest, kept), *(pytest.param(value, marks=pytest.mark.matrix) for value in rest)]
+    return [
+        *islice(rest, kept),
+        *(pytest.param(*(each if isinstance(each, tuple) else [each]), marks=pytest.mark.matrix) for each in rest),
+    ]

@@ -17,6 +17,7 @@ from assistant.models import Message, QuestionGroup
 from assistant.question_groups import grouping, thumbs
 from tests.assistant.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import People, Tenant
+from tests.variants import first_of
 
 
 @pytest.fixture
@@ -93,13 +94,8 @@ def exported(project: Tenant, start: datetime, end: datetime) -> Iterator[tuple[
             yield answer.caller, exchange.is_answered
 
 
-def test_a_number_opens_the_list_of_exactly_that_many_rows(sample: Tenant, people: People) -> None:
-    for days in (1, 30, 100):
-        check_range(sample, people, days)
-
-
-def check_range(sample: Tenant, people: People, days: int) -> None:
-    """Follow the numbers of one range."""
+@pytest.mark.parametrize("days", first_of([30, 1, 100], 1))
+def test_a_number_opens_the_list_of_exactly_that_many_rows(sample: Tenant, people: People, days: int) -> None:
     start, end = (datetime.now(UTC) + timedelta(days=day) for day in (-days, 1))
     dates = f"?from={start:%Y-%m-%d}&to={end:%Y-%m-%d}"
     site = Site(people.owner, sample, dates)

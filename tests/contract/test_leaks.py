@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
 import httpx
@@ -22,6 +23,7 @@ from django.urls import URLPattern, URLResolver
 from websockets.sync.client import connect
 
 from tests.analytics.conftest import CHROME
+from tests.conftest import NO_TLS
 
 CANARY = "quokkazebra"
 PATH = f"/vault/{CANARY}"
@@ -399,19 +401,27 @@ def shows_page(surface: Surface, text: str) -> bool:
     return any(words in plain for words in OWN_WORDS)
 
 
+@pytest.fixture(scope="module")
+def http() -> Iterator[httpx.Client]:
+    """A client that keeps no cookie, so that a call knows nothing of the calls before."""
+    with httpx.Client(timeout=30, follow_redirects=True, verify=NO_TLS) as client:
+        client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        yield client
+
+
 @pytest.mark.parametrize("name", SURFACES)
 @pytest.mark.parametrize("reader", ["nobody", "others"])
-def test_a_reader_without_the_group_sees_nothing_of_the_page(site: Site, name: str, reader: str) -> None:
-    with httpx.Client(timeout=30, follow_redirects=True) as http:
-        text = SURFACES[name].call(Reader(site, reader, http))
+def test_a_reader_without_the_group_sees_nothing_of_the_page(
+    http: httpx.Client, site: Site, name: str, reader: str
+) -> None:
+    text = SURFACES[name].call(Reader(site, reader, http))
     assert not shows_page(SURFACES[name], text), text
 
 
 @pytest.mark.parametrize("name", [name for name, surface in SURFACES.items() if surface.seen_by])
-def test_the_same_call_shows_the_page_to_its_readers(site: Site, name: str) -> None:
+def test_the_same_call_shows_the_page_to_its_readers(http: httpx.Client, site: Site, name: str) -> None:
     """Otherwise the case above would prove nothing."""
-    with httpx.Client(timeout=30, follow_redirects=True) as http:
-        text = SURFACES[name].call(Reader(site, SURFACES[name].seen_by, http))
+    text = SURFACES[name].call(Reader(site, SURFACES[name].seen_by, http))
     assert shows_page(SURFACES[name], text), text
 
 

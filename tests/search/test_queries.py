@@ -347,9 +347,9 @@ def test_an_unknown_page_is_ignored(http, service, project, make_project):
         ({"query": "a\x00"}, "query: "),
     ],
 )
-def test_a_bad_click_names_its_field(http, service, project, body, field):
-    assert_error(click(http, service, project, **body), 400, field)
-    assert texts(project) == []
+def test_a_bad_click_names_its_field(http, service, shared_project, body, field):
+    assert_error(click(http, service, shared_project, **body), 400, field)
+    assert texts(shared_project) == []
 
 
 def test_every_wrong_field_is_named_at_once(http, service, project):

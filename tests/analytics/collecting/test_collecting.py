@@ -102,7 +102,7 @@ def test_every_bad_view_of_a_batch_is_named(collect):
     assert_error(collect("x", status=400), 400, "views.0: must be an object")
 
 
-@pytest.mark.parametrize("views", [{"": 1}, {"0": view()}, 2**63, 0, "x", None, True, []], ids=str)
+@pytest.mark.parametrize("views", [{"": 1}, {"0": view(id="1")}, 2**63, 0, "x", None, True, []], ids=str)
 def test_views_that_are_no_list_are_named(http, service, project, views):
     url = f"{service.url}/v1/collect/{project.project_id}/views"
     assert_error(http.post(url, json={"views": views}, headers=project.admin), 400, "views: ")

@@ -6,6 +6,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import httpx
+import pytest
 
 from analytics.counting import sweeper
 from analytics.models import PageView
@@ -32,6 +33,7 @@ def test_a_crash_after_any_statement_of_a_sweep_changes_no_count(own_database):
     scenarios.run(crashes.crashes_in_sweeps, own_database)
 
 
+@pytest.mark.matrix  # the step stays
 def test_a_crash_after_any_statement_of_a_recount_leaves_counts_that_are_true(own_database):
     scenarios.run(crashes.crashes_in_recounts, own_database)
 
@@ -44,6 +46,7 @@ def test_a_new_service_takes_old_logs_in_any_order(own_database):
     scenarios.run(crashes.old_logs_into_a_new_service, own_database)
 
 
+@pytest.mark.matrix  # the server stays
 def test_nothing_acknowledged_is_lost_or_doubled_by_kill_9(own_database):
     scenarios.run(crashes.kills, own_database, 20, 4)
 

@@ -52,9 +52,9 @@ def test_a_bad_note_is_refused_with_a_sentence(people, report, at, text, says):
     assert people.owner.get(f"{report}/annotations").status_code == 405
 
 
-def test_a_replaced_index_marks_its_day_once(people, project, report, tmp_path):
-    (tmp_path / "docs" / "new.md").write_text("# New\n\nA new page.\n")
-    ingest(project.project, read_folder(tmp_path / "docs"))
+def test_a_replaced_index_marks_its_day_once(people, project, report, acme_docs):
+    (acme_docs / "new.md").write_text("# New\n\nA new page.\n")
+    ingest(project.project, read_folder(acme_docs))
     found = list(Annotation.objects.filter(project=project.project, kind="index"))
     assert len(found) == 2
     for row in found:

@@ -14,8 +14,8 @@ INSTALL, LABELS = "How do I install acme?", "How do I print a label?"
 
 
 @pytest.fixture
-def docs(project, tmp_path):
-    return tmp_path / "docs"
+def docs(project, acme_docs):
+    return acme_docs
 
 
 def effects_of(summary):

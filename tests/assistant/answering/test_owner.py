@@ -18,6 +18,7 @@ from search.retrieval.answerability import MIN_CLOSE_CHANCE
 from search.sources.markdown.folder import read_folder
 from tests.assistant.wire.test_message_v1 import ask
 from tests.conftest import NO_TLS, PAGES, PATIENCE, fake, logged_in
+from tests.variants import first_of
 
 INSTALL = "How do I install acme with pip?"
 NOTHING = {
@@ -132,7 +133,7 @@ def test_changes_are_logged_by_their_fields(owner, project):
         ("support_url", "https://", "begins with https://"),
     ],
 )
-@pytest.mark.parametrize("button", [{}, {"try": "Try", "try-question": INSTALL}], ids=["save", "try"])
+@pytest.mark.parametrize("button", first_of([{}, {"try": "Try", "try-question": INSTALL}], 1), ids=["save", "try"])
 def test_an_invalid_value_is_reported_and_nothing_is_done(owner, project, field, value, says, button):
     shown = owner.post(page(project), {**NOTHING, field: value, **button}).content.decode()
     row = re.search(rf'<ul class="errorlist" id="id_{field}_error">(.*?)</ul>', shown)
@@ -239,15 +240,15 @@ def test_the_threshold_decides_and_is_shown(owner, project):
     assert "No passage was found" in section(try_out(owner, project, "zzyzx"), "Decision")
 
 
-def test_each_passage_shows_a_part_of_its_text(owner, project, tmp_path):
+def test_each_passage_shows_a_part_of_its_text(owner, project, acme_docs):
     page = "# Zebras\n\n## Food\n\nA zebra eats grass.\n\n## Sleep\n\nA zebra sleeps standing.\n"
-    (tmp_path / "docs" / "zebras.md").write_text(page)
-    ingest(project.project, read_folder(tmp_path / "docs"))
+    (acme_docs / "zebras.md").write_text(page)
+    ingest(project.project, read_folder(acme_docs))
     parts = re.findall("<summary><bdi>(.*?)</bdi>", section(try_out(owner, project, "zebra"), "Passages"))
     assert sorted(parts) == ["A zebra eats grass.", "A zebra sleeps standing."]
 
 
-def test_the_question_may_come_from_a_page_in_a_version(owner, project, tmp_path):
+def test_the_question_may_come_from_a_page_in_a_version(owner, project, acme_docs):
     def scores(question: str = "acme", **fields: str) -> dict[str, float]:
         shown = section(try_out(owner, project, question, **fields), "Passages")
         found = re.findall(r'class="quiet title">(.*?)</span>.*?</svg>([\d.]+)<', shown, re.DOTALL)
@@ -255,21 +256,21 @@ def test_the_question_may_come_from_a_page_in_a_version(owner, project, tmp_path
 
     here = scores(try_page="https://docs.acme.example/guides/labels.md")
     assert here["/guides/labels"] > scores()["/guides/labels"]
-    (tmp_path / "docs" / "old.md").write_text(PAGES["configure"].replace("2.0", "1.0"))
-    ingest(project.project, read_folder(tmp_path / "docs"))
+    (acme_docs / "old.md").write_text(PAGES["configure"].replace("2.0", "1.0"))
+    ingest(project.project, read_folder(acme_docs))
     for version, path in {"1.0": "/old", "2.0": "/configure"}.items():
         assert {"/old", "/configure"} & set(scores("Where is ACME_HOME?", try_version=version)) == {path}
     assert "Select a valid choice" in try_out(owner, project, "acme", try_version="3.0")
     assert "This field is required" in try_out(owner, project, " ")
 
 
-def test_a_page_cannot_speak_to_the_admin(owner, project, tmp_path):
-    (tmp_path / "docs" / "install.md").write_text(
+def test_a_page_cannot_speak_to_the_admin(owner, project, acme_docs):
+    (acme_docs / "install.md").write_text(
         "# Installing acme `<script>alert(1)</script>`\n\n## With pip\n\nTo install acme with pip, run "
         "`<img src=x onerror=alert(2)>` the [link](javascript:alert(3)) or ![pixel](https://evil.example/pixel.png) "
         "or [home](/admin/logout/) or [docs](https://evil.example/x).\n"
     )
-    ingest(project.project, read_folder(tmp_path / "docs"))
+    ingest(project.project, read_folder(acme_docs))
     shown = try_out(owner, project, f"{INSTALL} <script>")
     result = shown.split('id="trial"')[1]
     assert "alert(2)" in section(result, "Answer")

@@ -117,10 +117,10 @@ def test_a_model_answers_where_one_is_configured(evaluate, model, project, upstr
     assert TokenUse.objects.get(project=project.project).tokens == spent
 
 
-def test_a_question_is_asked_by_a_reader_of_its_pages(evaluate, project, tmp_path):
-    page = tmp_path / "docs" / "install.md"
+def test_a_question_is_asked_by_a_reader_of_its_pages(evaluate, project, acme_docs):
+    page = acme_docs / "install.md"
     page.write_text(page.read_text().replace("---\n", "---\ngroups: [staff]\n", 1))
-    ingest(project.project, read_folder(tmp_path / "docs"))
+    ingest(project.project, read_folder(acme_docs))
     assert "[1/1] ✓" in evaluate(INSTALL)[0]
     assert "wrongly refused" in evaluate({**INSTALL, "paths": []})[0], "everybody's question finds no page of staff"
 

@@ -151,43 +151,43 @@ def test_a_widget_that_is_switched_off_says_so(http, service, owner, tenant):
     assert "allowed origins" in ask(http, service, tenant.domain, "https://evil.example").json()["reason"]
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "says"),
-    [
-        ("variant", "popup", "Select a valid choice"),
-        ("theme", "sepia", "Select a valid choice"),
-        ("side", "top", "Select a valid choice"),
-        ("align", "end", "Select a valid choice"),
-        ("radius", "33", "less than or equal to 32"),
-        ("radius", "-1", "greater than or equal to 0"),
-        ("z_index", str(2**31), "less than or equal to"),
-        ("z_index", "1.5", "Enter a whole number"),
-        *(
-            ("accent", wrong, "Write a colour")
-            for wrong in ("#12345", "red;", "url(x)", "var(--x)", "rgb()", "re d", "#fff}", "expression(1)", "ｒｅｄ")
-        ),
-        *(("font", wrong, "names of fonts") for wrong in ("a;b", "a{", "a}", "<b>", "a\\9", "a\tb")),
-        ("font", "x" * 201, "at most 200 characters"),
-        *(("logo", wrong, "begins with https://") for wrong in ("//evil.example/x", "javascript:alert(1)", "logo.svg")),
-        *(("logo", wrong, "begins with https://") for wrong in ("data:image/png;base64,AA", "ftp://a/b", "https://")),
-        ("logo", "/my logo.svg", "no spaces"),
-        ("logo", "https://a.example/" + "x" * 500, "at most 500 characters"),
-        ("labels", "launcher", "launcher: write 1 to 300"),
-        ("labels", "launcher:", "launcher: write 1 to 300"),
-        ("labels", "launcher: " + "x" * 301, "launcher: write 1 to 300"),
-        ("labels", "the launcher: x", "the launcher: not the name"),
-        ("labels", "__proto__: x", "__proto__: not the name"),
-        ("labels", "a: x\na: y", "on one line only"),
-        ("labels", "\n".join(f"a{number}: x" for number in range(201)), "At most 200 labels"),
-    ],
-)
-def test_an_invalid_value_is_reported_and_nothing_is_saved(owner, tenant, field, value, says):
-    shown = owner.post(page(tenant), {**EMPTY, "enabled": "on", field: value}).content.decode()
-    row = shown.split(f'id="id_{field}_error"')
-    assert len(row) == 2, shown
-    assert says in row[1].split("</ul>")[0]
-    assert "Nothing was saved." in shown
-    assert not WidgetSettings.objects.filter(project=tenant.project).exists()
+INVALID = [
+    ("variant", "popup", "Select a valid choice"),
+    ("theme", "sepia", "Select a valid choice"),
+    ("side", "top", "Select a valid choice"),
+    ("align", "end", "Select a valid choice"),
+    ("radius", "33", "less than or equal to 32"),
+    ("radius", "-1", "greater than or equal to 0"),
+    ("z_index", str(2**31), "less than or equal to"),
+    ("z_index", "1.5", "Enter a whole number"),
+    *(
+        ("accent", wrong, "Write a colour")
+        for wrong in ("#12345", "red;", "url(x)", "var(--x)", "rgb()", "re d", "#fff}", "expression(1)", "ｒｅｄ")
+    ),
+    *(("font", wrong, "names of fonts") for wrong in ("a;b", "a{", "a}", "<b>", "a\\9", "a\tb")),
+    ("font", "x" * 201, "at most 200 characters"),
+    *(("logo", wrong, "begins with https://") for wrong in ("//evil.example/x", "javascript:alert(1)", "logo.svg")),
+    *(("logo", wrong, "begins with https://") for wrong in ("data:image/png;base64,AA", "ftp://a/b", "https://")),
+    ("logo", "/my logo.svg", "no spaces"),
+    ("logo", "https://a.example/" + "x" * 500, "at most 500 characters"),
+    ("labels", "launcher", "launcher: write 1 to 300"),
+    ("labels", "launcher:", "launcher: write 1 to 300"),
+    ("labels", "launcher: " + "x" * 301, "launcher: write 1 to 300"),
+    ("labels", "the launcher: x", "the launcher: not the name"),
+    ("labels", "__proto__: x", "__proto__: not the name"),
+    ("labels", "a: x\na: y", "on one line only"),
+    ("labels", "\n".join(f"a{number}: x" for number in range(201)), "At most 200 labels"),
+]
+
+
+def test_an_invalid_value_is_reported_and_nothing_is_saved(owner, tenant):
+    for field, value, says in INVALID:
+        shown = owner.post(page(tenant), {**EMPTY, "enabled": "on", field: value}).content.decode()
+        row = shown.split(f'id="id_{field}_error"')
+        assert len(row) == 2, shown
+        assert says in row[1].split("</ul>")[0]
+        assert "Nothing was saved." in shown
+        assert not WidgetSettings.objects.filter(project=tenant.project).exists()
 
 
 @pytest.mark.parametrize(

@@ -342,10 +342,12 @@ BAD = [
 
 
 @pytest.mark.parametrize(("change", "field"), BAD, ids=[f"{field}{number}" for number, (_, field) in enumerate(BAD)])
-def test_a_bad_question_names_its_field(http, service, project, change, field):
+def test_a_bad_question_names_its_field(http, service, shared_project, change, field):
     body = {name: value for name, value in {**question("x"), **change}.items() if value is not None or name != "fp"}
     response = http.post(
-        f"{service.url}/discovery/v1/assistant/{project.domain}/message", json=body, headers=project.assistant
+        f"{service.url}/discovery/v1/assistant/{shared_project.domain}/message",
+        json=body,
+        headers=shared_project.assistant,
     )
     assert_error(response, 400, field)
 

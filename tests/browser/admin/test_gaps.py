@@ -38,7 +38,7 @@ def ask(http: httpx.Client, service: Service, project: Tenant) -> Callable[[str]
     return send
 
 
-def test_a_gap_is_closed(owner: Page, ask: Callable[[str], str], project: Tenant, tmp_path: Path) -> None:
+def test_a_gap_is_closed(owner: Page, ask: Callable[[str], str], project: Tenant, acme_docs: Path) -> None:
     """Pin an answer, mark the group as fixed; it is asked again now, and with the next index."""
     from search.indexing.ingest import ingest
     from search.sources.markdown.folder import read_folder
@@ -61,8 +61,8 @@ def test_a_gap_is_closed(owner: Page, ask: Callable[[str], str], project: Tenant
     expect(owner.get_by_text("Readers get this answer to every question of this group")).to_be_visible()
     assert "Under **Keys**, choose Rotate." in ask("How can I rotate keys?")
 
-    (tmp_path / "docs" / "new.md").write_text("# Something else\n\nText.\n")
-    ingest(project.project, read_folder(tmp_path / "docs"))
+    (acme_docs / "new.md").write_text("# Something else\n\nText.\n")
+    ingest(project.project, read_folder(acme_docs))
     wait_for_badge(owner, "answered since")
     expect(owner.get_by_text("before 0 of 2 (0%), since then 1 of 1 (100%)").first).to_be_visible()
     expect(owner.get_by_text("UTC: answered, cites /configure")).to_be_visible()
@@ -73,7 +73,7 @@ def test_a_gap_is_closed(owner: Page, ask: Callable[[str], str], project: Tenant
 
 
 @pytest.mark.matrix
-def test_a_page_closes_a_gap(owner: Page, ask: Callable[[str], str], project: Tenant, tmp_path: Path) -> None:
+def test_a_page_closes_a_gap(owner: Page, ask: Callable[[str], str], project: Tenant, acme_docs: Path) -> None:
     """The owner writes the page that was missing."""
     from search.indexing.ingest import ingest
     from search.sources.markdown.folder import read_folder
@@ -84,8 +84,8 @@ def test_a_page_closes_a_gap(owner: Page, ask: Callable[[str], str], project: Te
     submit(owner, "Mark as fixed", "fix")
     wait_for_badge(owner, "fixed, but refused")
     text = "# Rotate the keys\n\nTo rotate the keys, run `acme keys rotate`. It rotates all keys at once.\n"
-    (tmp_path / "docs" / "keys.md").write_text(text)
-    ingest(project.project, read_folder(tmp_path / "docs"))
+    (acme_docs / "keys.md").write_text(text)
+    ingest(project.project, read_folder(acme_docs))
     wait_for_badge(owner, "answered since")
 
 

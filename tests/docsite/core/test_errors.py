@@ -105,11 +105,11 @@ BAD_BODIES = {
 
 
 @pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES)
-def test_a_bad_body_is_a_400_with_the_reason(http, service, project, body):
+def test_a_bad_body_is_a_400_with_the_reason(http, service, shared_project, body):
     response = http.post(
-        f"{service.url}/discovery/v1/search/{project.domain}",
+        f"{service.url}/discovery/v1/search/{shared_project.domain}",
         content=body,
-        headers={**project.assistant, "Content-Type": "application/json"},
+        headers={**shared_project.assistant, "Content-Type": "application/json"},
     )
     assert assert_error(response, 400)["details"]
 
@@ -217,13 +217,15 @@ LONG = "zebra-" * 40
         (f"/discovery/v1/{LONG}/{{domain}}", {}),
     ],
 )
-def test_an_error_repeats_at_most_100_characters_of_the_input(http, service, project, path, body):
-    url = service.url + path.format(domain=project.domain)
-    response = http.post(url, json=body, headers={**project.assistant, "X-Request-Id": LONG, "Cookie": f"a={LONG}"})
+def test_an_error_repeats_at_most_100_characters_of_the_input(http, service, shared_project, path, body):
+    url = service.url + path.format(domain=shared_project.domain)
+    response = http.post(
+        url, json=body, headers={**shared_project.assistant, "X-Request-Id": LONG, "Cookie": f"a={LONG}"}
+    )
     assert 400 <= response.status_code < 500, response.text
     assert_error(response, response.status_code)
     assert LONG[:101] not in response.text
-    assert project.assistant_key not in response.text
+    assert shared_project.assistant_key not in response.text
 
 
 @pytest.mark.parametrize(

@@ -49,9 +49,9 @@ def test_the_right_key_is_accepted(http, service, project, endpoint):
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 @pytest.mark.parametrize("header", [None, "", "Bearer", "Basic dXNlcjpwYXNz", "Token x"])
-def test_a_missing_key_is_401_with_a_challenge(http, service, project, endpoint, header):
+def test_a_missing_key_is_401_with_a_challenge(http, service, shared_project, endpoint, header):
     headers = {} if header is None else {"Authorization": header}
-    response = call(http, service, endpoint, project, headers)
+    response = call(http, service, endpoint, shared_project, headers)
     assert_error(response, 401)
     assert response.headers["www-authenticate"] == "Bearer"
 

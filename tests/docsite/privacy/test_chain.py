@@ -1,7 +1,6 @@
 """The chain of the audit: a missing, changed or foreign row shows, and two processes at once keep it whole."""
 
-import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
@@ -10,7 +9,7 @@ from django.db import connection, transaction
 from docsite.privacy import audit, chain
 from docsite.privacy.models import AuditEntry, AuditHead
 from tests import scenarios
-from tests.conftest import PATIENCE, ROOT, logged_in
+from tests.conftest import logged_in
 
 
 def result_of(tenant):
@@ -83,18 +82,19 @@ def test_a_missing_end_is_named(make_project, tamper):
     tamper("DELETE FROM privacy_auditentry WHERE id = %s", [last.pk], check)
 
 
+def write_entries(number):
+    for i in range(40):
+        audit.add_entry("tried", i, organization_id=int(number), details={"i": i})
+
+
 @pytest.mark.stores
 def test_two_processes_at_once_keep_the_chain_whole(make_project):
     tenant = make_project()
     number = tenant.project.organization_id
     before = rows(tenant).count()
-    code = (
-        "import django; django.setup()\n"
-        "from docsite.privacy import audit\n"
-        f"for i in range(40): audit.add_entry('tried', i, organization_id={number}, details={{'i': i}})"
-    )
-    writers = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) for _ in range(2)]
-    assert [writer.wait(PATIENCE) for writer in writers] == [0, 0]
+    with ThreadPoolExecutor(2) as pool:
+        for writer in [pool.submit(scenarios.run, write_entries, {}, number) for _ in range(2)]:
+            writer.result()
     found = result_of(tenant)
     assert (found.broken, found.entries) == ("", before + 80)
 

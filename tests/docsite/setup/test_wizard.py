@@ -219,7 +219,7 @@ def test_the_pages_are_read_with_their_progress(people, project, tmp_path):
     runs.run(source)
     shown = people.owner.get(page).content.decode()
     assert "data-active" not in shown
-    assert "5 added" in shown
+    assert "1 added" in shown
     assert people.stranger.get(page).status_code == 404
 
 

@@ -1,10 +1,13 @@
 """The documentation site: every page, in every form, with links that lead somewhere."""
 
+import functools
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from django.http import HttpResponse
 from django.test import Client
 from django.utils.html import escape
 from pytest_django import Settings
@@ -54,9 +57,15 @@ def test_every_content_file_is_in_the_navigation() -> None:
     assert files == {page.markdown_path.strip("/") for page in navigation.all_pages()}
 
 
+@pytest.fixture(scope="module")
+def get_page() -> Callable[[str], HttpResponse]:
+    """The page at a path, which is rendered once."""
+    return functools.cache(Client().get)
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_renders(client: Client, page: Page) -> None:
-    response = client.get(page.path)
+def test_a_page_renders(get_page: Callable[[str], HttpResponse], page: Page) -> None:
+    response = get_page(page.path)
     html = response.content.decode()
     outline = Outline(html)
     assert response.status_code == 200
@@ -67,7 +76,10 @@ def test_a_page_renders(client: Client, page: Page) -> None:
     assert outline.inline == []
     assert 'aria-current="page"' in html
     assert "Set-Cookie" not in response
-    assert client.head(page.path).status_code == 200
+
+
+def test_a_page_answers_head_too(client: Client) -> None:
+    assert client.head("/quickstart").status_code == client.head("/quickstart.md").status_code == 200
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -79,7 +91,6 @@ def test_a_page_is_served_as_markdown_too(client: Client, page: Page) -> None:
     negotiated = client.get(page.path, headers={"Accept": "text/markdown"})
     assert (negotiated["Content-Type"], negotiated.content) == (response["Content-Type"], response.content)
     assert "Accept" in negotiated["Vary"]
-    assert client.head(page.markdown_path).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -120,24 +131,20 @@ def test_anchors_are_those_of_search_hits(page: Page) -> None:
     assert found == {heading.anchor for heading in page.rendered.headings}
 
 
-@pytest.fixture(scope="module")
-def anchors() -> dict[str, list[str]]:
-    """The anchors of the pages that were looked at."""
-    return {}
+def test_links_lead_to_pages_and_anchors(get_page: Callable[[str], HttpResponse]) -> None:
+    @functools.cache
+    def read(path: str) -> Outline:
+        response = get_page(path)
+        assert response.status_code == 200, path
+        return Outline(response.content.decode())
 
-
-@pytest.mark.parametrize("page", PAGES)
-def test_links_lead_to_pages_and_anchors(client: Client, page: Page, anchors: dict[str, list[str]]) -> None:
-    for link in Outline(client.get(page.path).content.decode()).links:
-        path, _, anchor = link.partition("#")
-        path = path or page.path
-        if path.startswith(("http:", "https:", "mailto:")) or path in ELSEWHERE:
-            continue
-        if path not in anchors:
-            response = client.get(path)
-            assert response.status_code == 200, link
-            anchors[path] = Outline(response.content.decode()).ids
-        assert not anchor or anchor in anchors[path], link
+    for page in navigation.all_pages():
+        for link in read(page.path).links:
+            path, _, anchor = link.partition("#")
+            path = path or page.path
+            if not path.startswith(("http:", "https:", "mailto:")) and path not in ELSEWHERE:
+                assert read(path), link
+                assert not anchor or anchor in read(path).ids, f"{link} of {page.path}"
 
 
 TRANSLATED = [param for param in PAGES if param.values[0].language != navigation.DEFAULT_LANGUAGE]

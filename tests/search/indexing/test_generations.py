@@ -25,6 +25,7 @@ from search.sources import Page
 from search.text.vocabulary import IndexVocabulary
 from tests import scenarios
 from tests.conftest import PATIENCE, wait_for
+from tests.variants import first_of
 
 MANY = 230  # pages of ten sections: more than a small segment has
 
@@ -86,7 +87,14 @@ def markers(texts) -> tuple[int, frozenset[str]]:
 
 
 @pytest.mark.parametrize(
-    "change", ["few pages", pytest.param("every page", marks=pytest.mark.stores), "nothing, anew", "most pages gone"]
+    "change",
+    [
+        pytest.param("every page", marks=pytest.mark.stores),
+        *(
+            pytest.param(change, marks=pytest.mark.matrix)
+            for change in ("few pages", "nothing, anew", "most pages gone")
+        ),
+    ],
 )
 def test_searches_see_the_old_index_or_the_new_one(make_project, service, http, change):
     tenant = make_project()
@@ -172,7 +180,7 @@ def checked(check) -> Iterator[None]:
         index_staged.disconnect(check)
 
 
-@pytest.mark.parametrize("change", ["one page", "every page", "most pages gone", "nothing, anew"])
+@pytest.mark.parametrize("change", first_of(["one page", "every page", "most pages gone", "nothing, anew"], 1))
 def test_a_check_finds_in_the_staged_index_what_readers_find_later(make_project, change):
     project = make_project().project
     herd = [page(number, "alpha") for number in range(MANY)]
@@ -256,7 +264,9 @@ def test_a_source_that_fails_leaves_nothing_behind(make_project):
     assert page_search.find(project, "herd") == []
 
 
-@pytest.mark.parametrize("when", ["pages, ", pytest.param("preparing", marks=pytest.mark.stores)])
+@pytest.mark.parametrize(
+    "when", [pytest.param("preparing", marks=pytest.mark.stores), pytest.param("pages, ", marks=pytest.mark.matrix)]
+)
 def test_a_killed_ingest_leaves_the_old_index_and_the_next_one_cleans_up(make_project, tmp_path, when):
     tenant = make_project()
     for one in ferrets("alpha"):
@@ -279,7 +289,9 @@ def test_a_killed_ingest_leaves_the_old_index_and_the_next_one_cleans_up(make_pr
     assert (len(page_search.find(project, "ferret")), len(page_search.find(project, "herd", limit=50))) == (4, 50)
 
 
-@pytest.mark.parametrize("others", [pytest.param(5, marks=pytest.mark.stores), MANY])
+@pytest.mark.parametrize(
+    "others", [pytest.param(5, marks=pytest.mark.stores), pytest.param(MANY, marks=pytest.mark.matrix)]
+)
 def test_of_two_ingests_the_older_gives_way(make_project, others):
     project = make_project().project
     ingest(project, [page(number, "alpha") for number in range(MANY)])
@@ -353,6 +365,7 @@ def ingest_in_thread(project) -> Iterator[None]:
 
 
 @pytest.mark.stores
+@pytest.mark.matrix  # the time of a real load
 def test_writers_elsewhere_are_not_held_up(make_project):
     project = make_project().project
     waits: list[float] = []
@@ -438,7 +451,7 @@ WORDS = ["zebra", "walrus", "use-chat", "useChat", "Konfiguration", "django.db.m
 WORDS += ["running", "runs", "安装", "naïve", "42"]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", first_of(range(3), 1))
 def test_counts_after_many_edits_are_those_of_a_fresh_index(make_project, seed):
     rng = random.Random(seed)
     edited, fresh = make_project().project, make_project().project

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.conftest import PAGES, Tenant
 
 
-def test_words_of_the_owner_find_a_page(project: Tenant, tmp_path: Path) -> None:
+def test_words_of_the_owner_find_a_page(project: Tenant, acme_docs: Path) -> None:
     """Until they are removed. Only this page is indexed again."""
     from search.indexing.ingest import ingest, reindex, set_words
     from search.models import Document
@@ -24,7 +24,7 @@ def test_words_of_the_owner_find_a_page(project: Tenant, tmp_path: Path) -> None
     assert set_words(project.project, "/guides/labels", "adhesive ribbons")
     assert first() == "/guides/labels"
     assert {path for path, pk in ids().items() if before[path] != pk} == {"/guides/labels"}
-    folder = tmp_path / "docs"
+    folder = acme_docs
     (folder / "guides" / "labels.md").write_text(PAGES["guides/labels"] + "\nNew.\n")
     ingest(project.project, read_folder(folder))
     assert first() == "/guides/labels"
@@ -35,7 +35,7 @@ def test_words_of_the_owner_find_a_page(project: Tenant, tmp_path: Path) -> None
     assert not project.project.page_words.exists()
 
 
-def test_words_wait_for_a_running_ingest(project: Tenant, tmp_path: Path) -> None:
+def test_words_wait_for_a_running_ingest(project: Tenant, acme_docs: Path) -> None:
     """It would have to end. The next ingest indexes the page, although its source has not changed."""
     from search.indexing.ingest import ingest, set_words
     from search.models import Document
@@ -44,5 +44,5 @@ def test_words_wait_for_a_running_ingest(project: Tenant, tmp_path: Path) -> Non
     Document.every.create(project=project.project, path="/new", title="New", build="another")
     assert not set_words(project.project, "/install", "set up")
     assert project.project.page_words.get().words == "set up"
-    assert ingest(project.project, read_folder(tmp_path / "docs")).changed == 1
+    assert ingest(project.project, read_folder(acme_docs)).changed == 1
     assert Document.objects.get(project=project.project, path="/install").words == "set up"

@@ -49,9 +49,11 @@ def test_a_code_name_is_found_however_it_is_typed(make_project, name, queries):
     "query",
     ['"', "'", "*", "a AND", "NEAR(a b)", "install*", "-", "(", ")", "^", ":", "title:x", "😀", "\x01", "%", "_", "--"],
 )
-def test_a_query_is_text_whatever_it_holds(http, service, project, query):
+def test_a_query_is_text_whatever_it_holds(http, service, shared_project, query):
     response = http.post(
-        f"{service.url}/discovery/v1/search/{project.domain}", json={"query": query}, headers=project.assistant
+        f"{service.url}/discovery/v1/search/{shared_project.domain}",
+        json={"query": query},
+        headers=shared_project.assistant,
     )
     assert response.status_code == 200
     assert isinstance(response.json(), list)
@@ -327,8 +329,8 @@ def test_a_threshold_is_inclusive(http, service, project):
         ({"query": "x", "filter": {"version": 2}}, "filter.version: "),
     ],
 )
-def test_a_bad_search_names_its_field(http, service, project, body, field):
-    assert_error(search(http, service, project, **body), 400, field)
+def test_a_bad_search_names_its_field(http, service, shared_project, body, field):
+    assert_error(search(http, service, shared_project, **body), 400, field)
 
 
 def test_bounds_and_unknown_fields_are_accepted(http, service, project):

