@@ -13,7 +13,8 @@ from tests.conftest import logged_in
 
 
 def result_of(tenant):
-    return next(r for r in chain.check_chains() if r.chain == tenant.project.organization_id)
+    number = tenant.project.organization_id
+    return chain._check(number, AuditHead.objects.filter(chain=number).first())  # the chains of all tests take a second
 
 
 def rows(tenant):
@@ -44,7 +45,7 @@ def tamper():
 
 def test_the_chain_of_an_organization_is_whole(make_project):
     tenant = make_project()
-    found = result_of(tenant)
+    found = next(one for one in chain.check_chains() if one.chain == tenant.project.organization_id)
     assert (found.broken, found.entries) == ("", rows(tenant).count())
     assert [row.position for row in rows(tenant)] == list(range(1, found.entries + 1))
     scenarios.complete("checkaudit")
