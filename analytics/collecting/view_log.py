@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ViewLog:
-    """What the log does with the views of a project, which has this public id."""
+    """The functions of an installed log. `submit` takes the public id of a project, and its views."""
 
     submit: Callable[[str, "Sequence[View]"], "Future[Receipt]"]
-    # Whether the database has what was acknowledged before the call; waits for at most so many seconds.
+    # As `wait_until_stored` below.
     wait_until_stored: Callable[[float], bool]
 
 
@@ -35,7 +35,7 @@ def find() -> ViewLog | None:
 def wait_until_stored(seconds: float) -> bool:
     """Wait until the database has every view that was acknowledged before the call. False if it takes longer.
 
-    Without a log it has.
+    Returns True at once if there is no log.
     """
     log = find()
     return log is None or log.wait_until_stored(seconds)

@@ -1,4 +1,4 @@
-"""Which outcomes count as answered, and which as without an answer: the same in every report, export and event."""
+"""Which outcomes count as answered, and which as unanswered: the same in every report, export and event."""
 
 from collections.abc import Mapping
 
@@ -8,11 +8,11 @@ Outcome = Message.Outcome
 
 ANSWERED = frozenset((Outcome.ANSWERED, Outcome.GREETING))  # an answer with a source, and small talk
 UNANSWERED = frozenset(Outcome) - ANSWERED - {Outcome.RUNNING}
-WITHOUT_ANSWER = "without_answer"  # what filters call the latter together
+WITHOUT_ANSWER = "without_answer"  # the value of filters that stands for all of UNANSWERED
 
 
 def is_answered(answer: Message) -> bool:
-    """Whether an answer counts as one. Early releases stored no outcome, which the other columns tell."""
+    """Whether the question was answered. In rows of early releases, which have no outcome, others decide."""
     if answer.outcome is None:
         is_complete = answer.state == Message.State.DONE and answer.rung != Outcome.CLOSEST_PASSAGES
         return is_complete and bool(answer.sources)

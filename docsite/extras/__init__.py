@@ -1,6 +1,6 @@
-"""Parts that a deployment may do without. Each registers itself at a seam of the service, which never imports it.
+"""Optional parts. Each registers itself with the service at the start, and the service never imports it.
 
-`telemetry` sends traces and errors elsewhere. `view_log` acknowledges page views before the database has them.
-`openid_connect` is a provider of single sign-on. Each is an app of `settings.py`; those with settings of their own are
-named in `docsite/env.py`.
+`telemetry` sends traces and errors to other services. `view_log` acknowledges page views before the database has them.
+`openid_connect` lets people log in at an OpenID Connect provider. Each is an app in `settings.py`; those with settings
+are listed in `docsite/env.py`.
 """

@@ -30,8 +30,8 @@ from search.staged_index import StagedIndex, staged_index
 from search.text.terms import group_facets
 from search.text.vocabulary import IndexVocabulary, Vocabulary
 
-MAX_BYTES = 256 * 1024 * 1024  # of all indexes in memory or mapped, or one index that is larger
-MAX_STATE_BYTES = 256 * 1024 * 1024  # of all states, which are mostly words, or one state that is larger
+MAX_BYTES = 256 * 1024 * 1024  # of all cached indexes; a single larger one is cached alone
+MAX_STATE_BYTES = 256 * 1024 * 1024  # of all cached states, which are mostly words; a single larger one is cached alone
 MAX_GROUP_SETS = 8  # of readers of a project, whose states are in memory
 SET_IDLE_SECONDS = 600.0  # without a search, after which a set gives its place to another one
 _STATE_BYTES = 4_000  # without the words
@@ -68,7 +68,7 @@ class ReaderStates:
     """The states of one generation of an index by the groups of readers, and what they are made of.
 
     Those who see every page have the key None; so has everybody where no page is protected.
-    `columns` holds the `Document.groups` of protected pages, with their names.
+    `columns` maps each value of `Document.groups` to the names of groups in it.
     """
 
     generation: int
@@ -91,7 +91,10 @@ class ReaderStates:
         return sum(map(len, self.words.stored.values())) + sum(state.nbytes for state in self.by_groups.values())
 
     def make_room(self, groups: Groups | None) -> bool:
-        """Whether a state has a place. A set of groups that has not searched for long gives its own away."""
+        """Whether a state may be kept for these groups.
+
+        Drops the set that was used longest ago if it has been idle for `SET_IDLE_SECONDS`.
+        """
         sets = {one: self.used_at[one] for one in self.by_groups if one}
         if not groups or len(sets) < MAX_GROUP_SETS:
             return True
@@ -113,8 +116,8 @@ primary.forget_with(_states.clear)
 def get_state(project: Project) -> IndexState:
     """The state of the index in the current snapshot of the database; within a preview, of the staged index.
 
-    It knows only the pages that the present reader sees. While `MAX_GROUP_SETS` other sets of groups search, it is made
-    for this call.
+    It knows only the pages that the present reader sees. If `MAX_GROUP_SETS` other sets of groups are in use, the state
+    is built for this call and not kept.
     """
     states, groups = _get_states(project), reader_groups()
     groups = groups & states.groups if groups is not None and states.columns else None
@@ -206,7 +209,10 @@ def _get_whole_index(project: Project, segments: SegmentList) -> SearchIndex:
 
 
 def _load_states(project: Project) -> ReaderStates:
-    """What one statement reads, so that it is of one generation."""
+    """The states of the current generation, still empty.
+
+    One statement reads words, segments and generation, so that they fit each other; a second one reads the groups.
+    """
     columns = ("vocabulary", "segments", "project__generation__number", "project__generation__indexed_at")
     row = Index.objects.filter(pk=project.pk).values_list(*columns).first()
     vocabulary, segments, generation, indexed_at = row or (None, None, None, None)

@@ -94,7 +94,7 @@ ttl_cache = _TtlCache()
 _relations = ["organization"]
 _LOOPBACK = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?\Z", re.ASCII)
 _loopback_domains: set[str] = set()
-_has_log: list[Callable[[], bool]] = []  # whether something in front of the database stores views
+_log_checks: list[Callable[[], bool]] = []  # each says whether a log in front of the database stores views
 
 
 def allow_stale(is_allowed: bool) -> "Token[bool]":
@@ -103,12 +103,12 @@ def allow_stale(is_allowed: bool) -> "Token[bool]":
     Only for requests that write nothing but a log in front of the database, since a key that was revoked meanwhile
     still works. Without such a log it has no effect. Returns the token that resets it.
     """
-    return context.allows_stale.set(is_allowed and any(has_log() for has_log in _has_log))
+    return context.allows_stale.set(is_allowed and any(has_log() for has_log in _log_checks))
 
 
 def allow_stale_if(has_log: Callable[[], bool]) -> None:
     """Let `allow_stale` have an effect while `has_log` says so. Call it in `AppConfig.ready`."""
-    _has_log.append(has_log)
+    _log_checks.append(has_log)
 
 
 def load_with_project(relation: str) -> None:

@@ -27,7 +27,7 @@ class Component:
     an end in the opposite order: what an app stores last may still need the apps below it.
     """
 
-    name: str  # after “store”, “end” and the like, in the log
+    name: str  # in lines of the log (“store the last …”), and as a key of /health/ready
     recover: Step | None = None  # mend what an earlier process left behind, before this one answers requests
     start: Step | None = None  # at the start of each process
     threads: tuple[BackgroundThread, ...] = ()  # work beside the requests, which any process may do

@@ -96,7 +96,7 @@ def _warn(peer: str, forwarded_for: str) -> None:
         shape = re.sub(r"[^\W\d_]", "x", re.sub(r"\d", "0", forwarded_for[-80:]))
         logger.warning(
             "The address of a reader cannot be read: X-Forwarded-For from %s has the form %r. The views of such "
-            "readers do not count, and they share the limits of the proxy. Run manage.py doctor --url.",
+            "readers do not count, and they share the limits of the proxy. Run manage.py doctor --url ADDRESS.",
             peer,
             shape,
         )

@@ -1,4 +1,4 @@
-"""Whoever changes credentials has shown a few minutes ago who they are ("sudo mode").
+"""Asks users to prove who they are before they change credentials ("sudo mode").
 
 An open session alone, at an unlocked computer or by a stolen cookie, must give nobody a lasting way in. The proof is
 the password, or a log-in at the provider for accounts that have none.
@@ -18,9 +18,9 @@ _guarded: dict[str, Callable[[HttpRequest], bool]] = {}
 
 
 def guard(*names: str, when: Callable[[HttpRequest], bool] = lambda request: True) -> None:
-    """Let the addresses of the admin with these names take forms only after a recent proof.
+    """Require a recent proof for forms at the addresses of the admin with these names.
 
-    `when` says whether a form changes credentials, where not all of the address do.
+    `when` says whether a form changes credentials, for addresses that have other forms, too.
     """
     _guarded.update(dict.fromkeys(names, when))
 
@@ -36,8 +36,8 @@ def has_proof(request: HttpRequest) -> bool:
     return bool(time.time() - request.session.get(_PROVED_AT, 0) < PROOF_SECONDS)
 
 
-def find_detour(request: HttpRequest) -> str:
-    """The address that asks for a proof, if this address of the admin is guarded and there is none. Else empty."""
+def find_proof_url(request: HttpRequest) -> str:
+    """The address of the page that asks for a proof, if this request needs one. Else empty."""
     match = request.resolver_match
     changes_credentials = _guarded.get((match and match.url_name) or "")
     if changes_credentials is None or has_proof(request):

@@ -26,7 +26,7 @@ from docsite.core.tenants.log_in_rules import Method, list_inaccessible
 
 logger = logging.getLogger(__name__)
 
-PENDING_SECONDS = 600  # for which a log-in may take, and a connection may wait for its confirmation
+PENDING_SECONDS = 600  # that a log-in may take, and that a connection may wait to be confirmed
 MAX_AGE = 60  # seconds since the log-in at the provider, for a proof of who is there
 _NEXT, _PENDING = "single_sign_on_next", "single_sign_on_pending"
 
@@ -119,7 +119,9 @@ def _check_may_connect(request: HttpRequest) -> None:
     """Raise ProviderError (403) if the account belongs to an organization that this session may not open."""
     closed = list_inaccessible(request)
     if closed:
-        raise ProviderError(f"{closed[0]} wants another log-in than this one. Ask its owner to invite you anew.", 403)
+        raise ProviderError(
+            f"{closed[0]} requires another way to log in. Ask an owner of that organization to invite you again.", 403
+        )
     assert request.user.is_authenticated  # both callers have checked it
     accounts.check(request.user)
 

@@ -1,4 +1,6 @@
-"""Filters of Django that normalize their text, for the text of readers and pages. All templates use these."""
+"""Django's filter `truncatechars` for text of readers and pages. All templates use it.
+
+Combining marks are capped before Django normalizes the text."""
 
 from django import template
 from django.template import defaultfilters

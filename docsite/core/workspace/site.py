@@ -10,7 +10,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, reverse
 
 from docsite.core.sign_on.password import LoginForm, PasswordChangeForm
-from docsite.core.sign_on.reauthentication import find_detour
+from docsite.core.sign_on.reauthentication import find_proof_url
 from docsite.core.signals import downloaded
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
@@ -29,7 +29,7 @@ class WorkspaceSite(AdminSite):
 
         @wraps(checked)
         def respond(request: HttpRequest, *arguments: Any, **values: Any) -> Any:
-            if request.method == "POST" and self.has_permission(request) and (detour := find_detour(request)):
+            if request.method == "POST" and self.has_permission(request) and (detour := find_proof_url(request)):
                 return HttpResponseRedirect(detour)
             response = checked(request, *arguments, **values)
             if request.method == "GET" and response.get("Content-Disposition", "").startswith("attachment"):
@@ -46,7 +46,7 @@ class WorkspaceSite(AdminSite):
         return {
             **super().each_context(request),
             "may_act": bool(may_act),
-            "proof_url": find_detour(request) if may_act is not False and self.has_permission(request) else "",
+            "proof_url": find_proof_url(request) if may_act is not False and self.has_permission(request) else "",
             "may_add_project": self.get_model_admin(Project).has_add_permission(request),
         }
 

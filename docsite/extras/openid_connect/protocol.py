@@ -60,7 +60,7 @@ class _Client(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
 def redirect(request: HttpRequest, back: str, max_age: int | None = None) -> HttpResponseRedirect:
     """Send the browser to the provider, which sends it to `back`. Raises ProviderError if the provider is away.
 
-    Whoever has shown the provider who they are more than `max_age` seconds ago has to do it again.
+    If the person logged in at the provider more than `max_age` seconds ago, the provider must ask again.
     """
     client = _client()
     try:

@@ -1,4 +1,4 @@
-"""A span for each request and answer, sent over OTLP if `OTEL_EXPORTER_OTLP_ENDPOINT` is set.
+"""A span for each request and answer, sent over OTLP if a variable of `VARIABLES` is set.
 
 The SDK reads its other variables itself, such as those of the sampler.
 """
@@ -24,7 +24,7 @@ def start() -> None:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        logger.warning("%s is set, and packages of OpenTelemetry are missing: pip install %s", VARIABLES[0], PACKAGES)
+        logger.warning("An OTLP endpoint is set, but packages of OpenTelemetry are missing: pip install %s", PACKAGES)
         return
     os.environ.setdefault("OTEL_SERVICE_NAME", "docs-service")
     provider = TracerProvider()

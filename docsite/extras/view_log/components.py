@@ -14,7 +14,7 @@ HEALTH_SECONDS = 1.0  # less than a check of readiness may take
 
 
 def find_problem() -> str | None:
-    """Why the log takes no views, in words that name no host; “ok” if it does."""
+    """“ok”, or why the log takes no views, without naming a host. None without a log."""
     if not read_url():
         return None
     try:
@@ -42,7 +42,11 @@ def measure_log() -> Iterable[Metric]:
             return
         messages, age = waiting.messages, waiting.oldest_seconds
     yield gauge("docs_view_log_messages", "Messages in the view log that are not in the database yet.", messages)
-    yield gauge("docs_view_log_waiting_seconds", "Age of the oldest of them.", age)
+    yield gauge(
+        "docs_view_log_waiting_seconds",
+        "Age in seconds of the oldest message in the view log that is not in the database yet.",
+        age,
+    )
     yield gauge("docs_view_log_refused", "Messages that could not be stored, and wait for a person.", refused)
 
 
@@ -60,9 +64,13 @@ def check_log() -> Finding | None:
         f"replicas: {waiting.replicas}; refused: {refused:,}"
     )
     if waiting.oldest_seconds > MAX_LOGGED_SECONDS:
-        return Finding("View log", fact, "Is a process or `manage.py worker` running, and what does its log say?")
+        return Finding("View log", fact, "Check that a serving process or `manage.py worker` runs, and read its log.")
     if refused:
-        return Finding("View log", fact, "The log file says why: look for “goes to docs_views_refused”.")
+        return Finding(
+            "View log",
+            fact,
+            "The log file has the reason of each refused message: search it for “goes to docs_views_refused”.",
+        )
     return Finding("View log", fact)
 
 

@@ -68,7 +68,7 @@ def run(work: Coroutine[Any, Any, T]) -> "Future[T]":
 async def publish(body: bytes, message_id: str) -> bool:
     """Store a message. Returns whether the stream has stored this id before, in the last two minutes.
 
-    After an attempt without an answer, a known id may be that of the attempt, and is called new.
+    If an earlier attempt of this call got no answer, that attempt may have stored the message; then it counts as new.
     """
     from nats.errors import Error
     from nats.js.errors import APIError

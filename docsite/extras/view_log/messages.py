@@ -1,6 +1,6 @@
 """A message of the log: a JSON array of a project's public id, and its views as the writer takes them.
 
-It holds no address. The network of a reader, which limits new pages, is a keyed hash in it.
+It holds no address. It has a keyed hash of the reader's network, by which the writer limits new pages.
 """
 
 from collections.abc import Iterator, Sequence

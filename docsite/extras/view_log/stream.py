@@ -6,7 +6,7 @@ https://docs.nats.io/nats-concepts/jetstream/streams
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# Raise it when `View` changes, and let new processes read the old version, too: old ones leave new messages to them.
+# Raise it when `View` changes. New processes must read the old version, too; old ones take no messages of the new one.
 VERSION = 1
 STREAM = "docs_views"
 SUBJECT = f"docs.views.{VERSION}"
