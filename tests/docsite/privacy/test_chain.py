@@ -1,5 +1,6 @@
 """The chain of the audit: a missing, changed or foreign row shows, and two processes at once keep it whole."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -93,8 +94,9 @@ def test_two_processes_at_once_keep_the_chain_whole(make_project):
     tenant = make_project()
     number = tenant.project.organization_id
     before = rows(tenant).count()
+    database = {"DATABASE_URL": os.environ["DATABASE_URL"]}
     with ThreadPoolExecutor(2) as pool:
-        for writer in [pool.submit(scenarios.run, write_entries, {}, number) for _ in range(2)]:
+        for writer in [pool.submit(scenarios.run, write_entries, database, number) for _ in range(2)]:
             writer.result()
     found = result_of(tenant)
     assert (found.broken, found.entries) == ("", before + 80)

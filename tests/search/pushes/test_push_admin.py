@@ -58,9 +58,9 @@ def test_an_owner_deletes_it_with_its_pages_and_files(people, project, pushed):
     assert "/install" in paths(project)
 
 
-def test_commands_leave_it_alone(project, pushed, tmp_path):
+def test_commands_leave_it_alone(project, pushed, acme_docs):
     with pytest.raises(CommandError, match="handbook is a pushed source"):
-        call_command("ingest", project.domain, str(tmp_path / "docs"), "--name", "handbook", stdout=io.StringIO())
+        call_command("ingest", project.domain, str(acme_docs), "--name", "handbook", stdout=io.StringIO())
     with pytest.raises(CommandError, match="handbook is a pushed source"):
         call_command("ingest", project.domain, "--name", "handbook", stdout=io.StringIO())
     with pytest.raises(CommandError, match="has no stored sources"):

@@ -114,7 +114,7 @@ def test_a_search_without_results_has_advice(project, make_project):
             run(project.domain, "x", "--limit", limit)
 
 
-@pytest.mark.parametrize("command", ["ingest", "search", "reindex", "train"])
+@pytest.mark.parametrize("command", ["ingest", "search", "reindex"])
 def test_the_page_about_commands_names_every_option(command):
     body = navigation.pages()["commands"].body
     told = body[body.index(f"### {command}\n") :].split("\n### ")[0]
