@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import httpx
 import pytest
@@ -55,24 +56,26 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that need servers first, so that none of them runs alone at the end. None empties the database of all."""
+    """Tests with servers and browsers first, so that none runs alone at the end. None empties the database of all."""
     for item in items:
         marker = item.get_closest_marker("django_db")
         assert not (marker and marker.kwargs.get("transaction")), item.nodeid
-    items.sort(key=lambda item: item.get_closest_marker("services") is None)
+    items.sort(key=lambda item: [item.get_closest_marker(name) is None for name in ("services", "browser")])
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Tests of a file stay together, since they share services; so do those that share PostgreSQL and Redis.
+    """Tests of a file stay together, since they share services; so do those with PostgreSQL and Redis, or Chromium.
 
-    What runs once more on both is a run of its own, so it has a worker and servers of its own.
+    What runs once more on both stores is a run of its own, so it has a worker and servers of its own.
     """
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file: str = super()._split_scope(nodeid)
+            if file.startswith("tests/browser/"):
+                return f"tests/browser, half {crc32(file.encode()) % 2}"
             shares = file.startswith("tests/services/") and not file.endswith("/test_postgres_and_redis.py")
             return "tests/services" if shares else file
 

@@ -302,7 +302,7 @@ def test_a_password_alone_connects_no_account_to_open_more(provider, people, pro
     assert people.teammate.post(response["Location"]).status_code == 403
     _, response = provider.log_in(subject, people.teammate)
     assert response.status_code == 403
-    assert "wants another log-in" in response.content.decode()
+    assert "requires another way to log in" in response.content.decode()
     assert not Identity.objects.filter(subject=subject).exists()
 
 
