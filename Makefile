@@ -19,6 +19,7 @@ TOOLS := $(WIDGET)/node_modules/.package-lock.json
 # Node.js may be in the virtual environment.
 BROWSER = PATH="$(CURDIR)/$(WIDGET)/node_modules/.bin:$(CURDIR)/$(VENV)/bin:$$PATH"
 PEERS := tests/bench/search
+CLIENTS := tests/contract
 # Tests of a file stay together, since they share services.
 PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
 
@@ -56,8 +57,7 @@ packages:  ## system packages for tests
 collect: $(VENV)/.installed-dev
 	@$(PY) -m pytest --collect-only -qq > $(VENV)/collect.log || (cat $(VENV)/collect.log; exit 1)
 
-node-tests: $(VENV)/.node  ## the widget's modules; installs the clients that other tests speak through
-	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix tests/contract ci --loglevel=error --no-audit --no-fund
+node-tests: $(CLIENTS)/node_modules/.package-lock.json  ## the widget's modules; installs the clients that other tests speak through
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test $$(find tests/widget -name '*.test.js')
 
 quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
@@ -132,6 +132,11 @@ trial: $(VENV)/.installed widget  ## run the commands of the deployment page on 
 	@$(VENV)/trial/bin/pip download --quiet --no-deps -r requirements.txt --dest $(VENV)/wheels
 	@$(VENV)/trial/bin/pip download --quiet 'hatchling~=1.27' --dest $(VENV)/wheels
 	sh tests/deployment/trial.sh $(VENV)/wheels
+
+# Installed once: npm deletes all of it first, while the linter of a second run looks at the tree.
+$(CLIENTS)/node_modules/.package-lock.json: $(CLIENTS)/package-lock.json | $(VENV)/.node
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix $(CLIENTS) ci --loglevel=error --no-audit --no-fund
+	@touch $@
 
 $(PEERS)/node_modules/.package-lock.json: $(PEERS)/package-lock.json | $(VENV)/.node
 	@echo "Installing the search engines to compare with …"
