@@ -1,4 +1,4 @@
-"""The environment variables of the service: typed, with default and meaning. Those of extras are in `docsite/extras`.
+"""The environment variables of the service, each with type, default and meaning. `docsite/extras` has further ones.
 
 The models feed `settings.py`, the configuration page of the documentation and the
 test that compares the two. An invalid value stops the start-up with a sentence

@@ -65,9 +65,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Tests of a file stay together, since they share services; so do those with PostgreSQL and Redis, or Chromium.
+    """Give all tests of a file to one worker, since they share services.
 
-    What runs once more on both stores is a run of its own, so it has a worker and servers of its own.
+    The tests with PostgreSQL and Redis share one worker, those with Chromium two. The run inside a test, which repeats
+    tests on PostgreSQL and Redis, starts servers of its own.
     """
     from xdist.scheduler import LoadFileScheduling
 
@@ -103,7 +104,7 @@ class Service:
 
 @pytest.fixture(scope="session", autouse=True)
 def _scan_static_files_once() -> Iterator[None]:
-    """Each test client has middleware of its own, which would look for all static files."""
+    """Look for static files once in a process: each test client makes the middleware anew, which looks for them."""
     from docsite.server.middleware.static_files import StaticFiles
 
     found: dict[str, Any] = {}

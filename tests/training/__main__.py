@@ -75,7 +75,10 @@ def main(arguments: list[str]) -> None:
 
 
 def _train(judged: data.Collection, source: Path, output: Path) -> None:
-    """Index the sets, fit with and without each of them, and write the file."""
+    """Index the documentation sets, train on them, and write the weights file.
+
+    For each set it also trains on all others, which tells the quality on documentation that was not trained on.
+    """
     own, foreign, real = {}, {}, {}
     organization = Organization.objects.create(name="Training")
     for name, folder in judged.sets.items():

@@ -103,7 +103,7 @@ def _warn(peer: str, forwarded_for: str) -> None:
 
 
 def found_unreadable() -> bool:
-    """Whether this process, in the last hour, got a request whose client address it could not read."""
+    """Whether a request of the last hour, in this process, had a client address that could not be read."""
     return time.monotonic() - _unreadable_at < _RECENT_SECONDS
 
 

@@ -4,6 +4,6 @@ A view is acknowledged when the stream has stored it, whether or not the databas
 stream holds with `writer`, like views without a log, and then removes it from the stream. A message that is delivered
 again changes nothing, since the writer knows the keys of the stored views.
 
-Others import `publisher` (views into the log), `consumer` (its thread), `state` (what waits; wait until it is
-stored) and the error of `connection`, which is the only module that knows NATS.
+`apps` hands `publisher` (views into the log) and `state` (wait until the log is emptied) to `analytics.collecting`.
+`consumer` is the thread that empties it. Only `connection` knows NATS.
 """

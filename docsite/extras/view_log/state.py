@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from docsite.extras.view_log import connection
-from docsite.extras.view_log.settings import read_url
 from docsite.extras.view_log.stream import REFUSED_STREAM, STREAM
 
 WAIT_SECONDS = 0.02
@@ -39,11 +38,8 @@ def count_refused() -> int:
 def wait_until_stored(seconds: float) -> bool:
     """Wait until the database has every view that was acknowledged before the call, or has refused it.
 
-    Returns False if it takes longer, or if the log does not answer: at once while it is known not to work. Without a
-    log, returns True at once.
+    Returns False if it takes longer, or if the log does not answer: at once while it is known not to work.
     """
-    if not read_url():
-        return True
     if not connection.dependency.claim_attempt():
         return False
     until = time.monotonic() + seconds

@@ -52,7 +52,7 @@ def site(django_db_setup: None) -> Tenant:
 
 @pytest.fixture
 def walk(browser: Browser, service: Service, site: Tenant) -> Iterator[Callable[..., Page]]:
-    """Open the report as somebody who is logged in."""
+    """A function that opens the report with the session of a client. No page may have reported an error at the end."""
     contexts, problems = [], []
 
     def open_as(client: Client, query: str = "", path: str = "", **options: Any) -> Page:
