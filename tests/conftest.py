@@ -365,7 +365,7 @@ def make_project(django_db_setup: None) -> Any:
     from docsite.core.tenants.management.commands.createproject import create_project
 
     def make(docs_url: str = "https://docs.acme.example", **options: Any) -> Tenant:
-        number = f"{os.getpid()}-{next(_numbers)}"
+        number = f"{os.getpid()}-{next(_numbers):05}"  # of one length: names are markers, and none begins another
         domain = f"acme-{number}"
         project, assistant_key, admin_key = create_project(
             domain, f"Acme {number}", docs_url, **{"origins": [], **options}
