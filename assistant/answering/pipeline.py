@@ -110,7 +110,8 @@ async def answer(
         packing = asyncio.get_running_loop().call_later(PACK_SECONDS, passages.pack)
         if chain.models:  # nothing else holds the hits while the model writes
             retrieved, found, quotable = replace(retrieved, hits=[], neighbours=()), [], []
-        citations = CitationChecker(passages, query, prompts.find_addresses(question.settings))
+        selected = " ".join(item.value for item in question.context)
+        citations = CitationChecker(passages, query, prompts.find_addresses(question.settings), selected)
         outcome.hits, outcome.sources, outcome.checks = citations.passages, citations.sources, citations.checks
         reason = chain.reason
         toolbox = Toolbox(question, retriever, citations, call_id, chain.passage_tokens)

@@ -66,11 +66,16 @@ def keep_newest(turns: Sequence[Turn]) -> list[Turn]:
 def build(
     question: Question, passages: Sequence[Hit], history: Sequence[Turn], passage_tokens: int = PASSAGES_BUDGET
 ) -> list[dict[str, Any]]:
-    """Build the messages of one request, with the first passages that have `passage_tokens` tokens together.
+    """Build the messages of one request, with the first passages that have `passage_tokens` tokens together."""
+    return build_around(quote_passages(passages, passage_tokens), question, history)
+
+
+def build_around(passages: Sequence[str], question: Question, history: Sequence[Turn]) -> list[dict[str, Any]]:
+    """Build the messages of one request with quoted passages.
 
     Stored turns become messages of their own. Turns that only the client sends are quoted: nobody can check them.
     """
-    quoted = quote_passages(passages, passage_tokens)
+    quoted = [*passages]
     client_turns = keep_newest([_without_additions(turn) for turn in question.client_history])
     quoted += [f'<earlier from="{turn.role}">\n{_escape_tags(turn.text)}\n</earlier>' for turn in client_turns]
     if question.current_path:

@@ -94,16 +94,17 @@ class Toolbox:
         self._ends_at = math.inf  # as time.monotonic(), from the first call on
         self._calls = 0
         self._numbers: dict[int, int] = {}  # of the passages
-        self._first_tokens: int | None = None  # for the passages of a first request; None after the model's first calls
-        self._quoted: set[int] = set()  # numbers of the passages that the model has, counted at its first calls
+        self._quoted: set[int] = set()  # numbers of the passages that the model has
 
     def build_messages(self, history: Sequence[Turn], tokens: int) -> prompts.Messages:
         """The messages of a model's first request. It gets what earlier models found, too."""
-        self._first_tokens = tokens
         count = len(self._citations.passages)  # without those that its calls will find
+        self._quoted = self._citations.shown = set()
 
         def build() -> list[dict[str, Any]]:
-            return prompts.build(self._question, self._citations.passages[:count], history, tokens)
+            quoted = prompts.quote_passages(self._citations.passages[:count], tokens)
+            self._quoted.update(range(1, len(quoted) + 1))
+            return prompts.build_around(quoted, self._question, history)
 
         return prompts.Messages(build)
 
@@ -119,9 +120,6 @@ class Toolbox:
         messages.append(calls.message)
         if not self._numbers:
             self._numbers = {_key(hit): number for number, hit in enumerate(self._citations.passages, 1)}
-        if self._first_tokens is not None:
-            quoted = prompts.quote_passages(self._citations.passages, self._first_tokens)
-            self._first_tokens, self._quoted = None, set(range(1, len(quoted) + 1))
         self._ends_at = min(self._ends_at, time.monotonic() + MAX_SECONDS)
         may_search = self.may_search
         self._rounds -= 1

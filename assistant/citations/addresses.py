@@ -6,9 +6,13 @@ With a passage of https://docs.example/install whose text names https://pypi.exa
     https://docs.example/install#pip   the passages of that page, to be cited
     https://pypi.example/acme          the address itself, which may stay
     https://evil.example               neither
+
+`is_private` says whether an address is one that a reader has at home, such as http://localhost:8000/. An answer may
+name it, as code.
 """
 
 import html
+import ipaddress
 import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
@@ -17,7 +21,11 @@ from docsite.core.unicode.addresses import urlsplit
 from search.hits import Hit
 
 # A renderer may make a link of plain text that begins with one of these.
-PREFIXES = ("https://", "http://", "ftp://", "www.", "mailto:", "xmpp:")
+_LINKED = ("https://", "http://", "ftp://", "www.", "mailto:", "xmpp:")
+# No renderer does with these, but they are addresses, too.
+_OTHER_SCHEMES = ("ws", "wss", "redis", "rediss", "postgres", "postgresql", "mysql", "mongodb", "sqlite", "amqp",
+                  "nats", "tcp", "file")  # fmt: skip
+PREFIXES = (*_LINKED, *(f"{scheme}://" for scheme in _OTHER_SCHEMES))
 PREFIX = re.compile("|".join(map(re.escape, PREFIXES)), re.IGNORECASE)
 CHARACTERS = re.compile(r"[^\s<>|`\"\[\]【】]*")  # the longest stretch that can belong to one address
 ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
@@ -26,6 +34,7 @@ _IN_TEXT = re.compile(
     r"(?:https?://|mailto:)[^\s<>\"'`|\\]+|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+", re.IGNORECASE
 )
 _UNSAFE = re.compile(r"[^\w\-.~:/?#@!$&'*+,;=%]", re.ASCII)
+_PRIVATE_NAME = re.compile(r"(?:[a-z][a-z\d-]*\.)*(?:localhost|local|internal)|[a-z][a-z\d_-]*|", re.IGNORECASE)
 _TRAILING = "?!.,:;*_~'"
 _MAX_ENDS = 10  # characters at the end of an address that may belong to the sentence
 
@@ -83,6 +92,22 @@ class AllowedAddresses:
         address = _unescape(address)
         if key := _normalize(address):
             self._urls.setdefault(key, address)
+
+
+def is_private(address: str) -> bool:
+    """Whether the host of an address is the reader's own machine or one in a private network, or there is none."""
+    if "\\" in address or not PREFIX.match(address) or "://" not in address:
+        return False
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        return False
+    if _PRIVATE_NAME.fullmatch(host):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return False
 
 
 def escape_for_link(url: str) -> str:

@@ -1,13 +1,16 @@
 """Parses what a square bracket begins in a model's Markdown: a citation marker, a link, or nothing special.
 
     "[2]", "[^1, 3]", "【2†source】"    Marker([2]), Marker([1, 3]), Marker([2])
+    "[doc 2]", "[Quelle 2]", "[第2段]"  Marker([2])
     "[guide](https://a.example)"       Link("guide", "https://a.example")
     "[guide][g]"                       Reference("guide")
     "[g]: https://a.example"           Definition()
+    "[^1]: The page Install"           Definition()
     "[ ] box"                          Literal()
 
 `parse` gets the text from the bracket on. The text may be the beginning of a
-stream: the result is None until enough of it is there.
+stream: the result is None until enough of it is there. `parse_other` does the same
+for the other signs around a marker: `【2】`, `［2］`, `\\[2\\]`, `(passage 2)`, and `(2)`.
 """
 
 import re
@@ -16,16 +19,40 @@ from typing import NamedTuple
 from assistant.citations.stream_rewriter import FENCE_MARK
 
 _MAX_DEPTH = 8  # brackets within brackets
-_MAX_LENTICULAR = 150  # characters of a marker in 【】
-_NUMBERS = r"\d{1,3}(?:\s{0,3}(?:[,;&–-]|and)\s{0,3}(?:(?:passages?|sources?)\s{1,3})?\d{1,3}){0,20}"
+_MAX_OTHER = 150  # characters of a marker in 【】
+# What models write before the number of a passage, in the languages of the service's own sentences.
+LABELS = (
+    r"(?:passages?|sources?|citations?|cite|documents?|docs?|references?|refs?|ids?|excerpts?|quellen?|abschnitte?|"
+    r"pasajes?|fuentes?|extraits?|passaggi[o]?|font[ei]|passagens?|trechos?|bron(?:nen)?)"
+    r"(?:\s{1,3}(?:numbers?|nos?\.|nr\.?|n[°º]))?[\s.:#_-]{0,3}"
+)
+_NUMBERS = rf"\d{{1,3}}(?:\s{{0,3}}(?:[,;&–-]|and)\s{{0,3}}(?:{LABELS})?\d{{1,3}}){{0,20}}"
 _MARKER = re.compile(
-    rf"\[\s{{0,3}}(?:[\^#]|(?:passages?|sources?):?\s{{1,3}})?({_NUMBERS})\.?\s{{0,3}}\]|【({_NUMBERS})(?::\d{{1,3}})?(?:†[^】\n]{{0,100}})?】",
+    rf"\[\s{{0,3}}(?:[\^#]|{LABELS})?({_NUMBERS})\.?\s{{0,3}}\]|\[第?\s?(\d{{1,3}})\s?[段条條页頁章节]落?\]",
     re.IGNORECASE,
 )
+_OTHER_MARKER = re.compile(
+    rf"【(?:{LABELS}|第)?({_NUMBERS})[段条條页頁]?(?::\d{{1,3}})?(?:†[^】\n]{{0,100}})?】"
+    rf"|［\s{{0,3}}(?:{LABELS}|第)?({_NUMBERS})[段条條页頁]?\s{{0,3}}］"
+    rf"|\\\[\s{{0,3}}({_NUMBERS})\s{{0,3}}\\\]"
+    rf"|\((?:passages?|sources?|citations?|quellen?|fuentes?|fontes?|bron)(?:\s(?:numbers?|nr\.))?\s({_NUMBERS})\)"
+    r"|\((\d{1,2})\)",
+    re.IGNORECASE,
+)
+_PERHAPS_OTHER = re.compile(
+    r"\\(?:\[[\d\s,;&–-]{0,30}\\?)?|\((?:[a-z]{0,9}(?:\s[a-z]{0,7}\.?)?\s?)?(?:\d[\d\s,;&–-]{0,30})?", re.IGNORECASE
+)
+_PLAIN_NUMBERS = re.compile(r"\[[\d\s,–-]+\]")
+_MAX_CITED = 99  # a greater number is no passage
 _TARGET = re.compile(r"\(((?:[^()\\\n]|\\.|\((?:[^()\\\n]|\\.)*\))*)\)")
 _TITLE = r"""(?:"[^"\n]*"|'[^'\n]*'|\([^()\n]*\))"""
 _LINK_TARGET = re.compile(
     rf"\([ \t]*+(?:(?:<([^<>\n]*)>|([^\s<]\S*?))(?:[ \t]++{_TITLE})?|(?<=[ \t]){_TITLE}|)[ \t]*+\)$"
+)
+_KEY_BEFORE = re.compile(r"""["'\w]["']\s?:\s?$|=\s?$""")
+_VALUE_BEFORE = re.compile(
+    rf"""{_KEY_BEFORE.pattern}|\w\(\s?$|\[\s?$|\],\s?$|\b(?:lists?|arrays?|tuples?|vectors?|intervals?|ranges?|sets?|returns?|yields?|prints?|gives?|equals?|is|are|be|becomes?|between|values)\s$""",
+    re.IGNORECASE,
 )
 _REFERENCE = re.compile(r"\[([^\[\]\n]{0,100})\]")
 _MAX_REFERENCE = 100
@@ -61,9 +88,10 @@ class Reference(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """A line that defines the address of references."""
+    """A line that defines the address of references, or what the marker `[^1]` stands for: then it has its numbers."""
 
     size: int
+    marker: Marker | None = None
 
 
 class Literal(NamedTuple):
@@ -89,8 +117,10 @@ def parse(text: str, is_complete: bool, *, is_image: bool, may_define: bool, may
         return None
     marker = _MARKER.fullmatch(text, 0, close)
     if follower == ":" and may_define:
-        if not is_complete and not _NO_DEFINITION.match(text):
+        if not is_complete and (marker or not _NO_DEFINITION.match(text)):
             return None
+        if marker:
+            return Definition(len(text), Marker(_numbers_of(marker), close + 1))
         if (definition := _DEFINITION.match(text)) and _ADDRESS.match(definition[1]):
             return Definition(len(text))
     if follower == "(":
@@ -98,13 +128,13 @@ def parse(text: str, is_complete: bool, *, is_image: bool, may_define: bool, may
         if target is None and not is_complete:
             return None
         if marker and not (is_image and target):
-            return Marker(_parse_numbers(marker[1]), target.end() if target else close)
+            return Marker(_numbers_of(marker), target.end() if target else close)
         if target and (parts := _LINK_TARGET.fullmatch(target[0])):
             address = parts[1] if parts[1] is not None else parts[2] or ""
             return Link(text[1 : close - 1], address, target.end())
         return Literal()
     if marker:
-        return Marker(_parse_numbers(marker[1]), close)
+        return Marker(_numbers_of(marker), close)
     if follower == "[" and may_refer:
         name = _REFERENCE.match(text, close)
         if name is None and not is_complete and len(text) - close <= _MAX_REFERENCE:
@@ -115,13 +145,31 @@ def parse(text: str, is_complete: bool, *, is_image: bool, may_define: bool, may
     return Literal()
 
 
-def parse_lenticular(text: str, is_final: bool) -> Marker | Literal | None:
-    """Parse a text that begins with `【`, as some models write markers."""
-    if marker := _MARKER.match(text):
-        return Marker(_parse_numbers(marker[2]), marker.end())
-    if not is_final and len(text) < _MAX_LENTICULAR and not re.search("[】\n]", text):
-        return None
-    return Literal()
+def parse_other(text: str, is_final: bool) -> Marker | Literal | None:
+    """Parse a text that begins with `【`, `［`, `(` or a backslash, as some models write markers."""
+    if marker := _OTHER_MARKER.match(text):
+        return Marker(_numbers_of(marker), marker.end())
+    if is_final:
+        return Literal()
+    if text[0] in "(\\":
+        return None if _PERHAPS_OTHER.fullmatch(text) else Literal()
+    return Literal() if len(text) >= _MAX_OTHER or re.search("[】］\n]", text) else None
+
+
+def are_numbers(written: str, before: str, after: str) -> bool:
+    """Whether a marker is rather numbers of the answer: `[0, 1]`, `[0, 100]`, `rows[0]`, `"ids": [1, 2]`, `[0-9]+`.
+
+    `before` is the end of the text before it, `after` the next character.
+    """
+    if not _PLAIN_NUMBERS.fullmatch(written):
+        return False
+    numbers = [int(number) for number in re.findall(r"\d+", written)]
+    is_list = len(numbers) > 1
+    if max(numbers) > _MAX_CITED or (0 in numbers and (is_list or before[-1:].isalnum())):
+        return True
+    return ("-" in written and after in "+*?{") or bool(
+        _VALUE_BEFORE.search(before) if is_list else _KEY_BEFORE.search(before)
+    )
 
 
 def plain_label(label: str) -> str:
@@ -160,6 +208,10 @@ def _find_closing(text: str) -> int | None:
             if not depth:
                 return at
     return None
+
+
+def _numbers_of(marker: re.Match[str]) -> list[int]:
+    return _parse_numbers(next(filter(None, marker.groups())))
 
 
 def _parse_numbers(written: str) -> list[int]:

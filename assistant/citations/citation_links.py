@@ -13,12 +13,13 @@ Pages are numbered in the order in which the answer cites them.
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
-from assistant.citations import addresses, brackets
+from assistant.citations import addresses, brackets, source_lists
 from assistant.citations.addresses import AllowedAddresses
 from assistant.citations.brackets import Definition, Link, Literal, Marker, Reference
-from assistant.citations.evidence import Passage, extract_claim
+from assistant.citations.evidence import Passage, extract_claim, find_numbers
 from assistant.citations.passages import Passages
 from assistant.citations.sanitizer import Sanitizer
 from assistant.citations.stream_rewriter import MAX_LINK
@@ -31,6 +32,7 @@ _NOT_ALLOWED = "not in the passages"
 _NO_IMAGES = "images are not shown"
 _NO_DEFINITIONS = "links of the model's own are not defined"
 _ANGLED = re.compile(r"<([a-z][a-z\d+.-]{1,31}:[^\s<>]*|[\w.+-]+@[\w.-]+)>", re.IGNORECASE)
+_NAME = re.compile(r"(?<![\w$.])[\w$.]++$")
 _MAIL_HOST = re.compile(r"@[\w-]+(?:\.[\w-]+)+")
 _MAIL_HOST_START = re.compile(r"@[\w.-]*")
 _MAIL_NAME = re.compile(r"[\w.+-]{1,64}$")
@@ -43,16 +45,21 @@ class CitationChecker(Sanitizer):
 
     `sources` has the cited pages. `checks` has a record for each marker, link, image and address that the model
     wrote: `written`, then `url` and perhaps `sentence` (the evidence) if it was kept, or `dropped`, the reason.
-    Set `refused` when the model says that it has no answer: then nothing is cited.
+    Set `refused` when the model says that it has no answer: then nothing is cited. `shown` are the numbers of the
+    passages that the model has seen, None for all. `selected` is what the reader has selected.
     """
 
-    def __init__(self, passages: Sequence[Hit], question: str = "", allowed: Collection[str] = ()) -> None:
+    def __init__(
+        self, passages: Sequence[Hit], question: str = "", allowed: Collection[str] = (), selected: str = ""
+    ) -> None:
         super().__init__()
         self.passages = passages if isinstance(passages, Passages) else Passages(passages)
         self.question = question
         self.sources: list[Source] = []
         self.checks: list[dict[str, Any]] = []
         self.refused = False
+        self.shown: set[int] | None = None
+        self._selected = selected
         self._addresses = AllowedAddresses(self.passages, allowed)
         self._evidence: dict[int, Passage] = {}
         self._page_numbers: dict[str, int] = {}
@@ -87,12 +94,7 @@ class CitationChecker(Sanitizer):
         if self.refused:
             self._record(written, dropped="the model says that it has no answer")
             return ""
-        claim = extract_claim(self._claim) or self._claim_cells.strip()
-        if (index, claim) not in self._judged:
-            passage = self._passage(index)
-            objection = passage.find_objection(claim)
-            self._judged = {(index, claim): (objection, objection or passage.best_sentence(claim, self.question))}
-        objection, sentence = self._judged[index, claim]
+        objection, sentence = self._judge_claim(index)
         if objection:
             self._record(written, dropped=objection)
             return ""
@@ -100,6 +102,23 @@ class CitationChecker(Sanitizer):
         self._new_sources += new
         self._record(written, url=self._link_address(index, sentence), sentence=sentence)
         return link
+
+    def _judge_claim(self, index: int) -> tuple[str, str]:
+        """Why passage `index` cannot support the text just before, or the sentence that supports it best."""
+        claim = extract_claim(self._claim) or self._claim_cells.strip()
+        if (index, claim) not in self._judged:
+            passage = self._passage(index)
+            objection = passage.find_objection(claim, self._given_numbers)
+            self._judged = {(index, claim): (objection, objection or passage.best_sentence(claim, self.question))}
+        return self._judged[index, claim]
+
+    @cached_property
+    def _given_numbers(self) -> set[str]:
+        """The numbers that the reader wrote or selected."""
+        return find_numbers(f"{self.question} {self._selected}")
+
+    def _is_shown(self, number: int) -> bool:
+        return 1 <= number <= len(self.passages) and (self.shown is None or number in self.shown)
 
     def _passage(self, index: int) -> Passage:
         if index not in self._evidence:
@@ -122,6 +141,34 @@ class CitationChecker(Sanitizer):
             self.checks.append({"written": written[:_MAX_WRITTEN], **result})
 
     # ---- Markers, links and images. ----
+
+    def _reset(self) -> None:
+        super()._reset()
+        self._in_source_list = False
+
+    def _start_line(self) -> bool:
+        """Leave out a list of sources that only repeats what the answer cites."""
+        if not self.sources or self._state_above.fence:
+            return super()._start_line()
+        if not self._in_source_list:
+            size = source_lists.find_heading(self._pending, self._is_final)
+            if size is None:
+                return False
+            if not size:
+                return super()._start_line()
+            self._in_source_list = True
+            self._pending = self._pending[size:]
+            return True
+        line, newline, rest = self._pending.partition("\n")
+        if not newline and not self._is_final and len(line) <= MAX_LINK:
+            return False
+        if not source_lists.is_item(line):
+            self._in_source_list = False
+            return super()._start_line()
+        if line.strip():
+            self._record(line, dropped=_NO_DEFINITIONS)
+        self._pending = rest
+        return True
 
     def _square(self) -> bool:
         return self._decide_bracket(is_image=False)
@@ -148,7 +195,16 @@ class CitationChecker(Sanitizer):
         if isinstance(bracket, Literal) or (is_image and isinstance(bracket, Marker)):
             return self._accept("!", "\\!") if is_image else self._accept("[", "[")
         if isinstance(bracket, Marker):
+            if bracket.size <= len(text) and self._is_numbers(bracket, text):
+                return self._accept("[")
             return self._decide_marker(bracket)
+        if (
+            isinstance(bracket, Definition)
+            and bracket.marker
+            and not self.sources
+            and any(map(self._is_shown, bracket.marker.numbers))
+        ):
+            return self._decide_marker(bracket.marker)  # the only place where the answer says what it is from
         if isinstance(bracket, Definition):
             self._record(text, dropped=_NO_DEFINITIONS)
             return self._remove(bracket.size)
@@ -161,11 +217,50 @@ class CitationChecker(Sanitizer):
             return self._replace_by_label(bracket.label, len(bang) + bracket.size)
         return self._decide_link(bracket)
 
-    def _lenticular(self) -> bool:
-        bracket = brackets.parse_lenticular(self._pending, self._is_final)
+    def _other_marker(self) -> bool:
+        bracket = brackets.parse_other(self._pending, self._is_final)
         if bracket is None:
             return False
-        return self._accept("【") if isinstance(bracket, Literal) else self._decide_marker(bracket)
+        return self._accept(self._pending[0]) if isinstance(bracket, Literal) else self._decide_marker(bracket)
+
+    def _backslash(self) -> bool:
+        """Read `\\[2\\]` as a marker, and anything else as an escape."""
+        bracket = brackets.parse_other(self._pending, self._is_final)
+        if bracket is None:
+            return False
+        return super()._backslash() if isinstance(bracket, Literal) else self._decide_marker(bracket)
+
+    def _round(self) -> bool:
+        """Read `(passage 2)` as a marker, and `(2)` if it ends a clause that the passage supports."""
+        bracket = brackets.parse_other(self._pending, self._is_final)
+        if bracket is None:
+            return False
+        if isinstance(bracket, Literal) or self._preceding[-1:].isalnum() or self._preceding.endswith("]"):
+            return super()._round()
+        if self._pending[1].isdigit():
+            follower = self._pending[bracket.size : bracket.size + 1]
+            if not follower and not self._is_final:
+                return False
+            if follower.strip(".,;:!?") or not self._claim.strip() or not self._is_line_begun:
+                return super()._round()
+            if not self._is_shown(number := bracket.numbers[0]) or self._judge_claim(number - 1)[0]:
+                return super()._round()
+            if self._stands_in_passages(self._pending[: bracket.size]):
+                return super()._round()
+        return self._decide_marker(bracket)
+
+    def _is_numbers(self, marker: Marker, text: str) -> bool:
+        """Whether the numbers in square brackets are part of the answer's text, such as a list of the passages."""
+        written, before = text[: marker.size], self._preceding
+        if brackets.are_numbers(written, before, text[marker.size : marker.size + 1]):
+            return True
+        name = _NAME.search(before)
+        if len(marker.numbers) > 1 and not name:
+            return not any(map(self._is_shown, marker.numbers)) or self._stands_in_passages(written)
+        return bool(name) and self._stands_in_passages(f"{name[0] if name else ''}{written}")
+
+    def _stands_in_passages(self, text: str) -> bool:
+        return any(text in hit.body for hit in self.passages)
 
     def _decide_marker(self, marker: Marker) -> bool:
         """Replace a marker by links to the passages that can support the claim before it; remove it without any."""
@@ -179,7 +274,7 @@ class CitationChecker(Sanitizer):
 
     def _cite_numbers(self, numbers: Iterable[int], written: str) -> Iterable[str]:
         for number in dict.fromkeys(numbers):
-            if not 1 <= number <= len(self.passages):
+            if not self._is_shown(number):
                 self._record(written, dropped="no such passage")
             elif link := self._cite_for_claim(number - 1, written):
                 yield link
@@ -206,8 +301,19 @@ class CitationChecker(Sanitizer):
             label = brackets.plain_label(link.label)
             self._insert_link(f"[{label}]({url})" if label else f"<{url}>")
             return True
+        if not link.label and addresses.is_private(link.address):
+            return self._write_as_code(link.address, link.size)
         self._record(written, dropped=_NOT_ALLOWED)
         return self._replace_by_label(link.label, link.size)
+
+    def _write_as_code(self, address: str, size: int) -> bool:
+        """Write an address that no reader may follow as code, in place of the next `size` characters."""
+        self._keep_apart("`")
+        self._pending = self._pending[size:]
+        self._flush_blanks()
+        self._write(f"`{address}`")
+        self._claim += f"`{address}`"
+        return True
 
     # ---- Addresses without brackets. ----
 
@@ -256,6 +362,8 @@ class CitationChecker(Sanitizer):
             return self._remove(characters.end())
         ascii_start = re.match(r"[!-~]*", characters[0])
         address = addresses.trim(ascii_start[0] if ascii_start else "")
+        if prefix.endswith("://") and len(address) <= len(prefix):
+            return self._write_as_code(prefix, len(prefix))
         if not prefix or len(address) <= len(prefix):
             self._record(characters[0], dropped=_NOT_ALLOWED)
             return self._remove(len(address) or 1)

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Collection
 from functools import cached_property
 
-from assistant.citations.refusal_phrases import is_refusal
+from assistant.citations.refusal_phrases import find_answered_part
 from assistant.citations.text_fragments import PageText, visible_lines
 from search.hits import Hit
 from search.text import analysis
@@ -28,6 +28,7 @@ MIN_CLAIM_TERMS = 2  # a claim with fewer content terms, such as "Yes", is not j
 MIN_SHARED_TERMS = 2
 MIN_SHARED_PART = 0.2  # of the terms of a long claim, which has many words of the model's own
 
+_CODE_SPAN = re.compile(r"`++[^`]++`++")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*\d(?![\w])")  # two digits or more: a model may count to nine by itself
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]{0,3}\s+(?=[^\sa-z])|(?<=[。！？])")
 _CLAIM_END = re.compile(r"(?<=[.!?…])[*_\"'”’)\]]{0,8}\s+|(?<=[。！？])")
@@ -43,14 +44,17 @@ class Passage:
         self.stemmer_language = hit.language or "en"
         self._weights: dict[str, list[float]] = {}
 
-    def find_objection(self, claim: str) -> str:
+    def find_objection(self, claim: str, given_numbers: Collection[str] = ()) -> str:
         """Say why the passage cannot support a claim; empty when it may.
 
-        It cannot when it shares too few content terms with the claim, or lacks a number of it. A claim in another
-        language, or of one word, is not judged.
+        It cannot when it shares too few content terms with the claim, or lacks a number of it. Numbers in inline code
+        may be an example, and those that the reader gave are not from the passage. A claim in another language, or of
+        one word, is not judged.
         """
-        if is_refusal(claim):
+        answered = find_answered_part(claim)
+        if claim and not answered:
             return "says that it is not documented"
+        claim = answered
         language = detect_language(claim) or self._language
         if language != self._language or not self._sentences:
             return ""
@@ -58,7 +62,7 @@ class Passage:
         needed = max(min(MIN_SHARED_TERMS, len(terms) - 1), MIN_SHARED_PART * len(terms))
         if len(terms) >= MIN_CLAIM_TERMS and len(terms & self._all_terms) < needed:
             return "shares too few terms with the passage"
-        if _find_numbers(claim) - self._numbers:
+        if find_numbers(_CODE_SPAN.sub(" ", claim)).difference(self._numbers, given_numbers):
             return "has a number that the passage lacks"
         return ""
 
@@ -115,7 +119,7 @@ class Passage:
 
     @cached_property
     def _numbers(self) -> set[str]:
-        return _find_numbers(f"{' '.join(self.hit.breadcrumb)} {self.hit.text[:MAX_TEXT]}")
+        return find_numbers(f"{' '.join(self.hit.breadcrumb)} {self.hit.text[:MAX_TEXT]}")
 
     def _weigh_sentences(self, text: str) -> list[float]:
         """How much each sentence shares with a text. Cached: markers in a row have one claim, all have one question."""
@@ -154,6 +158,6 @@ def extract_claim(text: str) -> str:
     return next((piece.strip() for piece in reversed(_CLAIM_END.split(text)) if piece.strip()), "")
 
 
-def _find_numbers(text: str) -> set[str]:
+def find_numbers(text: str) -> set[str]:
     """The numbers of a text, without thousands separators."""
     return {re.sub(r"[,.](?=\d{3}\b)", "", number) for number in _NUMBER.findall(text)}

@@ -3,6 +3,10 @@
 "The documentation does not cover this."   a refusal
 "I couldn't find anything about it."       a refusal
 "Pages do not include drafts."             a statement about the product
+
+`find_answered_part` finds what a sentence answers all the same:
+
+"The docs name no Redis store, but a custom store can be written."   "a custom store can be written."
 """
 
 import re
@@ -23,7 +27,19 @@ _REFUSAL = re.compile(
     rf"|\b(?:is|are|was)(?: not|n['’]t) (?:\w+ )?{_COVER}\w*\b[^.!?\n]{{0,20}}?\b{_DOCS}\b",
     re.IGNORECASE,
 )
+_NAMES_NONE = re.compile(
+    rf"\b{_DOCS}\b[^.!?\n]{{0,20}}?\b(?:names?|lists?|shows?|mentions?|describes?) no\b", re.IGNORECASE
+)
+_CONTRAST = re.compile(r"[,;:–—-]\s*(?:but|yet|however|though|instead)\b,?\s*", re.IGNORECASE)
 _CONDITION = re.compile(r"\W*(?:if|when|unless|although)\b", re.IGNORECASE)
+
+
+def find_answered_part(sentence: str) -> str:
+    """The sentence, or if it refuses a part, what follows a word such as “but”. Empty if all of it is a refusal."""
+    if not is_refusal(sentence) and not _NAMES_NONE.search(sentence):
+        return sentence
+    *_, rest = _CONTRAST.split(sentence)
+    return "" if is_refusal(rest) else rest
 
 
 def is_refusal(sentence: str) -> bool:

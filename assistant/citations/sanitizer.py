@@ -40,7 +40,8 @@ class Sanitizer(StreamRewriter):
         "<": "_angle",
         "!": "_bang",
         "[": "_square",
-        "【": "_lenticular",
+        "【": "_other_marker",
+        "［": "_other_marker",
         "(": "_round",
         ":": "_colon",
         ";": "_semicolon",
@@ -220,8 +221,8 @@ class Sanitizer(StreamRewriter):
         """Decide what begins with `[`."""
 
     @abstractmethod
-    def _lenticular(self) -> bool:
-        """Decide what begins with `【`."""
+    def _other_marker(self) -> bool:
+        """Decide what begins with `【` or `［`."""
 
     @abstractmethod
     def _at(self) -> bool:

@@ -36,7 +36,7 @@ class Library:
 def make_toolbox(library: Library, tokens: int = 6_000, passages: int = 1) -> tuple[Toolbox, CitationChecker]:
     citations = CitationChecker(library.hits[:passages])
     toolbox = Toolbox(Question("How?"), library, citations, "call_1", tokens)
-    toolbox.build_messages([], tokens)
+    list(toolbox.build_messages([], tokens))  # as for its first request
     return toolbox, citations
 
 
@@ -100,7 +100,7 @@ async def test_a_passage_that_the_prompt_had_no_room_for_keeps_its_number():
     library = Library()
     citations = CitationChecker(library.hits[:5])
     toolbox = Toolbox(Question("How?"), library, citations, "call_1", 6_000)
-    toolbox.build_messages([], 1_200)  # room for two
+    list(toolbox.build_messages([], 1_200))  # room for two
     [found] = await run(toolbox, SEARCH)
     assert re.findall(r'number="(\d+)" page="A > Part" path="/(\d+)"', found)[:2] == [("3", "2"), ("4", "3")]
     assert "Passages that you already have: [1], [2]." in found

@@ -10,7 +10,7 @@ from assistant.citations.brackets import (
     Marker,
     Reference,
     parse,
-    parse_lenticular,
+    parse_other,
     plain_label,
 )
 
@@ -55,9 +55,9 @@ def test_the_beginning_of_a_stream_waits_for_more(text: str) -> None:
 
 
 def test_a_lenticular_bracket_may_be_a_marker() -> None:
-    assert parse_lenticular("【2†source】.", False) == Marker([2], 10)
-    assert parse_lenticular("【2†sou", False) is None
-    assert parse_lenticular("【see】", False) == Literal()
+    assert parse_other("【2†source】.", False) == Marker([2], 10)
+    assert parse_other("【2†sou", False) is None
+    assert parse_other("【see】", False) == Literal()
 
 
 def test_the_label_of_an_allowed_link_contains_no_other_link() -> None:

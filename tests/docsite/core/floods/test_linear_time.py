@@ -50,6 +50,8 @@ METHODS = {"match", "fullmatch", "search", "sub", "subn", "split", "findall", "f
 # Patterns that see short texts only: their length, and who sees to it.
 BOUNDED = {
     "analytics/audience/clients.py _BROWSERS": (512, "describe_client"),
+    "assistant/citations/source_lists.py _SOURCE_LIST": (150, "find_heading"),
+    "assistant/citations/source_lists.py _PERHAPS_SOURCE_LIST": (150, "find_heading"),
     "search/text/analysis.py _CODE": (257, "code_names"),
     "search/sources/html/__init__.py _SUFFIX": (1_000, "_remove_site_name and _find_site_name"),
     "search/sources/markdown/includes.py _IMPORT": (1_000, "_match"),
