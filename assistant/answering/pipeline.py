@@ -23,6 +23,7 @@ from assistant.answering import (
 from assistant.answering.record import Conversation, Outcome, Record
 from assistant.answering.retriever import Retriever, build_excerpts
 from assistant.answering.tools import Toolbox
+from assistant.answering.translations import phrases_in
 from assistant.citations.citation_links import CitationChecker
 from assistant.citations.passages import Passages
 from assistant.events import (
@@ -208,5 +209,6 @@ def _explain_no_sources(
         yield from refusals.refuse(hits, question, thread_id)
         return
     if not outcome.refused:
-        yield Text(f"\n\n{refusals.UNSUPPORTED}")
+        language = detect_language(question.text) or detect_language(outcome.text)
+        yield Text(f"\n\n{phrases_in(language).unsupported}")
     yield from refusals.suggest_alternatives(hits, question, thread_id)

@@ -22,7 +22,6 @@ from search.hits import Hit
 
 MAX_NEAREST_PAGES = 3
 MIN_NEAR_SCORE = 0.05  # pages with a smaller score share little more than a word with the question
-UNSUPPORTED = "No page of the documentation could be found to support this answer."
 
 
 def refuse(hits: Sequence[Hit], question: Question, thread_id: str) -> Iterator[Text]:

@@ -14,6 +14,7 @@ class Phrases(NamedTuple):
     """The sentences of one language. `support` has a placeholder `{link}`, `other_language` one for a language."""
 
     no_answer: str
+    unsupported: str
     nearest_pages: str
     support: str
     see_also: str
@@ -28,6 +29,7 @@ class Phrases(NamedTuple):
 
 ENGLISH = Phrases(
     "I couldn't find this in the documentation.",
+    "No page of the documentation could be found to support this answer.",
     "The nearest pages:",
     "You can also [ask for help]({link}).",
     "See also:",
@@ -50,6 +52,7 @@ ENGLISH = Phrases(
 OTHER_LANGUAGES = {
     "de": Phrases(
         "Das habe ich in der Dokumentation nicht gefunden.",
+        "Keine Seite der Dokumentation belegt diese Antwort.",
         "Die nächstliegenden Seiten:",
         "Sie können auch [um Hilfe bitten]({link}).",
         "Siehe auch:",
@@ -71,6 +74,7 @@ OTHER_LANGUAGES = {
     ),
     "es": Phrases(
         "No he encontrado esto en la documentación.",
+        "Ninguna página de la documentación respalda esta respuesta.",
         "Las páginas más cercanas:",
         "También puede [pedir ayuda]({link}).",
         "Véase también:",
@@ -92,6 +96,7 @@ OTHER_LANGUAGES = {
     ),
     "fr": Phrases(
         "Je n’ai pas trouvé cela dans la documentation.",
+        "Aucune page de la documentation ne confirme cette réponse.",
         "Les pages les plus proches :",
         "Vous pouvez aussi [demander de l’aide]({link}).",
         "Voir aussi :",
@@ -113,6 +118,7 @@ OTHER_LANGUAGES = {
     ),
     "it": Phrases(
         "Non ho trovato questo nella documentazione.",
+        "Nessuna pagina della documentazione conferma questa risposta.",
         "Le pagine più vicine:",
         "Può anche [chiedere aiuto]({link}).",
         "Vedi anche:",
@@ -134,6 +140,7 @@ OTHER_LANGUAGES = {
     ),
     "nl": Phrases(
         "Dit heb ik niet in de documentatie gevonden.",
+        "Geen pagina van de documentatie bevestigt dit antwoord.",
         "De dichtstbijzijnde pagina’s:",
         "U kunt ook [om hulp vragen]({link}).",
         "Zie ook:",
@@ -155,6 +162,7 @@ OTHER_LANGUAGES = {
     ),
     "pt": Phrases(
         "Não encontrei isto na documentação.",
+        "Nenhuma página da documentação confirma esta resposta.",
         "As páginas mais próximas:",
         "Também pode [pedir ajuda]({link}).",
         "Veja também:",
@@ -176,6 +184,7 @@ OTHER_LANGUAGES = {
     ),
     "ja": Phrases(
         "ドキュメントには見つかりませんでした。",
+        "この回答を裏付けるページは、ドキュメントに見つかりませんでした。",
         "近いページ:",
         "[こちらで問い合わせる]({link})こともできます。",
         "関連ページ:",

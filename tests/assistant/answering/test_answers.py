@@ -86,6 +86,12 @@ def test_an_answer_without_citations_says_that_it_is_unchecked(http, model_servi
     assert stored(stream).sources == []
 
 
+def test_the_note_below_it_is_in_the_language_of_the_reader(http, model_service, project):
+    asked = "Wie kann ich das Programm auf meinem Rechner installieren?"
+    stream = said(http, model_service, project, "Das geht mit einem Hammer.", question=asked)
+    assert "Hammer.\n\nKeine Seite der Dokumentation belegt diese Antwort." in text(stream)
+
+
 def test_a_citation_below_code_follows_a_link_to_its_section(http, service, project):
     answer = text(parts(ask(http, service, project, "How do I install acme with pip?")))
     assert "```\n\n[With pip](https://docs.acme.example/install#with-pip) [1](" in answer
