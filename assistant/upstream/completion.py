@@ -5,18 +5,17 @@ from typing import Any, Literal
 
 from assistant.upstream import Delta, EndOfText, FormatItem, Progress, UpstreamError, Usage, errors
 from assistant.upstream.event_parser import NOT_AN_EVENT
-from assistant.upstream.reasoning import TagFilter
+from assistant.upstream.text_filter import TextFilter
 from assistant.upstream.tool_calls import ToolCallCollector
 
+# In small letters. Gateways pass on what Anthropic (`end_turn`) and Google (`MAX_TOKENS`) call them.
 _END_REASONS: dict[str, Literal["stop", "length", "content-filter"]] = {
-    "stop": "stop",
-    "length": "length",
-    "model_length": "length",  # Mistral
-    "content_filter": "content-filter",
-    "tool_calls": "stop",
-    "function_call": "stop",
-}
-_REASONING_FIELDS = ("reasoning_content", "reasoning")  # some servers have one, some the other
+    **dict.fromkeys(("stop", "end_turn", "stop_sequence", "eos", "tool_calls", "tool_use", "function_call"), "stop"),
+    **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "model_length"), "length"),  # the last: Mistral
+    **dict.fromkeys(("content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii", "refusal"),
+                    "content-filter"),
+}  # fmt: skip
+_REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks", "thinking")
 _REASONING_PARTS = {"thinking", "reasoning"}  # types of parts of a content; Mistral
 
 
@@ -26,7 +25,8 @@ class Completion:
     def __init__(self) -> None:
         self.is_done = False  # the server sent `[DONE]`
         self._finished = False
-        self._tag_filter = TagFilter()
+        self._filter = TextFilter()
+        self._has_text = False
         self._tool_calls = ToolCallCollector()
         self._half_character = ""
 
@@ -41,10 +41,11 @@ class Completion:
 
     def feed_text(self, text: str) -> list[FormatItem]:
         """The items of an event that is a text alone."""
-        if self._tag_filter.passes and text.isascii() and not self._half_character and "\x00" not in text:
+        self._has_text = True
+        if text.isascii() and not self._half_character and "\x00" not in text and self._filter.passes(text):
             return [Delta(text)]
-        items: list[FormatItem] = [*self._visible(self._tag_filter.feed(text))]
-        if self._tag_filter.is_reasoning:
+        items: list[FormatItem] = [*self._visible(self._filter.feed(text))]
+        if self._filter.is_hiding:
             items.append(Progress())
         return items
 
@@ -73,10 +74,12 @@ class Completion:
             )
 
     def _parse_choice(self, choice: dict[str, Any], items: list[FormatItem]) -> None:
-        delta = choice.get("delta") or choice.get("message") or {}
+        delta = choice.get("delta")
+        is_whole = not delta and self._has_text  # some servers end with the whole message, after its pieces
+        delta = delta or choice.get("message") or {}
         if not isinstance(delta, dict):
             raise UpstreamError(NOT_AN_EVENT)
-        if text := _text(delta.get("content")):
+        if text := "" if is_whole else _text(delta.get("content")):
             items += self.feed_text(text)
         elif _has_reasoning(delta):
             items.append(Progress())
@@ -87,12 +90,12 @@ class Completion:
                 raise UpstreamError(errors.REPORTED)
             self._finished = True
             items += self._end_text()
-            items.append(EndOfText(_END_REASONS.get(str(reason), "other")))
+            items.append(EndOfText(_END_REASONS.get(str(reason).lower(), "other")))
 
     def _end_text(self) -> list[FormatItem]:
         """What waited for more text, and the tool calls."""
-        items: list[FormatItem] = [*self._visible(self._tag_filter.end())]
-        for call in self._tag_filter.take_tool_calls():
+        items: list[FormatItem] = [*self._visible(self._filter.end())]
+        for call in self._filter.take_calls():
             self._tool_calls.add_text(call)
         calls = self._tool_calls.end()
         return [*items, *([calls] if calls else [])]

@@ -37,6 +37,7 @@ _IS_LONG = re.compile(
     r"context.?(?:length|size|window)|maximum context|prompt is too long|tokens to keep|must be at least 1, got -",
     re.IGNORECASE,
 )
+_IS_BUSY = re.compile(r"overloaded|temporarily unavailable|try again", re.IGNORECASE)  # an event has no status
 _CLEAR = {401, 402, 404, 429}
 _SIGNS = (  # words that say more than other statuses: Google answers 400 to a wrong key, LM Studio 200 to a long prompt
     (_IS_LONG, LONG_PROMPT),
@@ -82,7 +83,8 @@ def build_error(reason: str, status: int, words: str, *, retry_after: float | No
     return UpstreamError(
         reason,
         **({"advice": advice} if advice else {}),
-        retryable=(status == 429 or 500 <= status <= 599) and not is_long,
+        retryable=(status == 429 or 500 <= status <= 599 or (not status and bool(_IS_BUSY.search(words))))
+        and not is_long,
         retry_after=retry_after,
         is_server_fault=status not in (400, 413, 422) and not is_long,
         message="".join(letter if letter.isprintable() else " " for letter in words[:_MAX_MESSAGE]),

@@ -14,6 +14,7 @@ MAX_EVENT_LINES = 100
 _decode_well_formed = msgspec.json.Decoder().decode
 _decode = json.JSONDecoder().decode  # `json.loads` would look for the encoding of each event
 _START = b"data: {"
+_PINGS = {b"", b"[PING]", b"PING", b"ping"}  # in place of a comment
 NOT_AN_EVENT = "the model server sent something that is no event"
 NOT_JSON = "the model server sent something that is not JSON"
 
@@ -104,10 +105,12 @@ class EventParser:
         if len(self._rest) > MAX_EVENT_SIZE or len(self._data) > MAX_EVENT_LINES:
             raise UpstreamError("the model server sent an event without end")
         for line in lines:
-            if self._at_start:
+            if self._at_start and line.strip():
                 line = self._start(line)
             name, _, value = (b"data", b":", line) if self._is_one_object else line.strip().partition(b":")
             if name == b"data":
+                if not self._data and value.strip() in _PINGS:
+                    continue
                 self._data.append(value.strip())
                 if (event := _parse_event(self._data)) is not ...:
                     self._data.clear()
@@ -130,7 +133,7 @@ class EventParser:
 
     def _start(self, line: bytes) -> bytes:
         self._at_start = False
-        line = line.removeprefix(codecs.BOM_UTF8)
+        line = line.removeprefix(codecs.BOM_UTF8).lstrip(b" \t")
         self._is_one_object = line.startswith(b"{")
         return line
 

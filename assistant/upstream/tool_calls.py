@@ -4,7 +4,7 @@ import json
 import uuid
 from typing import Any
 
-from assistant.upstream import ToolCall, ToolCalls
+from assistant.upstream import ToolCall, ToolCalls, written_calls
 
 MAX_CALLS = 8  # further ones are left out
 MAX_NAME = 64  # characters
@@ -61,7 +61,9 @@ class ToolCallCollector:
             function = function if isinstance(function, dict) else {}
             index = piece.get("index")
             call = self._latest
-            if index is not None:
+            if same := [call for call in self._calls if call.id and call.id == piece.get("id")]:
+                call = same[0]
+            elif index is not None:
                 call = next((call for call in reversed(self._calls) if call.index == index), None)
             if call is None or call.begins_another(piece, function):
                 call = _Call(index)
@@ -72,11 +74,11 @@ class ToolCallCollector:
         return bool(pieces)
 
     def add_text(self, text: str) -> None:
-        """Add a call that a model wrote as text: a JSON object with its name and arguments. Other text is no call."""
-        call = _parse(text) or {}
-        if len(self._calls) < MAX_CALLS and _text(call.get("name")):
-            self._calls.append(_Call(None))
-            self._calls[-1].add({}, call)
+        """Add the calls that a model wrote as text. Other text is no call."""
+        for name, arguments in written_calls.parse(text):
+            if len(self._calls) < MAX_CALLS:
+                self._calls.append(_Call(None))
+                self._calls[-1].add({}, {"name": name, "arguments": arguments})
 
     def end(self) -> ToolCalls | None:
         """The complete calls, once; None without any."""

@@ -1,0 +1,318 @@
+"""Takes out of a model's text what is not its answer: thoughts, tool calls, and control tokens of its template.
+
+    <think>Hm.</think>Use pip.                        ->  "Use pip."
+    <|channel|>analysis Hm.<|channel|>final Use pip.  ->  "Use pip."
+    Let me search. <tool_call>{…}</tool_call>         ->  "Let me search. ", and a call
+    Use pip.<|im_end|>                                ->  "Use pip."
+
+Code is the answer's own: what stands between backticks stays as it is. An answer that is one block of code named
+`markdown`, or a JSON object with a text and nothing else, is that text.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_CHUNK = 4_096  # a long piece costs no more than many short ones
+_MAX_TAG = 100  # characters of a tag that wait for its end
+_MAX_CALL = 16 * 1024  # characters of a tool call, and of an answer as JSON
+_THINKING = ["think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad"]
+_CALLING = ["tool_call", "tool_calls", "function_call", "function_calls", "tool_code", "tool_use", "invoke"]
+
+
+class _Span(NamedTuple):
+    """What is taken out: from an opening to a closing pattern, in which `{}` stands for the name of the opening tag."""
+
+    opening: str
+    closing: str
+    is_call: bool = False
+
+
+_SPANS = (
+    _Span(rf"<({'|'.join(_THINKING)})>", "</{}>"),
+    _Span(r"\[(think)\]", r"\[/{}\]"),  # Magistral
+    _Span("◁(think)▷", "◁/{}▷"),  # Kimi
+    _Span(r"<\|channel\|>\s?(?:analysis|commentary)\b", r"<\|channel\|>\s?final(?:<\|message\|>)?"),  # gpt-oss
+    _Span(rf"<({'|'.join(_CALLING)})\b[^<>]{{0,80}}>", "</{}>", True),  # Hermes, Qwen, and rarer ones
+    _Span(r"<(function)[= ][^<>]{1,80}>", "</{}>", True),  # Llama
+    _Span(r"<\|python_tag\|>", r"<\|eom_id\|>|<\|eot_id\|>", True),  # Llama
+    _Span(r"\[tool_calls\]", "</s>", True),  # Mistral
+    _Span(  # DeepSeek and Kimi
+        r"<[|｜]tool[▁_]calls?[▁_](?:section[▁_])?begin[|｜]>",
+        r"<[|｜]tool[▁_]calls[▁_](?:section[▁_])?end[|｜]>",
+        True,
+    ),
+)
+_REST = _Span("", "(?!)", True)  # a call without tags, up to the end of the text
+# Beside them: closing tags that nothing opens, and control tokens.
+_ALONE = (
+    rf"</(?:{'|'.join((*_THINKING, *_CALLING, 'function'))})>|\[/think\]|◁/think▷|</?s>|<(?:start|end)_of_turn>"
+    r"|<[be]os>|\[/?inst\]|<\|start\|>assistant|<\|channel\|>\s?final|<[|｜][^<>|｜\s]{1,40}[|｜]>"
+)
+_TAKEN_OUT = re.compile(
+    "|".join(f"(?P<s{number}>{re.sub('[(](?![?])', '(?:', span.opening)})" for number, span in enumerate(_SPANS))
+    + f"|{_ALONE}",
+    re.IGNORECASE,
+)
+_TAG_STARTS = (
+    *(f"<{slash}{name}" for name in (*_THINKING, *_CALLING, "function") for slash in ("", "/")),
+    *[
+        "[think]",
+        "[/think]",
+        "◁think▷",
+        "◁/think▷",
+        "[tool_calls]",
+        "[inst]",
+        "[/inst]",
+        "<s>",
+        "</s>",
+        "<bos>",
+        "<eos>",
+        "<|",
+        "<｜",
+    ],
+    *("<start_of_turn>", "<end_of_turn>"),
+)
+_TAG_SIGN = re.compile(r"[<\[◁]")
+_NEEDS_A_LOOK = re.compile(r"[<\[◁`\n]")  # a text without these is no part of anything
+_TICKS = re.compile(r"`+")
+_WANTS_NAME = re.compile(r"<\|(?:channel|start)\|>\s?\w*\Z", re.IGNORECASE)
+_FENCE = re.compile(r"[ \t>]*```")
+_TOOLS = ("search", "read_page")  # as `assistant.answering.tools` names them
+_CALL_KEYS = ("name", "tool", "tool_name", "function", "action", "type")
+_CALL_LINE = re.compile(
+    r"(?:```\w*+\s*+)?[\[{\s]*+"
+    rf"(?:\"(?:{'|'.join(_CALL_KEYS)})\"\s*+:[{{\s]*+(?:\"name\"\s*+:\s*+)?\"(?:function\"|(?:{'|'.join(_TOOLS)})\")"
+    rf"|(?<=\[)(?:{'|'.join(_TOOLS)})\()"
+)
+_LINE_START = re.compile(r"(?:```(?:json|tool_call|tool_code|)\s*+)?[\[{\s]*+", re.IGNORECASE)
+_KEY = re.compile(r'"(\w*)("?)')
+_FENCES = ("```markdown\n", "```md\n")
+_ANSWER_KEYS = ["answer", "response", "text", "content", "message", "output", "result", "reply", "final_answer"]
+
+
+class TextFilter:
+    """Filters the pieces of one text, which may be cut anywhere."""
+
+    def __init__(self) -> None:
+        self._calls: list[str] = []
+        self._held = ""  # text that is not decided yet
+        # What the text is in.
+        self._inside: _Span | None = None
+        self._opening = self._closing = _TICKS  # of it
+        self._depth = 0
+        self._taken = ""  # the text of a call
+        self._spare: str | None = None  # the text since a nested span ended; an answer, if the outer one never ends
+        # The answer so far.
+        self._has_begun = False
+        self._was_taken = False  # something was, perhaps with blank lines around it
+        self._is_wrapped = False  # in a block of code named markdown
+        self._is_json = False
+        self._in_fence = False
+        self._ticks = 0  # of code spans on this line
+        self._at_line_start = True
+
+    @property
+    def is_hiding(self) -> bool:
+        """Whether the model is writing what is not shown, or not yet."""
+        return bool(self._inside or self._is_json)
+
+    def passes(self, text: str) -> bool:
+        """Whether a piece is the answer's as it is, so that it need not be fed."""
+        is_inside_line = self._has_begun and not (self._held or self._inside or self._at_line_start)
+        return is_inside_line and not _NEEDS_A_LOOK.search(text)
+
+    def feed(self, text: str) -> str:
+        """The part of the answer that a piece of text completes."""
+        written = []
+        for at in range(0, len(text), _CHUNK):
+            self._held += text[at : at + _CHUNK]
+            written += self._filter(is_final=False)
+        return "".join(written)
+
+    def end(self) -> str:
+        """The rest of the answer. The text ends here, and with it what nothing closes."""
+        written = "".join(self._filter(is_final=True))
+        if self._inside:
+            self._take(self._held)
+            written += self._spare or ""
+            self._close()
+        elif self._is_json:
+            written += _unwrap_json(self._held)
+        self._held = ""
+        return written
+
+    def take_calls(self) -> list[str]:
+        """Remove and return the texts of the tool calls so far."""
+        calls, self._calls = self._calls, []
+        return calls
+
+    def _filter(self, is_final: bool) -> Iterator[str]:
+        """Decide as much of the held text as can be decided."""
+        before = ""
+        while self._held and self._held != before:
+            before = self._held
+            if self._inside:
+                self._leave()
+            elif self._can_go_on(is_final):
+                yield self._write(self._next_piece(is_final))
+
+    # ---- Inside of what is taken out. ----
+
+    def _enter(self, span: _Span, tag: str) -> None:
+        self._inside, self._depth, self._spare = span, 1, None
+        found = re.match(span.opening, tag, re.IGNORECASE)
+        name = found[1] if found and found.re.groups else ""
+        self._opening = re.compile(f"<{name}>" if name and not span.is_call else "(?!)", re.IGNORECASE)
+        self._closing = re.compile(span.closing.replace("{}", name), re.IGNORECASE)
+        self._taken = tag if name == "function" else ""
+
+    def _leave(self) -> None:
+        """Take the text up to the closing tag, or what is decided of it."""
+        opening, closing = self._opening.search(self._held), self._closing.search(self._held)
+        if opening and not (closing and closing.start() < opening.start()):
+            self._depth += 1
+            self._take(self._held[: opening.end()])
+            self._held = self._held[opening.end() :]
+            return
+        if not closing:
+            self._take(self._held[:-_MAX_TAG])
+            self._held = self._held[-_MAX_TAG:]
+            return
+        self._depth -= 1
+        self._take(self._held[: closing.start()])
+        self._held = self._held[closing.end() :]
+        if self._depth:
+            self._spare = self._spare or ""
+        else:
+            self._close()
+
+    def _take(self, text: str) -> None:
+        if self._inside and self._inside.is_call:
+            self._taken = (self._taken + text)[:_MAX_CALL]
+        if self._spare is not None:
+            self._spare += text
+
+    def _close(self) -> None:
+        if self._inside and self._inside.is_call:
+            self._calls.append(self._taken)
+        self._inside, self._was_taken = None, True
+
+    # ---- Outside. ----
+
+    def _can_go_on(self, is_final: bool) -> bool:
+        """Take a wrapper around the answer off. False if more text must come before the next piece is decided."""
+        if not self._has_begun and not self._begins(is_final):
+            return False
+        if not self._at_line_start or self._in_fence:
+            return True
+        if self._is_wrapped and self._held.lstrip(" ").startswith("`"):
+            line, newline, rest = self._held.partition("\n")
+            if line.strip() == "```" and (newline or is_final):
+                self._held, self._is_wrapped = rest, False
+                return bool(rest)
+            if "```".startswith(line.strip()) and not newline and not is_final:
+                return False
+        return is_final or not _may_become_call(self._held)
+
+    def _begins(self, is_final: bool) -> bool:
+        """Whether the beginning is decided."""
+        start = self._held.lstrip()
+        if not start:
+            return is_final
+        if _TAG_SIGN.match(start):
+            self._held = start
+        for fence in _FENCES:
+            if start.lower().startswith(fence):
+                self._held, self._is_wrapped = start[len(fence) :], True
+                return bool(self._held)
+            if fence.startswith(start.lower()) and not is_final:
+                return False
+        if not self._is_json:
+            key = _KEY.match(start.removeprefix("{").lstrip() or '"') if start[0] == "{" else None
+            if not key or (key[2] and key[1] not in _ANSWER_KEYS):
+                return True
+            self._is_json = bool(key[2])
+            return is_final and not self._is_json
+        self._is_json = len(self._held) <= _MAX_CALL
+        return not self._is_json
+
+    def _next_piece(self, is_final: bool) -> str:
+        """Take the next piece off the held text: a line, or what of it is decided."""
+        if self._at_line_start and not self._in_fence and _CALL_LINE.match(self._held):
+            self._enter(_REST, "")
+            return ""
+        line, newline, _ = self._held.partition("\n")
+        line += newline
+        for found in _TAKEN_OUT.finditer(line):
+            if self._is_in_code(line[: found.start()]) or (not is_final and _WANTS_NAME.match(line, found.start())):
+                continue
+            self._held = self._held[found.end() :]
+            number = next((number for number in range(len(_SPANS)) if found[f"s{number}"]), None)
+            if number is not None:
+                self._enter(_SPANS[number], found[0])
+            return line[: found.start()]
+        waiting = 0 if newline or is_final else self._count_waiting(line)
+        size = len(line) - waiting
+        self._held = self._held[size:]
+        return line[:size]
+
+    def _count_waiting(self, line: str) -> int:
+        """How many characters at the end of an unfinished line may be the beginning of something."""
+        ticks = len(line) - len(line.rstrip("`"))
+        if self._in_fence or ticks:
+            return ticks if ticks < 3 else 0
+        start = max(0, len(line) - _MAX_TAG)
+        for sign in _TAG_SIGN.finditer(line, start):
+            tail = line[sign.start() :].lower()
+            is_tag = any(each.startswith(tail) or tail.startswith(each) for each in _TAG_STARTS)
+            if (is_tag and not re.search(r"[>\]▷]", tail)) or _WANTS_NAME.match(tail):
+                return 0 if self._is_in_code(line[: sign.start()]) else len(tail)
+        return 0
+
+    def _is_in_code(self, line: str) -> bool:
+        return self._in_fence or bool((self._ticks + len(_TICKS.findall(line))) % 2)
+
+    def _write(self, piece: str) -> str:
+        """The next piece of the answer, which decides whether the text behind it is code."""
+        if not self._has_begun and self._was_taken:
+            piece = piece.lstrip()
+        if not piece:
+            return ""
+        self._has_begun = True
+        if self._at_line_start and _FENCE.match(piece):
+            self._in_fence = not self._in_fence
+        elif not self._in_fence:
+            self._ticks += len(_TICKS.findall(piece))
+        self._at_line_start = piece.endswith("\n")
+        if self._at_line_start:
+            self._ticks = 0
+        return piece
+
+
+def _may_become_call(text: str) -> bool:
+    """Whether a text at the beginning of a line may become a tool call."""
+    if len(text) > _MAX_TAG:
+        return False
+    if "`" in text and any(f"```{name}".startswith(text.strip()) for name in ("json", "tool_call", "tool_code")):
+        return True
+    start = _LINE_START.match(text)
+    rest = text[start.end() :] if start else ""
+    if not start or not re.search(r"[\[{`]", start[0]) or (start[0].strip() == "```" and rest):
+        return False
+    if not rest:
+        return True
+    if key := _KEY.match(rest):
+        return key[1] in _CALL_KEYS if key[2] else any(name.startswith(key[1]) for name in _CALL_KEYS)
+    return start[0].endswith("[") and any(f"{name}(".startswith(rest) for name in _TOOLS)
+
+
+def _unwrap_json(text: str) -> str:
+    """The text in a JSON object that has nothing else; any other text as it is."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    texts = [*value.values()] if isinstance(value, dict) else []
+    return texts[0] if len(texts) == 1 and isinstance(texts[0], str) else text

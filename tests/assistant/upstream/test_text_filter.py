@@ -1,0 +1,130 @@
+"""Thoughts, tool calls and control tokens that a server leaves in the text reach nobody, wherever it is cut."""
+
+import random
+
+import pytest
+
+from assistant.upstream.completion import Completion
+from assistant.upstream.text_filter import TextFilter
+from assistant.upstream.written_calls import parse
+
+HARMONY = "<|channel|>analysis<|message|>x<|end|><|start|>assistant<|channel|>final<|message|>Use it.<|return|>"
+STEPS = "# Use\n\n```sh\nuv\n```\n\nDone [1].\n"
+
+
+def filter_text(text: str, size: int) -> tuple[str, TextFilter]:
+    text_filter = TextFilter()
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    written = "".join(piece if text_filter.passes(piece) else text_filter.feed(piece) for piece in pieces)
+    return written + text_filter.end(), text_filter
+
+
+@pytest.mark.parametrize(
+    ("text", "visible"),
+    [
+        # Thoughts.
+        ("<think>Hm, 1 < 2.</think>\n\nUse [1].", "Use [1]."),
+        ("\n <think>\n</think>Use it.", "Use it."),
+        ("<think>a</think> <think>b</think> Use it.", "Use it."),
+        ("<thinking>a</think></thinking>Use it.", "Use it."),
+        ("[THINK]a[/THINK]Use it.", "Use it."),
+        ("◁think▷a◁/think▷Use it.", "Use it."),
+        ("<think>without an end", ""),
+        ("Use <reasoning>x</reasoning>it.", "Use it."),
+        ("<Think>a<think>b</think>c</THINK>Use it.", "Use it."),
+        ("<think>the tag <think> is a tag</think>Use it.", "Use it."),
+        ("So it is.</think>\n\nUse it.", "So it is.\n\nUse it."),
+        (HARMONY, "Use it."),
+        ("<|channel|>analysis hm <|channel|>final Use it.", " Use it.".lstrip()),
+        # Control tokens.
+        ("Use it.<|im_end|></s><end_of_turn>", "Use it."),
+        ("Use it.<|eot_id|>\n", "Use it.\n"),
+        ("<s>[INST]Use it.", "Use it."),
+        # Calls.
+        ("<think>a</think>\n<tool_call>{}</tool_call>", ""),
+        ("<tool_call>{}</tool_call>\nUse it.", "Use it."),
+        ('Let me see.\n{"name": "search", "parameters": {}}', "Let me see.\n"),
+        ('<invoke name="search"><parameter name="query">x</parameter></invoke>', ""),
+        # A wrapper.
+        (f"```markdown\n{STEPS}```", STEPS),
+        (f"```md\n{STEPS}```\n", STEPS),
+        ('{"answer": "Use [1]."}', "Use [1]."),
+        # The answer's own.
+        ('{"answer": "x", "more": 1}', '{"answer": "x", "more": 1}'),
+        ('{"name": "acme"} is JSON.', '{"name": "acme"} is JSON.'),
+        ('```json\n{"name": "acme"}\n```\nSo.', '```json\n{"name": "acme"}\n```\nSo.'),
+        ("Use `<think>` and `<|x|>`.", "Use `<think>` and `<|x|>`."),
+        ("```\n<think>\n```\nSo <|im_end|>", "```\n<think>\n```\nSo "),
+        ("Use:\n\n```\nx\n```\n", "Use:\n\n```\nx\n```\n"),
+        ("a < b and c > d <b> <thin ice>", "a < b and c > d <b> <thin ice>"),
+        ("  [1] says so", "[1] says so"),
+        ("[Guide] says <th", "[Guide] says <th"),
+        ("Ends with ``", "Ends with ``"),
+        (" " * 300 + "x", " " * 300 + "x"),
+    ],
+)
+def test_only_the_answer_is_left(text: str, visible: str) -> None:
+    for size in (1, 2, 3, 5, 7, 1000):
+        assert filter_text(text, size)[0] == visible, size
+    at = sorted(random.Random(len(text)).sample(range(len(text)), min(4, len(text))))
+    text_filter = TextFilter()
+    pieces = [text[begin:end] for begin, end in zip([0, *at], [*at, None], strict=True)]
+    assert "".join(map(text_filter.feed, pieces)) + text_filter.end() == visible, pieces
+
+
+CALL = [("search", {"query": "a b"})]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>\n{"name": "search", "arguments": {"query": "a b"}}\n</tool_call>',
+        'I search.\n<tool_call>{"name": "search", "arguments": "{\\"query\\": \\"a b\\"}"}',
+        '{"name": "search", "parameters": {"query": "a b"}}',
+        '{"type": "function", "function": {"name": "search", "arguments": {"query": "a b"}}}',
+        '```json\n{"name": "search", "arguments": {"query": "a b"}}\n```',
+        '<|python_tag|>{"name": "search", "parameters": {"query": "a b"}}<|eom_id|>',
+        '[TOOL_CALLS][{"name": "search", "arguments": {"query": "a b"}}]</s>',
+        '[TOOL_CALLS]search[ARGS]{"query": "a b"}',
+        "<tool_call>\n<function=search>\n<parameter=query>\na b\n</parameter>\n</function>\n</tool_call>",
+        '<function=search>{"query": "a b"}</function>',
+        '[search(query="a b")]',
+    ],
+)
+def test_a_call_that_is_written_as_text_is_a_call(text: str) -> None:
+    for size in (1, 3, 1000):
+        written, text_filter = filter_text(text, size)
+        assert written in ("", "I search.\n")
+        assert [call for each in text_filter.take_calls() for call in parse(each)] == CALL
+
+
+@pytest.mark.parametrize(
+    "text", ["", "acme", "{1}", '{"a": 1}', "print(1)[0]", "f(" * 5_000, "[" * 5_000, '{"name": 1}', "```json\n{\n```"]
+)
+def test_other_text_is_no_call(text: str) -> None:
+    assert list(parse(text)) in ([], [("acme", {})][:0])
+
+
+def test_a_call_is_kept_up_to_a_limit() -> None:
+    _, text_filter = filter_text("<tool_call>" + "x" * 100_000, 4096)
+    assert [len(call) for call in text_filter.take_calls()] == [16 * 1024]
+
+
+def test_it_knows_whether_the_model_hides_something() -> None:
+    text_filter = TextFilter()
+    states = [(text_filter.feed(piece), text_filter.is_hiding) for piece in ("<think>", "x", "</think>", "y")]
+    assert states == [("", True), ("", True), ("", False), ("y", False)]
+
+
+def read(*events: dict) -> str:
+    """The text of a completion."""
+    return "".join(getattr(item, "text", "") for event in events for item in Completion().parse(event))
+
+
+def test_a_whole_message_after_its_pieces_is_not_repeated() -> None:
+    completion = Completion()
+    pieces = [{"choices": [{"delta": {"content": "Use "}}]}, {"choices": [{"delta": {"content": "it."}}]}]
+    whole = {"choices": [{"message": {"content": "Use it."}, "finish_reason": "stop"}]}
+    items = [item for event in (*pieces, whole) for item in completion.parse(event)]
+    assert "".join(getattr(item, "text", "") for item in items) == "Use it."
+    assert read(whole) == "Use it.", "a body that is no stream"
