@@ -11,6 +11,7 @@ from assistant.models import GoldenQuestion, GroupAction, PinnedAnswer, Question
 from assistant.models.question_groups import MAX_QUESTION
 from assistant.question_groups import events
 from assistant.question_groups.pins import find_passage
+from docsite.core.background import leases
 from docsite.core.tenants.models import Project
 from search.indexing import ingest
 
@@ -54,18 +55,13 @@ class Actor:
         """Mark it as fixed, and have the question asked again: soon, and whenever the index was replaced."""
         self.group.question = " ".join(question.split())[:MAX_QUESTION]
         self.group.fixed_at = timezone.now()
-        self.group.asked_generation = self.group.asked_at = self.group.answered_since = None
+        self.group.asked_at = self.group.answered_since = None
         self.group.asked_outcome, self.group.asked_paths = "", []
-        changed = (
-            "question",
-            "fixed_at",
-            "asked_generation",
-            "asked_at",
-            "answered_since",
-            "asked_outcome",
-            "asked_paths",
-        )
-        self._set_state(State.FIXED, *changed)
+        with transaction.atomic():
+            self._set_state(
+                State.FIXED, "question", "fixed_at", "asked_at", "answered_since", "asked_outcome", "asked_paths"
+            )
+            self._ask_again()
         self._record("marked it as fixed")
 
     def pin(self, text: str, page: str) -> None:
@@ -112,7 +108,8 @@ class Actor:
                 events.publish_state(self.group)
 
     def _ask_again(self) -> None:
-        QuestionGroup.objects.filter(pk=self.group.pk).update(asked_generation=None)
+        """Have the question asked. What is asked now with the words of before is not stored."""
+        QuestionGroup.objects.filter(pk=self.group.pk).update(asked_generation=None, **leases.NOBODY)
 
     def _record(self, action: str, note: str = "") -> None:
         username = self.user.get_username()[:150]

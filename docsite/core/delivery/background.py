@@ -21,7 +21,7 @@ class _Sender(BackgroundThread):
 
     def work(self) -> None:
         """Send what is due."""
-        while not self.stopping.is_set() and outbox.is_due() and send_next():
+        while not self.stopping.is_set() and send_next():
             pass
 
 

@@ -35,7 +35,7 @@ def add(project, kind, message, subject="one"):
 
 
 def make_due(delivery):
-    Delivery.objects.filter(pk=delivery.pk).update(due_at=timezone.now())
+    Delivery.objects.filter(pk=delivery.pk).update(due_at=timezone.now(), leased_until=None)
 
 
 LETTER = Email(["owner@acme.example"], "How do\nI print?", "Please help.\n", reply_to="ada@reader.example")
