@@ -8,20 +8,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from asgiref.sync import async_to_sync, sync_to_async
 from django.db.models import F, OuterRef, Subquery
 from django.utils import timezone
 
 from assistant import model_chain
-from assistant.answering import pipeline
 from assistant.answering.pipeline import ModelChain
 from assistant.answering.record import Outcome
-from assistant.conversations.threads import UnstoredConversation
+from assistant.golden_questions import checks
 from assistant.models import AssistantSettings, Message, QuestionGroup
-from assistant.passage_search import PassageSearch
 from assistant.question import Question
 from assistant.question_groups.pins import find_pin
-from assistant.upstream import formats
 from docsite.core.background import leases
 from docsite.core.db import has_row
 from docsite.core.tenants.models import Project
@@ -71,26 +67,12 @@ def ask_due(should_stop: Callable[[], bool] = lambda: False) -> int:
 
 
 def ask(project: Project, text: str, *, with_model: bool = True) -> Outcome:
-    """Answer a question as for a reader, and store nothing. Its tokens count towards the project's daily limit.
-
-    Call it in a thread of background work: a request would lose its connections to model servers.
-    """
+    """Answer a question as for a reader, and store nothing. Its tokens count towards the project's daily limit."""
     owner_settings = AssistantSettings.for_project(project)
     pinned = find_pin(project, text, Filters())
     question = replace(Question(text, settings=owner_settings.to_answer_settings()), pinned=pinned)
     models = model_chain.choose_models(project, owner_settings) if with_model else ModelChain()
-
-    async def answer() -> Outcome:
-        outcome = Outcome()
-        retriever = PassageSearch(project, wrap=sync_to_async)  # this thread already has a database connection
-        try:
-            async for _ in pipeline.answer(question, UnstoredConversation(project), retriever, models, outcome):
-                pass
-        finally:
-            await formats.close()  # the event loop is that of this call
-        return outcome
-
-    return async_to_sync(answer)()
+    return checks.answer(project, question, models)
 
 
 def store(group: QuestionGroup, outcome: Outcome, now: datetime, generation: int) -> None:

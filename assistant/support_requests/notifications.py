@@ -10,7 +10,6 @@ from docsite.core.delivery import events, outbox
 from docsite.core.delivery.events import Description, EventType
 from docsite.core.delivery.messages import Email, Message, WebhookCall
 from docsite.core.delivery.models import Delivery, Event
-from docsite.core.delivery.outbox import EventKind
 from docsite.core.redaction import redact
 from docsite.core.tenants.models import Project
 
@@ -19,7 +18,7 @@ _SPEAKERS = {"user": "Reader", "assistant": "Assistant"}
 
 def register() -> None:
     """Let the outbox deliver support requests, and webhooks learn of them."""
-    outbox.add_event_kind(EventKind(CREATED, render))
+    outbox.add_event_kind(CREATED, render)
     events.add_event_type(EventType(HANDED_OFF, "A reader wrote to a person", describe))
 
 

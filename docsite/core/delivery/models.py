@@ -70,7 +70,7 @@ class Event(models.Model):
 
 
 class Delivery(Leased):
-    """One event on its way to an owner, by one channel. It has no content: see `outbox.EventKind`."""
+    """One event on its way to an owner, by one channel. It has no content: see `outbox.Render`."""
 
     class Channel(models.TextChoices):
         """How it is sent."""

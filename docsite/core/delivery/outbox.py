@@ -1,6 +1,6 @@
 """The outbox: add deliveries with the row that they are about, claim those that are due, and store the results.
 
-outbox.add_event_kind(EventKind("support_request.created", render))
+outbox.add_event_kind("support_request.created", render)
 with transaction.atomic():
     request.save()
     outbox.add(project, "support_request.created", request.request_id, [Delivery.Channel.EMAIL])
@@ -8,7 +8,6 @@ with transaction.atomic():
 
 import random
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -31,28 +30,18 @@ _MAX_RESULT = 200
 _BATCH = 500
 
 
-@dataclass(frozen=True)
-class EventKind:
-    """A kind of event.
-
-    `render` returns the message of a delivery. It returns None if the owner has removed the address.
-    """
-
-    name: str
-    render: Callable[[Delivery], Message | None]
+Render = Callable[[Delivery], Message | None]  # the message; None if the owner has removed the address
+_kinds: dict[str, Render] = {}
 
 
-_kinds: dict[str, EventKind] = {}
-
-
-def add_event_kind(kind: EventKind) -> None:
+def add_event_kind(name: str, render: Render) -> None:
     """Let the outbox deliver a kind of event. Apps call this when they start."""
-    _kinds[kind.name] = kind
+    _kinds[name] = render
 
 
 def render(delivery: Delivery) -> Message | None:
     """The message of a delivery; None without an address."""
-    return _kinds[delivery.event].render(delivery)
+    return _kinds[delivery.event](delivery)
 
 
 def add(project: Project, event: str, subject: str, channels: Iterable[Delivery.Channel]) -> None:
