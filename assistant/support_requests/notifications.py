@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.utils import timezone
-
 from assistant.models import SupportRequest, SupportSettings
 from assistant.support_requests.store import CREATED, HANDED_OFF
 from docsite.core.delivery import events, outbox
@@ -84,11 +82,6 @@ def build_test(project: Project, settings: SupportSettings) -> tuple[Email, dict
     """What the test button sends: an e-mail, and the data of a webhook."""
     text = f"This is a test. Support requests of {project.name} will arrive here.\n"
     return Email(settings.emails, f"[{project.name}] Test", text), {"project": project.domain, "message": text.strip()}
-
-
-def now() -> str:
-    """The time of a test, as webhooks carry it."""
-    return timezone.now().isoformat(timespec="seconds")
 
 
 def admin_url(request: SupportRequest, settings: SupportSettings) -> str:
