@@ -1,6 +1,6 @@
 """The state of the feedback page: what is listed, and how it is sorted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from analytics.feedback.triage import NOBODY, THUMBS, Selection
@@ -26,10 +26,8 @@ class TriageState(ReportState):
     path: str = ""
     assignee: str = ""
 
-    @classmethod
-    def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
-        """The columns of the table by page. The other list is always sorted by time."""
-        return PAGE_COLUMNS
+    table_columns = PAGE_COLUMNS  # of the table by page; the other list is always sorted by time
+    default_sort = "-down"  # pages with the most complaints first
 
     @classmethod
     def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
@@ -44,11 +42,6 @@ class TriageState(ReportState):
             "thumb": tuple(THUMBS),
             "assignee": (NOBODY, assignee) if is_user else (NOBODY,),
         }
-
-    @property
-    def default_sort(self) -> str:  # type: ignore[override]
-        """Pages with the most complaints first."""
-        return "-down"
 
     @property
     def selection(self) -> Selection:

@@ -4,7 +4,7 @@ Others import only the names in `__all__`, and `assistants` (the hosts from whic
 apply in this order: clients of the MCP server, clients by name, families of AI names, HTTP libraries, marks of a bot,
 browsers. Names are compared as whole words: `bot` or `ai` inside a longer word means nothing.
 
-To add a client, add its name to `ai_names` or `bot_names`, and a user agent to the tests.
+To add a client, add its name to `names.toml`, and a user agent to the tests.
 """
 
 from analytics.agents.classification import classify

@@ -2,39 +2,40 @@
 
 import functools
 
-from analytics.agents import ai_names, bot_names
 from analytics.agents.browsers import is_full_browser, looks_like_browser
 from analytics.agents.clients import find_bot_mark, find_library, is_search_engine
 from analytics.agents.families import match_family
+from analytics.agents.names import TABLES, Names
 from analytics.agents.user_agent_parser import Name, ParsedUserAgent, client_name, normalize, parse
 from analytics.agents.verdict import AI_CLASSES, MAX_LENGTH, MCP_MARK, Verdict
 
 # If a user agent has names of several classes, the first class here decides: `Claude-User (claude-code/2.1)` is
 # an agent.
-TABLES = (
-    ("ai_agent", ai_names.AGENT),
-    ("ai_user", ai_names.USER),
-    ("ai_search", ai_names.SEARCH),
-    ("ai_training", ai_names.TRAINING),
-    ("search_crawler", bot_names.SEARCH),
-    ("other_bot", bot_names.OTHER | bot_names.APPS),
-)
-_RANK = {kind: rank for rank, (kind, _) in enumerate(TABLES)}
+_CLASSES = {
+    "agent": "ai_agent",
+    "user": "ai_user",
+    "search": "ai_search",
+    "training": "ai_training",
+    "search_engines": "search_crawler",
+    "other_bots": "other_bot",
+    "apps": "other_bot",
+}
+_RANK = {kind: rank for rank, kind in enumerate(dict.fromkeys(_CLASSES.values()))}
 
 
-def _build_table(names: dict[str, str], kind: str) -> dict[str, Verdict]:
+def _build_table(names: Names, kind: str) -> dict[str, Verdict]:
     return {
         normalize(name): Verdict(kind, f"name: {name}", name, "" if operator.startswith("(") else operator)
-        for operator, written in names.items()
-        for name in written.split(", ")
+        for operator, own in names.items()
+        for name in own
     }
 
 
 _BY_NAME: dict[str, Verdict] = {}
-for _kind, _names in reversed(TABLES):
-    _BY_NAME |= _build_table(_names, _kind)
-_BY_PLAIN_NAME = _build_table(ai_names.PLAIN, "ai_agent")
-_APPS = frozenset(_build_table(bot_names.APPS, "other_bot").values())
+for _table, _class in reversed(_CLASSES.items()):
+    _BY_NAME |= _build_table(TABLES[_table], _class)
+_BY_PLAIN_NAME = _build_table(TABLES["plain"], "ai_agent")
+_APPS = frozenset(_build_table(TABLES["apps"], "other_bot").values())
 
 
 def classify(user_agent: str) -> Verdict:
@@ -81,7 +82,7 @@ def _describe_mcp_client(text: str) -> Verdict:
 
 
 def _match_names(parsed: ParsedUserAgent, shows_pages: bool) -> Verdict | None:
-    """The verdict by the tables of names. Of several names, the first class of `TABLES` decides."""
+    """The verdict by the tables of names. Of several names, the first class of `_CLASSES` decides."""
     verdicts = [verdict for phrase in parsed.phrases if (verdict := _BY_NAME.get(phrase))]
     for word in parsed.names:
         if verdict := _BY_NAME.get(word.key) or _match_plain_name(word, parsed) or _match_longer_name(word):

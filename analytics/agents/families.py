@@ -2,8 +2,8 @@
 
 import re
 
-from analytics.agents.ai_names import HOMES
 from analytics.agents.clients import find_library
+from analytics.agents.names import AI_HOSTS
 from analytics.agents.user_agent_parser import Name, ParsedUserAgent, client_name, split_words, word_set
 from analytics.agents.verdict import Verdict
 
@@ -76,7 +76,7 @@ def match_family(text: str, parsed: ParsedUserAgent, plain: bool) -> Verdict | N
     name = client_name(parsed)
     under_ai = not ordinary and not find_library(parsed)
     for host in () if _is_self_hosted(parsed) else parsed.hosts:
-        if host in HOMES or host.partition(".")[2] in HOMES:
+        if host in AI_HOSTS or host.partition(".")[2] in AI_HOSTS:
             return _build_verdict(name, f"at home with AI: {host}", name or host)
         if under_ai and _AI_HOST.search(host):
             return _build_verdict(name, f"at home under .ai: {host}", name or host)

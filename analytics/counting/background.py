@@ -1,6 +1,7 @@
 """The thread that seals new views, in each process that serves. One of them sweeps, each project once a day."""
 
 from datetime import timedelta
+from functools import partial
 
 from analytics.counting import partitions
 from analytics.counting.sealer import seal
@@ -36,8 +37,8 @@ class _Sealer(BackgroundThread):
         finally:
             partitions.extend()
             if claimed := routines.claim(SWEEP, SWEEP_PAUSE):
-                sweep(go_on=claimed.extend)
-                claimed.finish(SWEEP_PAUSE)
+                sweep(go_on=partial(routines.extend, claimed))
+                routines.finish(claimed, SWEEP_PAUSE)
 
 
 thread = _Sealer()

@@ -1,6 +1,5 @@
 """The page of one agent in the admin: its course, the pages that it read, and the people who came."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -41,10 +40,7 @@ class AgentPagesState(AgentState):
 
     agent: str = ""
 
-    @classmethod
-    def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
-        """The columns of the table of pages."""
-        return (Column("path", "Path", "text"), Column("views", "Views", "number"))
+    table_columns = (Column("path", "Path", "text"), Column("views", "Views", "number"))
 
     @property
     def key(self) -> AgentKey:

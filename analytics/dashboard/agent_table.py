@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from analytics.counting.agent_views import Agent
 from analytics.models import PageView
@@ -35,13 +35,9 @@ class AgentState(report_state.ReportState):
 
     kind: str = ""
 
+    table_columns: ClassVar[Sequence[Column]] = _COLUMNS
     default_sort = "-views"
     max_days = 0
-
-    @classmethod
-    def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
-        """The columns of the table."""
-        return _COLUMNS
 
     @classmethod
     def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

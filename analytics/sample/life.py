@@ -2,24 +2,17 @@
 
 import asyncio
 import random
+import tomllib
 from collections.abc import Sequence
 from contextlib import aclosing
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
 
 from analytics.models import Feedback
-from analytics.sample.topics import (
-    AGENT_FEEDBACK,
-    CODE_FEEDBACK,
-    COMMENTS_ON_ANSWERS,
-    PAGE_FEEDBACK,
-    QUERIES,
-    REASONS_OF_ANSWERS,
-    TOPICS,
-)
 from assistant.answering import pipeline
 from assistant.answering.pipeline import ModelChain
 from assistant.answering.record import Outcome
@@ -32,6 +25,7 @@ from search.hits import Hit
 from search.models import Document, SearchQuery
 from search.retrieval import page_search
 
+TOPICS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("topics.toml").read_text())
 DAYS = 90
 CONVERSATIONS, SEARCHES, FEEDBACK = 120, 400, 70
 FOLLOW_UPS = 0.3  # the share of conversations with a second question
@@ -88,12 +82,14 @@ def _plan_conversations(rng: random.Random, paths: set[str]) -> list[list[NewQue
     """The questions of each conversation."""
     planned = []
     for number in range(CONVERSATIONS):
-        (topic,) = rng.choices(TOPICS, [topic.weight for topic in TOPICS])
+        (topic,) = rng.choices(TOPICS["topics"], [topic["weight"] for topic in TOPICS["topics"]])
         (caller,) = rng.choices(_CALLERS, _CALLER_WEIGHTS)
-        texts = [rng.choice(topic.wordings)]
-        if topic.follow_ups and rng.random() < FOLLOW_UPS:
-            texts += rng.sample(topic.follow_ups, rng.choice((1, 1, min(2, len(topic.follow_ups)))))
-        page = topic.page if caller == Message.Caller.WEB and topic.page in paths and rng.random() < 0.7 else ""
+        texts = [rng.choice(topic["wordings"])]
+        follow_ups = topic.get("follow_ups")
+        if follow_ups and rng.random() < FOLLOW_UPS:
+            texts += rng.sample(follow_ups, rng.choice((1, 1, min(2, len(follow_ups)))))
+        is_known = caller == Message.Caller.WEB and topic["page"] in paths and rng.random() < 0.7
+        page = topic["page"] if is_known else ""
         fp = f"sample-{int(number * rng.random() ** 0.2)}"  # some come again
         planned.append([NewQuestion(fp, text, caller, page_path=page) for text in texts])
     return planned
@@ -170,8 +166,8 @@ def _rate_answers(rng: random.Random, project: Project, answers: list[Message]) 
                 answer.page_path or "/",
                 helpful=helpful,
                 message=answer,
-                reason="" if helpful or rng.random() < 0.5 else rng.choice(REASONS_OF_ANSWERS),
-                comment=rng.choice(COMMENTS_ON_ANSWERS[helpful]),
+                reason="" if helpful or rng.random() < 0.5 else rng.choice(TOPICS["reasons_of_answers"]),
+                comment=rng.choice(TOPICS["praise_of_answers" if helpful else "complaints_about_answers"]),
             )
         )
     return rated
@@ -183,15 +179,15 @@ def _build_feedback(rng: random.Random, project: Project, paths: set[str], now: 
     for at in pick_times(rng, now, FEEDBACK):
         kind = rng.random()
         if kind < 0.8:
-            page, helpful, reason, comment = rng.choice(PAGE_FEEDBACK)
+            page, helpful, reason, comment = rng.choice(TOPICS["page_feedback"])
             details = {"helpful": helpful, "reason": reason, "comment": comment}
             source = Feedback.Source.CONTEXTUAL
         elif kind < 0.94:
-            page, helpful, comment, code, lang = rng.choice(CODE_FEEDBACK)
+            page, helpful, comment, code, lang = rng.choice(TOPICS["code_feedback"])
             details = {"helpful": helpful, "comment": comment, "code": code, "lang": lang}
             source = Feedback.Source.CODE_SNIPPET
         else:
-            page, helpful, comment = rng.choice(AGENT_FEEDBACK)
+            page, helpful, comment = rng.choice(TOPICS["agent_feedback"])
             details, source = {"helpful": helpful, "comment": comment}, Feedback.Source.AGENT
         if page in paths:
             built.append(_feedback(rng, project, at, source, page, **details))
@@ -218,8 +214,9 @@ def _build_searches(rng: random.Random, project: Project, now: datetime) -> list
     """Searches with the results that the search really finds. Readers open one of the first results, or none."""
     found: dict[str, list[Hit]] = {}
     built = []
+    queries, weights = list(TOPICS["queries"]), list(TOPICS["queries"].values())
     for at in pick_times(rng, now, SEARCHES):
-        ((text, _),) = rng.choices(QUERIES, [weight for _, weight in QUERIES])
+        (text,) = rng.choices(queries, weights)
         if text not in found:
             found[text] = page_search.find(project, text)
         hits = found[text]

@@ -26,7 +26,7 @@ class Result:
     @property
     def outcome(self) -> str:
         """The result, as a sign and a word: not everybody sees or hears the sign."""
-        return {True: "✓ right", False: "✗ wrong", None: "–"}[self.row.right]
+        return "✓ right" if self.row.right else "✗ wrong"
 
     @property
     def answer(self) -> SafeString:
@@ -83,6 +83,6 @@ def _describe(evaluation: Evaluation) -> dict[str, Any]:
     changes = dict.fromkeys(comparison.newly_wrong, "newly wrong")
     changes |= dict.fromkeys(comparison.newly_right, "newly right")
     results = [Result(row, changes.get(row.question, "")) for row in rows]
-    results.sort(key=lambda result: (not result.change, bool(result.row.right)))
+    results.sort(key=lambda result: (not result.change, result.row.right))
     figures = [(name, figure) for name, figure in report.summarize(rows).items() if figure not in report.ZEROS]
     return {"figures": figures, "earlier": earlier, "results": results}

@@ -1,7 +1,6 @@
 """The page of one group of questions, and what an owner does there. Each action is a form, so it needs no script."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -32,69 +31,17 @@ from search.hits import Filters
 MIN_LIKELY_CHANCE = 0.5  # that the nearest page answers the question
 
 
-@dataclass(frozen=True)
-class _Action:
-    """A form and what it does. The function returns a sentence for the user."""
-
-    form: Callable[..., forms.Form]
-    run: Callable[[Actor, dict[str, Any]], str]
-
-
-def _assign(actor: Actor, data: dict[str, Any]) -> str:
-    actor.assign(data["assignee"])
-    return f"Assigned to {data['assignee'] or 'nobody'}."
-
-
-def _note(actor: Actor, data: dict[str, Any]) -> str:
-    actor.add_note(data["note"])
-    return "The note is stored."
-
-
-def _dismiss(actor: Actor, data: dict[str, Any]) -> str:
-    actor.dismiss()
-    return "Dismissed. Its questions are no longer among the open gaps."
-
-
-def _reopen(actor: Actor, data: dict[str, Any]) -> str:
-    actor.reopen()
-    return "Open again."
-
-
-def _fix(actor: Actor, data: dict[str, Any]) -> str:
-    actor.mark_fixed(data["question"])
-    return "Marked as fixed. The question is asked again now, and whenever pages have changed."
-
-
-def _pin(actor: Actor, data: dict[str, Any]) -> str:
-    actor.pin(data["text"], data["page"])
-    return "Pinned. It applies from the next question on."
-
-
-def _unpin(actor: Actor, data: dict[str, Any]) -> str:
-    actor.unpin()
-    return "The pinned answer is removed."
-
-
-def _words(actor: Actor, data: dict[str, Any]) -> str:
-    applied = actor.add_words(actor.project.path_of(data["path"]), data["words"])
-    return "Stored, and searched from now on." if applied else "Stored. It is searched after the next ingest."
-
-
-def _golden(actor: Actor, data: dict[str, Any]) -> str:
-    actor.make_golden(data["question"], data["paths"])
-    return "Stored as a golden question."
-
-
-_ACTIONS = {
-    "assign": _Action(AssignForm, _assign),
-    "note": _Action(NoteForm, _note),
-    "dismiss": _Action(forms.Form, _dismiss),
-    "reopen": _Action(forms.Form, _reopen),
-    "fix": _Action(QuestionForm, _fix),
-    "pin": _Action(PinForm, _pin),
-    "unpin": _Action(forms.Form, _unpin),
-    "words": _Action(WordsForm, _words),
-    "golden": _Action(GoldenForm, _golden),
+# The form of each action, and the method that takes its fields.
+_ACTIONS: dict[str, tuple[Callable[..., forms.Form], Callable[..., str]]] = {
+    "assign": (AssignForm, Actor.assign),
+    "note": (NoteForm, Actor.add_note),
+    "dismiss": (forms.Form, Actor.dismiss),
+    "reopen": (forms.Form, Actor.reopen),
+    "fix": (QuestionForm, Actor.mark_fixed),
+    "pin": (PinForm, Actor.pin),
+    "unpin": (forms.Form, Actor.unpin),
+    "words": (WordsForm, Actor.add_words),
+    "golden": (GoldenForm, Actor.make_golden),
 }
 
 
@@ -112,13 +59,13 @@ def act(request: HttpRequest, project: Project, pk: int, action: str) -> HttpRes
         return _ask(request, project, group)
     if action not in _ACTIONS:
         raise Http404
-    chosen = _ACTIONS[action]
+    build_form, run = _ACTIONS[action]
     more = {"project": project} if action == "assign" else {}
-    form = chosen.form(request.POST, auto_id=f"{action}-%s", **more)
+    form = build_form(request.POST, auto_id=f"{action}-%s", **more)
     if not form.is_valid():
         return _render(request, project, group, {action: form})
     try:
-        sentence = chosen.run(Actor(request.user, group), form.cleaned_data)  # type: ignore[arg-type]  # staff only
+        sentence = run(Actor(request.user, group), **form.cleaned_data)  # type: ignore[arg-type]  # staff only
     except ActionError as error:
         form.add_error(None, str(error))
         return _render(request, project, group, {action: form})
@@ -187,7 +134,10 @@ def _forms(project: Project, shown: GroupReport) -> dict[str, forms.Form]:
         "golden": {"question": text, "paths": [path] if path else []},
         "note": {},
     }
-    kinds: dict[str, Callable[..., forms.Form]] = {"ask": AskForm, **{name: _ACTIONS[name].form for name in _ACTIONS}}
+    kinds: dict[str, Callable[..., forms.Form]] = {
+        "ask": AskForm,
+        **{name: form for name, (form, _) in _ACTIONS.items()},
+    }
     filled = {name: kinds[name](initial=values, auto_id=f"{name}-%s") for name, values in initial.items()}
     assign = AssignForm(project=project, initial={"assignee": group.assignee_id}, auto_id="assign-%s")
     return {**filled, "assign": assign}

@@ -1,6 +1,6 @@
 """The gaps of a project in the admin: their list with its files, and the page of each group with its actions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -39,12 +39,8 @@ class GapState(report_state.ReportState):
     state: str = "open"
     problem: str = ""
 
+    table_columns = COLUMNS
     default_sort = "-count"
-
-    @classmethod
-    def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
-        """The columns of the table."""
-        return COLUMNS
 
     @classmethod
     def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

@@ -1,6 +1,6 @@
 """The state of the report of questions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assistant.admin.conversations.list_state import OUTCOMES
@@ -26,12 +26,8 @@ class QuestionState(report_state.ReportState):
     on: str = ""
     group: str = ""
 
+    table_columns = COLUMNS
     default_sort = "-total"
-
-    @classmethod
-    def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
-        """The columns of the groups."""
-        return COLUMNS
 
     @classmethod
     def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

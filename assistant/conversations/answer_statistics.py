@@ -1,8 +1,7 @@
 """Counts, tokens, costs and times of answers, for reports.
 
 An answer counts at the time when it was asked for. A question that was asked again has only its latest answer.
-All queries read one index, `answer_facts`, and no text. Answers of releases that stored no outcome, and whose
-outcome is not certain, do not count.
+All queries read one index, `answer_facts`, and no text.
 """
 
 import math

@@ -12,10 +12,7 @@ WITHOUT_ANSWER = "without_answer"  # the value of filters that stands for all of
 
 
 def is_answered(answer: Message) -> bool:
-    """Whether the question was answered. In rows of early releases, which have no outcome, others decide."""
-    if answer.outcome is None:
-        is_complete = answer.state == Message.State.DONE and answer.rung != Outcome.CLOSEST_PASSAGES
-        return is_complete and bool(answer.sources)
+    """Whether the question was answered."""
     return answer.outcome in ANSWERED
 
 

@@ -44,7 +44,7 @@ def list_exchanges(
     matching = matching.annotate(following=Subquery(following.values("pk")[:1])).order_by("-created_at", "-pk")
     with snapshot():
         questions = list(matching.select_related("thread").only(*_QUESTION_FIELDS)[:limit])
-        turns = Message.objects.only("role", "content", "state", "outcome", "rung", "sources", "cost")
+        turns = Message.objects.only("role", "content", "outcome", "sources", "cost")
         found = turns.in_bulk([question.following for question in questions if question.following])
     answers = {pk: turn for pk, turn in found.items() if turn.role == Message.Role.ASSISTANT}
     return [Exchange(question, answers.get(question.following)) for question in questions]

@@ -113,5 +113,5 @@ def count_outcomes(project: Project, start: datetime, end: datetime, filters: Fi
 
 def _rows(project: Project, start: datetime, end: datetime, filters: Filters) -> "QuerySet[GroupedQuestion]":
     rows = GroupedQuestion.objects.filter(project=project, at__gte=start, at__lt=end, answer__isnull=False)
-    # As for other reports: an answer of an early release may have no outcome, and one whose process died none yet.
+    # As for other reports: an answer whose process died has no outcome.
     return rows.exclude(outcome__in=("", Message.Outcome.RUNNING)).filter(filters.condition).order_by()

@@ -6,22 +6,19 @@ A question is asked as in a preview: with the project's model, if it has one, an
 import logging
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from asgiref.sync import async_to_sync, sync_to_async
 from django.db.models import F, OuterRef, Subquery
 from django.utils import timezone
 
 from assistant import model_chain
-from assistant.answering import pipeline
 from assistant.answering.pipeline import ModelChain
 from assistant.answering.record import Outcome
-from assistant.conversations.threads import UnstoredConversation
+from assistant.golden_questions import checks
 from assistant.models import AssistantSettings, Message, QuestionGroup
-from assistant.passage_search import PassageSearch
 from assistant.question import Question
 from assistant.question_groups.pins import find_pin
-from assistant.upstream import formats
+from docsite.core.background import leases
 from docsite.core.db import has_row
 from docsite.core.tenants.models import Project
 from search.hits import Filters
@@ -29,6 +26,7 @@ from search.models import Generation
 
 logger = logging.getLogger(__name__)
 
+LEASE = timedelta(minutes=10)  # longer than an answer takes
 MAX_QUESTIONS = 100  # of a project after one swap of its index, the latest ones
 MAX_TOKENS = 100_000  # of these; further questions are answered by quotes
 ANSWERED = (Message.Outcome.ANSWERED,)
@@ -53,50 +51,43 @@ def ask_due(should_stop: Callable[[], bool] = lambda: False) -> int:
     for group in due.select_related("project").order_by("project", "-fixed_at", "-pk").iterator():
         if should_stop():
             break
-        claim = QuestionGroup.objects.filter(pk=group.pk, asked_generation=group.asked_generation)
-        if not claim.update(asked_generation=group.generation):
+        claimed = leases.claim(due.filter(pk=group.pk), LEASE)
+        if claimed is None:
             continue  # another process asks it
         counted[group.project_id] = counted.get(group.project_id, 0) + 1
         if counted[group.project_id] > MAX_QUESTIONS:
+            leases.release(claimed, asked_generation=group.generation)
             continue
         used = spent.get(group.project_id, 0)
         outcome = ask(group.project, group.question, with_model=used < MAX_TOKENS)
         spent[group.project_id] = used + outcome.charge.tokens
-        store(group, outcome, timezone.now())
+        store(claimed, outcome, timezone.now(), group.generation)
         asked += 1
     return asked
 
 
 def ask(project: Project, text: str, *, with_model: bool = True) -> Outcome:
-    """Answer a question as for a reader, and store nothing. Its tokens count towards the project's daily limit.
-
-    Call it in a thread of background work: a request would lose its connections to model servers.
-    """
+    """Answer a question as for a reader, and store nothing. Its tokens count towards the project's daily limit."""
     owner_settings = AssistantSettings.for_project(project)
     pinned = find_pin(project, text, Filters())
     question = replace(Question(text, settings=owner_settings.to_answer_settings()), pinned=pinned)
     models = model_chain.choose_models(project, owner_settings) if with_model else ModelChain()
-
-    async def answer() -> Outcome:
-        outcome = Outcome()
-        retriever = PassageSearch(project, wrap=sync_to_async)  # this thread already has a database connection
-        try:
-            async for _ in pipeline.answer(question, UnstoredConversation(project), retriever, models, outcome):
-                pass
-        finally:
-            await formats.close()  # the event loop is that of this call
-        return outcome
-
-    return async_to_sync(answer)()
+    return checks.answer(project, question, models)
 
 
-def store(group: QuestionGroup, outcome: Outcome, now: datetime) -> None:
-    """Store what became of the question. A failure of the model server says nothing about the documentation."""
+def store(group: QuestionGroup, outcome: Outcome, now: datetime, generation: int) -> None:
+    """Store what became of a claimed question, unless the owner wants it to be asked anew.
+
+    A failure of the model server says nothing about the documentation.
+    """
     if outcome.kind in ("failed", "cut", "running"):
         logger.warning("%s of %s could not be asked again: %s.", group, group.project, outcome.reason)
+        leases.release(group, asked_generation=generation)
         return
     since = (group.answered_since or now) if outcome.kind in ANSWERED else None
-    QuestionGroup.objects.filter(pk=group.pk).update(
+    leases.release(
+        group,
+        asked_generation=generation,
         asked_at=now,
         asked_outcome=outcome.kind,
         asked_paths=list(dict.fromkeys(group.project.path_of(source.url) for source in outcome.sources)),

@@ -21,6 +21,7 @@ from assistant.conversations.threads import UnstoredConversation
 from assistant.models import AssistantSettings, GoldenQuestion
 from assistant.passage_search import PassageSearch
 from assistant.question import Question
+from assistant.upstream import formats
 from docsite.core.access.readers import Groups, decode_groups, read_as
 from docsite.core.tenants.models import Project
 from search.models import Document
@@ -89,10 +90,12 @@ def try_questions(project: Project, questions: Sequence[GoldenQuestion]) -> list
 
 
 def _update_result(project: Project, question: GoldenQuestion) -> None:
-    """Set the pages that the answer cites, and whether the question passes."""
+    """Set the pages that the answer cites, and whether the question passes. Raises AnswerFailed."""
     answer_settings = AssistantSettings.for_project(project).to_answer_settings()
     with read_as(find_groups(project, question.paths)):
-        outcome = answer_without_model(project, Question(question.text, settings=answer_settings))
+        outcome = answer(project, Question(question.text, settings=answer_settings))
+    if outcome.state != "done":
+        raise AnswerFailed(f"“{question.text}” could not be answered ({outcome.reason}); the log says why")
     question.cited = [project.path_of(source.url) for source in outcome.sources]
     question.passed = question.is_cited_in(question.cited) if question.is_answerable else not question.cited
 
@@ -103,21 +106,24 @@ def find_groups(project: Project, paths: Sequence[str]) -> Groups:
     return frozenset(group for column in columns for group in decode_groups(column))
 
 
-def answer_without_model(project: Project, question: Question) -> Outcome:
-    """Answer a question by quotes from the documentation, and store nothing. Raises AnswerFailed."""
+def answer(project: Project, question: Question, models: ModelChain = ModelChain()) -> Outcome:
+    """Answer a question, by default by quotes from the documentation, and store nothing but the tokens of models.
 
-    async def answer() -> Outcome:
+    Call it in a thread of background work, or without models: a request would lose its connections to model servers.
+    """
+
+    async def run_pipeline() -> Outcome:
         outcome = Outcome()
-        # In the waiting thread, because it already has a database connection.
-        retriever = PassageSearch(project, wrap=sync_to_async)
-        async for _ in pipeline.answer(question, UnstoredConversation(project), retriever, ModelChain(), outcome):
-            pass
+        retriever = PassageSearch(project, wrap=sync_to_async)  # the waiting thread has a database connection
+        try:
+            async for _ in pipeline.answer(question, UnstoredConversation(project), retriever, models, outcome):
+                pass
+        finally:
+            if models.models:
+                await formats.close()  # the event loop is that of this call
         return outcome
 
-    outcome = async_to_sync(answer)()
-    if outcome.state != "done":
-        raise AnswerFailed(f"“{question.text}” could not be answered ({outcome.reason}); the log says why")
-    return outcome
+    return async_to_sync(run_pipeline)()
 
 
 def describe_failure(question: GoldenQuestion) -> str:

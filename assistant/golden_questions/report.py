@@ -66,8 +66,8 @@ def compare(rows: Iterable[Row], earlier: Iterable[Row]) -> Comparison:
     now, before = {row.question: row for row in rows}, {row.question: row for row in earlier}
     both = [name for name in now if name in before]
     return Comparison(
-        newly_right=[name for name in both if now[name].right and before[name].right is False],
-        newly_wrong=[name for name in both if now[name].right is False and before[name].right],
+        newly_right=[name for name in both if now[name].right and not before[name].right],
+        newly_wrong=[name for name in both if not now[name].right and before[name].right],
     )
 
 

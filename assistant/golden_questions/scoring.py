@@ -30,7 +30,7 @@ class Row:
 
     question: str
     answerable: bool
-    right: bool | None  # None in old rows about which nothing was expected
+    right: bool
     fact: bool | None = None
     page: bool | None = None
     refused: bool = False

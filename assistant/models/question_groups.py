@@ -6,13 +6,14 @@ from django.conf import settings
 from django.db import models
 
 from assistant.models.conversations import Message
+from docsite.core.background.leases import Leased
 from docsite.core.tenants.models import Project
 from search.models import SearchQuery
 
 MAX_QUESTION = 500  # characters
 
 
-class QuestionGroup(models.Model):
+class QuestionGroup(Leased):
     """Questions with nearly the same words. The first one founds the group, and its words stay the group's."""
 
     class State(models.TextChoices):

@@ -2,15 +2,12 @@
 
 from typing import Any
 
-from django.utils import timezone
-
 from assistant.models import SupportRequest, SupportSettings
 from assistant.support_requests.store import CREATED, HANDED_OFF
 from docsite.core.delivery import events, outbox
 from docsite.core.delivery.events import Description, EventType
 from docsite.core.delivery.messages import Email, Message, WebhookCall
 from docsite.core.delivery.models import Delivery, Event
-from docsite.core.delivery.outbox import EventKind
 from docsite.core.redaction import redact
 from docsite.core.tenants.models import Project
 
@@ -19,7 +16,7 @@ _SPEAKERS = {"user": "Reader", "assistant": "Assistant"}
 
 def register() -> None:
     """Let the outbox deliver support requests, and webhooks learn of them."""
-    outbox.add_event_kind(EventKind(CREATED, render))
+    outbox.add_event_kind(CREATED, render)
     events.add_event_type(EventType(HANDED_OFF, "A reader wrote to a person", describe))
 
 
@@ -85,11 +82,6 @@ def build_test(project: Project, settings: SupportSettings) -> tuple[Email, dict
     """What the test button sends: an e-mail, and the data of a webhook."""
     text = f"This is a test. Support requests of {project.name} will arrive here.\n"
     return Email(settings.emails, f"[{project.name}] Test", text), {"project": project.domain, "message": text.strip()}
-
-
-def now() -> str:
-    """The time of a test, as webhooks carry it."""
-    return timezone.now().isoformat(timespec="seconds")
 
 
 def admin_url(request: SupportRequest, settings: SupportSettings) -> str:

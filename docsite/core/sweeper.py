@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from datetime import timedelta
+from functools import partial
 
 from django.db import close_old_connections, connection
 
@@ -37,8 +38,9 @@ class Sweeper(BackgroundThread):
     def work(self) -> None:
         """Sweep if it is time to, and empty the log."""
         if claimed := routines.claim(NAME, EVERY):
-            sweep_once([*self.sweeps, lambda: shrink_file(claimed.extend)], claimed.extend)
-            claimed.finish(EVERY)
+            go_on = partial(routines.extend, claimed)
+            sweep_once([*self.sweeps, lambda: shrink_file(go_on)], go_on)
+            routines.finish(claimed, EVERY)
         write_ahead_log.empty(EMPTYING_SECONDS)
 
 

@@ -42,10 +42,10 @@ _IGNORED = {  # the service itself changes these fields
     "progress",
     "error",
     "outcome",
-    "wanted_at",
+    "due_at",
     "started_at",
-    "runner",
-    "seen_at",
+    "holder",
+    "leased_until",
     "finished_at",
     "read_at",
 }

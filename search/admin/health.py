@@ -9,7 +9,6 @@ from docsite.core.workspace.health.sections import Fact, add_section
 from search.indexing.build import ANALYSER_VERSION
 from search.models import Document, Generation, Index, Source, VectorIndex
 from search.retrieval import index_state
-from search.stored_sources import queue
 
 MAX_SOURCES = 20
 
@@ -51,10 +50,10 @@ def list_sources(project: Project) -> list[Fact]:
     """The state of each source, and when it was read completely."""
     facts = []
     for source in Source.objects.filter(project=project).order_by("name")[:MAX_SOURCES]:
-        is_silent = source.state == Source.State.RUNNING and not queue.is_being_read(source)
+        is_silent = source.state == Source.State.RUNNING and not source.is_held
         value = "the process that read it does not respond" if is_silent else source.get_state_display().lower()
         read = f"read {_format_age(source.read_at)}" if source.read_at else "never read completely"
-        due = f"; next {source.wanted_at:%Y-%m-%d %H:%M} UTC" if source.wanted_at else ""
+        due = f"; next {source.due_at:%Y-%m-%d %H:%M} UTC" if source.due_at else ""
         is_bad = is_silent or source.state == Source.State.FAILED
         facts.append(Fact(source.name, value, read + due, state="bad" if is_bad else "good" if source.read_at else ""))
     return facts or [Fact("Sources", "none stored", "pages may come in by command, too")]

@@ -1,6 +1,6 @@
 """The state of the searches report, and that of the page of one query."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from docsite.core.workspace.reports.report_state import Column, ReportState
@@ -26,10 +26,7 @@ class SearchesState(ReportState):
 
     tab: str = "top"
 
-    @classmethod
-    def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
-        """The columns, the same for each list."""
-        return _COLUMNS
+    table_columns = _COLUMNS
 
     @classmethod
     def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

@@ -144,10 +144,10 @@ class SourceAdmin(ScopedAdmin):
         """How old the pages are."""
         return _format_age(source.read_at)
 
-    @admin.display(description="Next", ordering="wanted_at")
+    @admin.display(description="Next", ordering="due_at")
     def next_time(self, source: Source) -> str:
         """When it is read again."""
-        return _format_wait(source.wanted_at)
+        return _format_wait(source.due_at)
 
     @admin.display(description="Last error")
     def short_error(self, source: Source) -> str:
@@ -271,7 +271,7 @@ class SourceAdmin(ScopedAdmin):
 
 def describe_state(source: Source) -> dict[str, Any]:
     """The template context of `admin/search/source/_state.html`."""
-    is_silent = source.state == Source.State.RUNNING and not queue.is_being_read(source)
+    is_silent = source.state == Source.State.RUNNING and not source.is_held
     line = "The process that read it stopped responding" if is_silent else source.get_state_display()
     return {
         "source": source,
@@ -282,7 +282,7 @@ def describe_state(source: Source) -> dict[str, Any]:
         or source.generator
         or ("not detected" if source.is_pushed else "none: its pages are fetched"),
         "freshness": _format_age(source.read_at),
-        "next_time": _format_wait(source.wanted_at),
+        "next_time": _format_wait(source.due_at),
         "more_skipped": source.outcome.get("skippedCount", 0) - len(source.outcome.get("skipped", [])),
         "more_left_out": source.outcome.get("leftOutCount", 0) - len(source.outcome.get("leftOut", [])),
     }

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 
+from docsite.core.background.leases import Leased
 from docsite.core.tenants.models import Project
 
 
@@ -79,7 +80,7 @@ class SectionVector(models.Model):
         return self.digest
 
 
-class VectorIndex(models.Model):
+class VectorIndex(Leased):
     """How far the vectors of a project are made, and which process makes them."""
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="vector_index")
@@ -88,8 +89,6 @@ class VectorIndex(models.Model):
     generation = models.PositiveIntegerField(
         default=0, help_text="The last generation of the index with complete vectors."
     )
-    runner = models.CharField(max_length=16, blank=True, help_text="Id of the run that makes vectors now.")
-    seen_at = models.DateTimeField(null=True, help_text="Last sign of life of that run.")
 
     class Meta:
         verbose_name_plural = "vector indexes"

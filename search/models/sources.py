@@ -6,6 +6,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 from docsite.core.access.readers import parse_groups
+from docsite.core.background.leases import Leased
 from docsite.core.tenants.models import Project
 from search.sources.request import normalize_prefix
 
@@ -18,7 +19,7 @@ def validate_groups(text: str) -> None:
         raise ValidationError(f"This {wrong}.") from None
 
 
-class Source(models.Model):
+class Source(Leased):
     """Where some of a project's pages come from, stored to be read again, by hand or on schedule."""
 
     class Schedule(models.TextChoices):
@@ -81,14 +82,8 @@ class Source(models.Model):
     progress = models.CharField(max_length=200, blank=True, editable=False)
     error = models.TextField("last error", blank=True, editable=False)
     outcome = models.JSONField(default=dict, editable=False, help_text="Counts of the last run, and the skipped pages.")
-    wanted_at = models.DateTimeField(null=True, editable=False, help_text="When it is due to be read next.")
+    due_at = models.DateTimeField(null=True, editable=False, help_text="When it is due to be read next.")
     started_at = models.DateTimeField(null=True, editable=False)
-    runner = models.CharField(
-        max_length=16, blank=True, editable=False, help_text="Id of the run that reads it. A run with another id stops."
-    )
-    seen_at = models.DateTimeField(
-        null=True, editable=False, help_text="Last sign of life of the process that reads it."
-    )
     finished_at = models.DateTimeField(null=True, editable=False)
     read_at = models.DateTimeField(null=True, editable=False, help_text="When it was last read completely.")
 

@@ -59,7 +59,7 @@ def run(push: Push, file: BinaryIO, report: Report, abort: Callable[[], None] = 
         progress = partial(_report_progress, report)
         _claim(source, progress)
         if source.pk:
-            report({"event": "claimed", "source": source.pk, "runner": source.runner})
+            report({"event": "claimed", "source": source.pk, "holder": source.holder})
         store_files = partial(stored_files.replace, folder=folder, files=files)
         summary, generator = _read(push, source, root, progress, abort, store_files)
     summary.skipped += contents.skipped
@@ -87,7 +87,7 @@ def _prepare(project: Project, push: Push, stored: Source | None) -> Source:
 
 
 def _claim(source: Source, progress: Callable[[str], None]) -> None:
-    """Wait until no source of the project is being read, then become the runner of a stored source.
+    """Wait until no source of the project is being read, then claim a stored source.
 
     Raises ValueError when the wait has been too long, or the source was deleted meanwhile.
     """
@@ -105,7 +105,7 @@ def _claim(source: Source, progress: Callable[[str], None]) -> None:
 
 
 def _is_free(project: Project) -> bool:
-    return not any(map(queue.is_being_read, Source.objects.filter(project=project)))
+    return not any(source.is_held for source in Source.objects.filter(project=project))
 
 
 def _read(

@@ -127,7 +127,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 def _fail(claimed: dict[str, Any], push: Push, error: str) -> None:
     """Release the source that a process had claimed before it ended without a result."""
     if claimed:
-        source = Source(pk=claimed["source"], runner=claimed["runner"])
+        source = Source(pk=claimed["source"], holder=claimed["holder"])
         if push.is_preview:
             queue.end_preview(source)
         else:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from django.db import Error, connection
-from django.utils import timezone
 
+from docsite.core.background import leases
 from search.indexing.storable import clean_text
 from search.models import Source
 
-MAX_SILENCE = timedelta(seconds=60)  # after which a runner counts as dead
+LEASE = timedelta(seconds=60)  # of a run whose process gives no sign of life
 BEAT_SECONDS = 10.0  # between signs of life without progress
 WRITE_SECONDS = 1.0  # between lines of progress that are stored
 MAX_SECONDS = 4 * 3600.0  # for one run; other projects' sources wait for it
@@ -25,13 +25,13 @@ class RunStopped(ValueError):
 class Heartbeat:
     """A thread that stores the progress and the signs of life of a run. The run never waits for it.
 
-    When another runner took over or time is up, `check` raises in the run. If the run does not end within
+    When another process took over or time is up, `check` raises in the run. If the run does not end within
     GRACE_SECONDS then, the thread calls `abort` with the reason.
     """
 
     def __init__(self, source: Source, abort: Callable[[str], None] = lambda reason: None) -> None:
         self.line = ""
-        self._own_row = Source.objects.filter(pk=source.pk, runner=source.runner)
+        self._source = source
         self._abort = abort
         self._reason = ""
         self._ended = threading.Event()
@@ -69,7 +69,7 @@ class Heartbeat:
             if line == stored and time.monotonic() - stored_at < BEAT_SECONDS:
                 continue
             try:
-                if not self._own_row.update(progress=line, seen_at=timezone.now()):
+                if not leases.extend(self._source, LEASE, progress=line):
                     return "Its source was deleted, or another process reads it now."
             except Error:  # another writer is slow, or the connection was cut: try again in a second
                 connection.close()

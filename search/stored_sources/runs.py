@@ -43,7 +43,7 @@ def run(
     the queue. `abort` is called when the run has to stop but does not (`search.stored_sources.heartbeat`).
 
     With a `folder` the pages come from there, since the source was pushed, and the new index is compared with the old
-    one. `after_swap` is called while this process is still the runner.
+    one. `after_swap` is called while this process is still its reader.
     """
 
     def fail_and_abort(reason: str) -> None:
@@ -62,7 +62,7 @@ def run(
         if source.is_pushed:  # it is not here any more when the source would be read again
             queue.fail(source, f"Stopped: {other}.")
             raise
-        queue.finish(source, State.QUEUED, error=f"Postponed: {other}.", wanted_at=timezone.now() + RETRY_AFTER)
+        queue.finish(source, State.QUEUED, error=f"Postponed: {other}.", due_at=timezone.now() + RETRY_AFTER)
         raise
     except KeyboardInterrupt:
         queue.fail(source, STOPPED)
@@ -119,7 +119,7 @@ def record_command(
 def _build_request(
     source: Source, heartbeat: Heartbeat, progress: Callable[[str], None], folder: Path | None = None
 ) -> SourceRequest:
-    """The request for a source, which stops in its next step when this process is not its runner any more."""
+    """The request for a source, which stops in its next step when another process has claimed it."""
 
     def show(line: str) -> None:
         heartbeat.line = line
@@ -134,7 +134,7 @@ def _build_request(
 
 
 def _ingest(source: Source, heartbeat: Heartbeat, request: SourceRequest, **options: Any) -> Summary:
-    """Read a source for as long as this process is its runner."""
+    """Read a source for as long as this process holds it."""
 
     def items() -> Iterator[Item]:
         for item in read(request):

@@ -35,8 +35,6 @@ class _Scheduler(BackgroundThread):
 
     def work(self) -> None:
         """Read one source that is due."""
-        if not queue.is_due():
-            return
         source = queue.claim_next()
         connection.close()  # reading may take hours, and others may need it
         if source:
@@ -44,7 +42,7 @@ class _Scheduler(BackgroundThread):
             connection.close()
 
     def _run_worker(self, source: Source) -> None:
-        command = [sys.executable, "-m", "search.stored_sources.worker", str(source.pk), source.runner]
+        command = [sys.executable, "-m", "search.stored_sources.worker", str(source.pk), source.holder]
         # Nothing is written to its standard input. It closes when this process dies, and then the worker ends, too.
         with subprocess.Popen(command, cwd=settings.BASE_DIR, stdin=subprocess.PIPE) as self.worker:
             if self.stopping.is_set():  # stopped since the claim

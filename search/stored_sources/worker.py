@@ -1,4 +1,4 @@
-"""The process that reads one stored source: `python -m search.stored_sources.worker SOURCE RUNNER`.
+"""The process that reads one stored source: `python -m search.stored_sources.worker SOURCE HOLDER`.
 
 It is a process of its own, since parsing would delay the streams of the serving process. It ends with the serving
 process, which holds the other end of its standard input.
@@ -18,15 +18,15 @@ GRACE_SECONDS = 10.0  # to clean up
 logger = logging.getLogger("search.stored_sources.worker")
 
 
-def main(pk: int, runner: str) -> None:
-    """Read a source that was claimed under the runner's name, and store the outcome with it.
+def main(pk: int, holder: str) -> None:
+    """Read a source that was claimed under this id, and store the outcome with it.
 
     On SystemExit the source goes back to the queue.
     """
     from search.models import Source
     from search.stored_sources import queue, runs
 
-    source = Source.objects.select_related("project").filter(pk=pk, runner=runner).first()
+    source = Source.objects.select_related("project").filter(pk=pk, holder=holder).first()
     if source is None:
         return  # deleted, or taken over
     try:

@@ -1,7 +1,6 @@
 """Make the vectors that the sections of a project lack. An unchanged section keeps its vector."""
 
 import logging
-import secrets
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -9,15 +8,15 @@ from datetime import timedelta
 import numpy as np
 from django.db import transaction
 from django.db.models import F
-from django.utils import timezone
 
+from docsite.core.background import leases
 from docsite.core.tenants.models import Project
 from search.models import Generation, Section, SectionVector, VectorIndex, is_indexed
 from search.vectors.embedders import Embedder, EmbeddingError
 from search.vectors.nearest import MAX_SECTIONS
 from search.vectors.texts import build_text
 
-MAX_SILENCE = timedelta(minutes=3)  # after which the run that makes vectors counts as dead
+LEASE = timedelta(minutes=3)  # longer than a batch takes
 STORE_SECONDS = 2.0  # between transactions; and no more vectors at once than
 STORE_VECTORS = 64
 _DELETE_VECTORS = 500
@@ -49,38 +48,28 @@ def embed(
     exist and that the project needs. `should_stop` is called after each batch and may wait. Raises EmbeddingError,
     and RunSuperseded when another run takes over; what was made until then is stored.
     """
-    run = _Run(project, embedder)
-    if not run.claim(take_over=take_over):
+    row: VectorIndex | None
+    row, _ = VectorIndex.objects.get_or_create(project=project)
+    if take_over:
+        leases.take(row, LEASE)
+    else:
+        row = leases.claim(VectorIndex.objects.filter(project=project), LEASE)
+    if row is None:
         return None
     try:
-        return run.embed_missing(progress, should_stop)
+        return _Run(project, embedder, row).embed_missing(progress, should_stop)
     finally:
-        run.release()
+        leases.release(row)
 
 
 class _Run:
-    """One run that makes vectors. Its name is stored with the project, so that two never work at once."""
+    """One run that makes vectors."""
 
-    def __init__(self, project: Project, embedder: Embedder) -> None:
+    def __init__(self, project: Project, embedder: Embedder, row: VectorIndex) -> None:
         self.project = project
         self.embedder = embedder
-        self.name = secrets.token_hex(7)
-        self.own_row = VectorIndex.objects.filter(project=project, runner=self.name)
+        self.row = row
         self.stored = SectionVector.objects.filter(project=project, model=embedder.model)
-
-    def claim(self, *, take_over: bool) -> bool:
-        VectorIndex.objects.get_or_create(project=self.project)
-        with transaction.atomic():
-            row = VectorIndex.objects.select_for_update().get(project=self.project)
-            is_alive = bool(row.runner) and row.seen_at is not None and row.seen_at > timezone.now() - MAX_SILENCE
-            if is_alive and not take_over:
-                return False
-            row.runner, row.seen_at = self.name, timezone.now()
-            row.save(update_fields=["runner", "seen_at"])
-        return True
-
-    def release(self) -> None:
-        self.own_row.update(runner="")
 
     def embed_missing(self, progress: Callable[[int, int], None], should_stop: Callable[[], bool]) -> int:
         made = 0
@@ -135,7 +124,7 @@ class _Run:
 
     def store(self, vectors: list[SectionVector]) -> None:
         with transaction.atomic():
-            if not self.own_row.update(seen_at=timezone.now(), revision=F("revision") + 1):
+            if not leases.extend(self.row, LEASE, revision=F("revision") + 1):
                 raise RunSuperseded(f"another run makes the vectors of {self.project} now")
             SectionVector.objects.bulk_create(vectors, ignore_conflicts=True)
 
@@ -148,6 +137,6 @@ class _Run:
             SectionVector.objects.filter(pk__in=unused[at : at + _DELETE_VECTORS]).delete()
         if Generation.objects.filter(project=self.project).exclude(number=generation).exists():
             return False
-        if not self.own_row.update(model=self.embedder.model, generation=generation):
+        if not leases.extend(self.row, LEASE, model=self.embedder.model, generation=generation):
             raise RunSuperseded(f"another run makes the vectors of {self.project} now")
         return True

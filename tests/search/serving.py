@@ -48,7 +48,7 @@ def serving(folder: str) -> None:
     scheduler.thread.start()
     wait_for(lambda: state_of(good) == State.DONE, "it to be read")
     assert good.outcome["added"] == 1
-    assert good.wanted_at == good.finished_at + timedelta(days=1)
+    assert good.due_at == good.finished_at + timedelta(days=1)
     killed = stored(folder)
     wait_for(lambda: state_of(killed) == State.RUNNING and scheduler.thread.worker, "one to be read")
     score = Path(f"/proc/{scheduler.thread.worker.pid}/oom_score_adj")
@@ -62,7 +62,7 @@ def serving(folder: str) -> None:
     scheduler.thread.stop()
     assert worker.poll() is not None
     assert state_of(left) == State.QUEUED
-    assert left.wanted_at <= timezone.now()
+    assert left.due_at <= timezone.now()
     scheduler.thread.start()
     wait_for(lambda: state_of(left) == State.DONE, "it to be read after a new beginning")
     scheduler.thread.stop()
@@ -81,7 +81,7 @@ def given_back() -> None:
     """What the reader has left of that."""
     source = Source.objects.order_by("pk").last()
     wait_for(lambda: state_of(source) == State.QUEUED, "the reader to end")
-    assert (source.runner, source.error) == ("", "")
+    assert (source.holder, source.error) == ("", "")
 
 
 def end_announced() -> None:

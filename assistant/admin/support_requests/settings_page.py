@@ -1,6 +1,5 @@
 """The page that says where support requests go: e-mail addresses, a webhook with its secret, and a test."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -13,10 +12,9 @@ from assistant.admin.support_requests import list_page
 from assistant.models import SupportSettings
 from assistant.models.support_requests import MAX_EMAILS, validate_emails
 from assistant.support_requests import notifications
-from docsite.core import ids
 from docsite.core.access.api_middleware import own_origin
-from docsite.core.delivery import mail, webhooks
-from docsite.core.delivery.messages import DeliveryError, WebhookCall
+from docsite.core.delivery import mail, sending, webhooks
+from docsite.core.delivery.messages import Message, WebhookCall
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.validators import origin_of
 from docsite.core.workspace import navigation
@@ -131,18 +129,7 @@ def _save(project: Project, values: dict[str, Any]) -> tuple[SupportSettings, st
 def _send_test(project: Project, stored: SupportSettings) -> list[tuple[bool, str]]:
     """Send a test at once by each channel. Returns whether each succeeded, with a sentence."""
     letter, data = notifications.build_test(project, stored)
-    test_id = ids.delivery_id()
-    tests: list[Callable[[], str]] = []
-    if stored.emails and mail.is_configured():
-        tests.append(lambda: mail.send(letter, test_id))
-    if webhook := stored.webhook:
-        message = WebhookCall(webhook, data)
-        tests.append(lambda: webhooks.call(message, test_id, "support_request.test", notifications.now()))
-    return [_attempt(send) for send in tests]
-
-
-def _attempt(send: Callable[[], str]) -> tuple[bool, str]:
-    try:
-        return True, send()
-    except DeliveryError as failure:
-        return False, str(failure)
+    tests: list[Message] = [letter] if stored.emails and mail.is_configured() else []
+    if stored.webhook:
+        tests.append(WebhookCall(stored.webhook, data))
+    return [sending.try_to_send(message, "support_request.test") for message in tests]

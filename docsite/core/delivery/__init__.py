@@ -2,7 +2,8 @@
 
 Others import `outbox` (describe a kind of event, add deliveries, list and repeat them), `messages` (what a kind of
 event renders), `events` (types of events that owners choose for webhooks), `webhooks` (addresses and secrets),
-`chats` (messages for Slack, Teams and Discord), `mail`, `background` (the thread that sends) and `models`.
+`chats` (messages for Slack, Teams and Discord), `sending` (send a message now),
+`mail`, `background` (the thread that sends) and `models`.
 
 A delivery holds no content. Its kind of event renders the content from the app's own rows when it is sent, so that
 personal data is in one place only, and erasing it there is enough.

@@ -3,8 +3,8 @@
 import logging
 
 from docsite.core.background import BackgroundThread
-from docsite.core.delivery import mail, outbox, webhooks
-from docsite.core.delivery.messages import DeliveryError, DeliveryUnwantedError, Email
+from docsite.core.delivery import outbox, sending
+from docsite.core.delivery.messages import DeliveryError, DeliveryUnwantedError
 from docsite.core.delivery.models import Delivery
 
 logger = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ class _Sender(BackgroundThread):
 
     def work(self) -> None:
         """Send what is due."""
-        while not self.stopping.is_set() and outbox.is_due() and send_next():
+        while not self.stopping.is_set() and send_next():
             pass
 
 
@@ -50,10 +50,7 @@ def send(delivery: Delivery) -> str:
     message = outbox.render(delivery)
     if message is None:
         raise DeliveryError(NO_ADDRESS)
-    if isinstance(message, Email):
-        return mail.send(message, delivery.delivery_id)
-    created_at = delivery.created_at.isoformat(timespec="seconds")
-    return webhooks.call(message, delivery.delivery_id, delivery.event, created_at)
+    return sending.send(message, delivery.event, delivery.delivery_id, delivery.created_at)
 
 
 thread = _Sender()

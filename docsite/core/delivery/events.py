@@ -16,7 +16,6 @@ from django.utils import timezone
 from docsite.core.delivery import outbox
 from docsite.core.delivery.messages import WebhookCall
 from docsite.core.delivery.models import Delivery, Event, Webhook
-from docsite.core.delivery.outbox import EventKind
 from docsite.core.tenants.models import Project
 
 TEST = "webhook.test"  # what the test button sends
@@ -51,7 +50,7 @@ _types: dict[str, EventType] = {}
 def add_event_type(event_type: EventType) -> None:
     """Let owners choose a type of events for their webhooks. Apps call this when they start."""
     _types[event_type.name] = event_type
-    outbox.add_event_kind(EventKind(event_type.name, render))
+    outbox.add_event_kind(event_type.name, render)
 
 
 def list_event_types() -> list[EventType]:

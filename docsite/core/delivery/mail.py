@@ -5,7 +5,7 @@ import ssl
 from email.utils import parseaddr
 
 from django.conf import settings
-from django.core.mail import EmailMultiAlternatives
+from django.core.mail import EmailMultiAlternatives  # noqa: TID251  # the place
 
 from docsite.core.delivery.messages import DeliveryError, Email, quote_answer
 

@@ -7,6 +7,7 @@ from django.db import models
 from django.utils import timezone
 
 from docsite.core import ids
+from docsite.core.background.leases import Leased
 from docsite.core.tenants.models import Project
 
 PREVIOUS_SECRET_HOURS = 24
@@ -68,12 +69,8 @@ class Event(models.Model):
         return self.event_id
 
 
-class Delivery(models.Model):
-    """One event on its way to an owner, by one channel. It has no content: see `outbox.EventKind`.
-
-    `due_at` of a waiting delivery is the time of its next attempt. A process that sends it moves `due_at` to the end
-    of its lease: if it is killed, the delivery becomes due again.
-    """
+class Delivery(Leased):
+    """One event on its way to an owner, by one channel. It has no content: see `outbox.Render`."""
 
     class Channel(models.TextChoices):
         """How it is sent."""
@@ -98,13 +95,15 @@ class Delivery(models.Model):
     )
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     attempt_count = models.PositiveSmallIntegerField(default=0)
-    due_at = models.DateTimeField(default=timezone.now)
+    due_at = models.DateTimeField(
+        null=True, default=timezone.now, help_text="When it is to be tried next. Empty: it has arrived or failed."
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering: ClassVar = ["pk"]
         indexes: ClassVar = [
-            models.Index(fields=["due_at"], name="waiting_deliveries", condition=models.Q(state="waiting")),
+            models.Index(fields=["due_at"], name="waiting_deliveries", condition=models.Q(due_at__isnull=False)),
             models.Index(fields=["project", "subject"], name="deliveries_of_a_subject"),
         ]
 

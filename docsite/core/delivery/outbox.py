@@ -1,6 +1,6 @@
 """The outbox: add deliveries with the row that they are about, claim those that are due, and store the results.
 
-outbox.add_event_kind(EventKind("support_request.created", render))
+outbox.add_event_kind("support_request.created", render)
 with transaction.atomic():
     request.save()
     outbox.add(project, "support_request.created", request.request_id, [Delivery.Channel.EMAIL])
@@ -8,50 +8,40 @@ with transaction.atomic():
 
 import random
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F
 from django.utils import timezone
 
-from docsite.core.db import has_row
+from docsite.core.background import leases
 from docsite.core.delivery import mail
 from docsite.core.delivery.messages import Message
 from docsite.core.delivery.models import Delivery, DeliveryAttempt
 from docsite.core.tenants.models import Project
 
-LEASE_SECONDS = 180  # longer than any attempt: the mail server may take 15 s for each of some eight steps
+LEASE = timedelta(minutes=3)  # longer than any attempt: the mail server may take 15 s for each of some eight steps
 # Seconds after each failure until the next attempt: a little more than three days in all.
 RETRY_SECONDS = (5, 60, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
+MAX_ATTEMPTS = len(RETRY_SECONDS) + 1
 _JITTER = 0.1  # of a delay, so that deliveries that failed together do not all return together
 _MAX_RESULT = 200
 _BATCH = 500
 
 
-@dataclass(frozen=True)
-class EventKind:
-    """A kind of event.
-
-    `render` returns the message of a delivery. It returns None if the owner has removed the address.
-    """
-
-    name: str
-    render: Callable[[Delivery], Message | None]
+Render = Callable[[Delivery], Message | None]  # the message; None if the owner has removed the address
+_kinds: dict[str, Render] = {}
 
 
-_kinds: dict[str, EventKind] = {}
-
-
-def add_event_kind(kind: EventKind) -> None:
+def add_event_kind(name: str, render: Render) -> None:
     """Let the outbox deliver a kind of event. Apps call this when they start."""
-    _kinds[kind.name] = kind
+    _kinds[name] = render
 
 
 def render(delivery: Delivery) -> Message | None:
     """The message of a delivery; None without an address."""
-    return _kinds[delivery.event].render(delivery)
+    return _kinds[delivery.event](delivery)
 
 
 def add(project: Project, event: str, subject: str, channels: Iterable[Delivery.Channel]) -> None:
@@ -61,77 +51,57 @@ def add(project: Project, event: str, subject: str, channels: Iterable[Delivery.
     )
 
 
-def is_due() -> bool:
-    """Whether a delivery is due, so that it is worth calling `claim`. Cheap enough to ask every second."""
-    waiting = f"state = '{Delivery.State.WAITING.value}'"  # as in the condition of the index
-    return has_row(f"SELECT 1 FROM {Delivery._meta.db_table} WHERE {waiting} AND due_at <= %s LIMIT 1", timezone.now())
-
-
 def claim() -> Delivery | None:
     """Claim a delivery that is due, for this process alone; None if none is.
 
-    If several processes see the same row, one of them changes it, and the others find another `due_at`. A claim
-    counts as an attempt, so that a delivery that kills its process is not tried forever. E-mail waits for a process
-    that knows a mail server.
+    A claim counts as an attempt, so that a delivery that kills its process is not tried forever. E-mail waits for a
+    process that knows a mail server.
     """
     channels = [channel for channel in Delivery.Channel if channel != Delivery.Channel.EMAIL or mail.is_configured()]
-    while True:
-        now = timezone.now()
-        due = Delivery.objects.filter(state=Delivery.State.WAITING, due_at__lte=now, event__in=_kinds)
-        due = due.filter(channel__in=channels)
-        delivery = due.select_related("project", "webhook").order_by("due_at", "pk").first()
-        if delivery is None:
-            return None
-        if delivery.attempt_count > len(RETRY_SECONDS):  # the process of its last attempt has died
-            finish(delivery, succeeded=False, result="The attempt did not end.")
-            continue
-        lease_end = now + timedelta(seconds=LEASE_SECONDS)
-        unclaimed = Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.WAITING, due_at=delivery.due_at)
-        if unclaimed.update(due_at=lease_end, attempt_count=delivery.attempt_count + 1):
-            delivery.due_at, delivery.attempt_count = lease_end, delivery.attempt_count + 1
+    due = Delivery.objects.filter(due_at__lte=timezone.now(), event__in=_kinds, channel__in=channels)
+    due = due.select_related("project", "webhook").order_by("due_at", "pk")
+    while delivery := leases.claim(due, LEASE, attempt_count=F("attempt_count") + 1):
+        delivery.refresh_from_db(fields=["attempt_count"])
+        if delivery.attempt_count <= MAX_ATTEMPTS:
             return delivery
+        finish(delivery, succeeded=False, result="The attempt did not end.")  # the process of its last one has died
+    return None
 
 
 def finish(delivery: Delivery, *, succeeded: bool, result: str) -> None:
     """Store the result of an attempt. After a failure, the delivery waits for its next attempt, if there is one left.
 
-    Nothing changes if the lease has ended meanwhile, and another process or a repetition has the delivery.
+    Nothing changes if another process or a repetition has the delivery meanwhile.
     """
-    changes: dict[str, Any]
-    if succeeded:
-        changes = {"state": Delivery.State.DELIVERED}
-    elif delivery.attempt_count > len(RETRY_SECONDS):
-        changes = {"state": Delivery.State.FAILED}
-    else:
+    changes: dict[str, Any] = {"state": Delivery.State.DELIVERED, "due_at": None}
+    if not succeeded and delivery.attempt_count < MAX_ATTEMPTS:
         seconds = RETRY_SECONDS[delivery.attempt_count - 1] * random.uniform(1 - _JITTER, 1 + _JITTER)
         changes = {"due_at": timezone.now() + timedelta(seconds=seconds)}
+    elif not succeeded:
+        changes["state"] = Delivery.State.FAILED
     with transaction.atomic():
-        if _held(delivery).update(**changes):
+        if leases.release(delivery, **changes):
             DeliveryAttempt.objects.create(delivery=delivery, succeeded=succeeded, result=result[:_MAX_RESULT])
             if not succeeded and delivery.webhook_id:
                 _postpone_others(delivery)
 
 
 def drop(delivery: Delivery) -> None:
-    """Delete a claimed delivery that nobody wants any more, unless its lease has ended."""
-    _held(delivery).delete()
-
-
-def _held(delivery: Delivery) -> "QuerySet[Delivery]":
-    """The row of a claimed delivery. None after the end of its lease."""
-    return Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.WAITING, due_at=delivery.due_at)
+    """Delete a claimed delivery that nobody wants any more, unless another process has it."""
+    leases.find_held(delivery).delete()
 
 
 def _postpone_others(delivery: Delivery) -> None:
     """Let what else is due for a webhook that has failed wait a little, so that it does not hold up other receivers."""
     now = timezone.now()
-    others = Delivery.objects.filter(webhook=delivery.webhook_id, state=Delivery.State.WAITING, due_at__lte=now)
+    others = Delivery.objects.filter(webhook=delivery.webhook_id, due_at__lte=now)
     others.update(due_at=now + timedelta(seconds=RETRY_SECONDS[0]))
 
 
 def repeat(delivery: Delivery) -> None:
     """Send a delivery again, now, with the same id, whatever became of it. It gets all its attempts again."""
-    Delivery.objects.filter(pk=delivery.pk).update(state=Delivery.State.WAITING, due_at=timezone.now(), attempt_count=0)
+    waiting = {"state": Delivery.State.WAITING, "due_at": timezone.now(), "attempt_count": 0}
+    Delivery.objects.filter(pk=delivery.pk).update(**waiting, **leases.NOBODY)
 
 
 def list_deliveries(project: Project, subject: str) -> list[Delivery]:

@@ -20,7 +20,6 @@ from django.utils import timezone
 from docsite.core.delivery import events, outbox
 from docsite.core.delivery.messages import Email
 from docsite.core.delivery.models import Delivery, Webhook
-from docsite.core.delivery.outbox import EventKind
 from docsite.core.notifications import email_content, subscriptions, topics
 from docsite.core.notifications.email_content import EmailContent
 from docsite.core.notifications.models import Alert, Subscription
@@ -56,8 +55,8 @@ _service_checks: dict[str, ServiceCheck] = {}
 
 def register() -> None:
     """Let the outbox deliver alerts."""
-    outbox.add_event_kind(EventKind(OPENED, render))
-    outbox.add_event_kind(EventKind(CLEARED, render))
+    outbox.add_event_kind(OPENED, render)
+    outbox.add_event_kind(CLEARED, render)
 
 
 def add_check(topic: Topic, check: Check) -> None:

@@ -22,7 +22,8 @@ class _Watcher(BackgroundThread):
 
     def work(self) -> None:
         """Look once."""
-        if routines.claim(NAME, EVERY, lease=EVERY):
+        if claimed := routines.claim(NAME, EVERY):
+            routines.finish(claimed, EVERY)  # before it looks, so that the pause is not longer if it takes its time
             alerts.check_all()
             digest.issue_due(timezone.now())
 

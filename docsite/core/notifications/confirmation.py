@@ -19,7 +19,6 @@ from django.views.decorators.csrf import csrf_exempt
 from docsite.core.delivery import outbox
 from docsite.core.delivery.messages import DeliveryUnwantedError, Email
 from docsite.core.delivery.models import Delivery
-from docsite.core.delivery.outbox import EventKind
 from docsite.core.http import ratelimit
 from docsite.core.http.errors import TooMany
 from docsite.core.http.ratelimit import Limit
@@ -36,7 +35,7 @@ _SALT = "docsite.core.notifications.confirmation"
 
 def register() -> None:
     """Let the outbox deliver the links."""
-    outbox.add_event_kind(EventKind(REQUESTED, render))
+    outbox.add_event_kind(REQUESTED, render)
 
 
 def request_confirmation(subscription: Subscription) -> bool:

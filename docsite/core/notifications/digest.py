@@ -9,7 +9,6 @@ from django.db import transaction
 from docsite.core.delivery import outbox
 from docsite.core.delivery.messages import Email
 from docsite.core.delivery.models import Delivery
-from docsite.core.delivery.outbox import EventKind
 from docsite.core.notifications import email_content, subscriptions, topics
 from docsite.core.notifications.email_content import EmailContent, Section
 from docsite.core.notifications.models import Digest
@@ -29,7 +28,7 @@ _sections: list[tuple[int, Load]] = []
 
 def register() -> None:
     """Let the outbox deliver digests."""
-    outbox.add_event_kind(EventKind(ISSUED, render))
+    outbox.add_event_kind(ISSUED, render)
 
 
 def add_section(load: Load, *, position: int) -> None:

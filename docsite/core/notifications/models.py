@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from docsite.core.background.leases import Leased
 from docsite.core.tenants.models import Project
 
 
@@ -68,8 +69,8 @@ class Digest(models.Model):
         return f"digests before {self.week}"
 
 
-class Routine(models.Model):
-    """When a routine of the background runs next. The process that moves the time runs it."""
+class Routine(Leased):
+    """When a routine of the background runs next."""
 
     name = models.CharField(max_length=40, unique=True)
     due_at = models.DateTimeField(default=timezone.now)

@@ -8,10 +8,8 @@ from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 
-from docsite.core import ids
 from docsite.core.access.api_middleware import own_origin
-from docsite.core.delivery import mail
-from docsite.core.delivery.messages import DeliveryError
+from docsite.core.delivery import mail, sending
 from docsite.core.notifications import confirmation, digest, topics
 from docsite.core.notifications.models import Alert, Subscription
 from docsite.core.notifications.subscriptions import Recipient
@@ -85,10 +83,7 @@ def show_notifications(request: HttpRequest, project: Project) -> HttpResponse:
 def _send_digest(stored: Subscription) -> tuple[bool, str]:
     """Send the digest of the last week now. Returns whether it succeeded, with a sentence."""
     email = digest.build_email(Recipient(stored, topics.DIGEST), digest.find_monday(timezone.now()))
-    try:
-        return True, mail.send(email, ids.delivery_id())
-    except DeliveryError as failure:
-        return False, str(failure)
+    return sending.try_to_send(email, digest.ISSUED)
 
 
 def add_to_navigation() -> None:

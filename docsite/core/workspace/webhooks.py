@@ -8,12 +8,9 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
-from django.utils import timezone
 
-from docsite.core import ids
 from docsite.core.access.api_middleware import own_origin
-from docsite.core.delivery import chats, events, outbox, webhooks
-from docsite.core.delivery.messages import DeliveryError
+from docsite.core.delivery import chats, events, outbox, sending, webhooks
 from docsite.core.delivery.models import Delivery, Webhook
 from docsite.core.sign_on.reauthentication import guard
 from docsite.core.tenants.models import Project, Role
@@ -88,7 +85,7 @@ def show_webhook(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     if request.method != "POST":
         return _show(request, project, webhook)
     if "test" in request.POST:
-        return _show(request, project, webhook, result=_send_test(webhook))
+        return _show(request, project, webhook, result=sending.try_to_send(events.build_test(webhook), events.TEST))
     if "rotate" in request.POST:
         return _show(request, project, webhook, secret=webhooks.rotate(webhook))
     if "delete" in request.POST:
@@ -155,15 +152,6 @@ def _find_delivery(webhook: Webhook, delivery_id: str) -> Delivery:
     if not re.fullmatch("dlv_[a-z2-7]{20}", delivery_id):
         raise Http404
     return get_object_or_404(webhook.deliveries, delivery_id=delivery_id)
-
-
-def _send_test(webhook: Webhook) -> tuple[bool, str]:
-    """Send a test now. Returns whether it succeeded, with a sentence."""
-    at = timezone.now().isoformat(timespec="seconds")
-    try:
-        return True, webhooks.call(events.build_test(webhook), ids.delivery_id(), events.TEST, at)
-    except DeliveryError as failure:
-        return False, str(failure)
 
 
 def add_to_navigation() -> None:

@@ -15,13 +15,13 @@ from analytics.agents import (
     MAX_LENGTH,
     VERSION,
     Verdict,
-    ai_names,
     classify,
     is_markdown_fetch,
     prefers_markdown,
     requested_format,
 )
-from analytics.agents.classification import TABLES, _classify
+from analytics.agents.classification import _CLASSES, _classify
+from analytics.agents.names import TABLES
 from analytics.agents.user_agent_parser import MAX_NAMES, MAX_PIECES, normalize, parse, split_words
 from tests.analytics.agents.user_agents import (
     HUMANS,
@@ -42,12 +42,12 @@ def test_a_client_is_what_its_name_says(client_class: str, user_agent: str) -> N
 
 def _listed() -> list[tuple[str, str, str]]:
     """Class, operator and name of each entry of the tables."""
-    tables = [*TABLES, ("ai_agent", ai_names.PLAIN)]
+    classes = {**_CLASSES, "plain": "ai_agent"}
     return [
-        (client_class, operator, name)
-        for client_class, table in tables
-        for operator, names in table.items()
-        for name in names.split(", ")
+        (classes[table], operator, name)
+        for table, operators in TABLES.items()
+        for operator, names in operators.items()
+        for name in names
     ]
 
 

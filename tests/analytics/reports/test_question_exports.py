@@ -81,13 +81,14 @@ def searched(tenant, *texts, at=NOON, opened="", results=3):
     )
 
 
-def asked(tenant, query=INSTALL, answer="With pip.", at=NOON, thread=None, sources=1, state="done", **more):
+def asked(tenant, query=INSTALL, answer="With pip.", at=NOON, thread=None, sources=1, state="done", outcome="", **more):
     """A question with its answer; `answer` None: it never got one."""
     thread = thread or Thread.objects.create(project=tenant.project, fp="reader-4711")
     turns = [Message(thread=thread, role="user", content=query, **more)]
     if answer is not None:
         cited = [{"title": "Installing acme", "url": "https://docs.acme.example/install#with-pip"}][:sources]
-        turns.append(Message(thread=thread, role="assistant", content=answer, sources=cited, state=state, **more))
+        facts = {"sources": cited, "state": state, "outcome": outcome or ("answered" if cited else "refused")}
+        turns.append(Message(thread=thread, role="assistant", content=answer, **facts, **more))
     for turn in Message.objects.bulk_create(turns):
         Message.objects.filter(pk=turn.pk).update(created_at=at)
     return turns[0]
@@ -265,20 +266,21 @@ def test_a_question_is_exported_with_its_answer(http, service, project, read):
 
 
 @pytest.mark.parametrize(
-    ("state", "sources", "status"),
+    ("outcome", "sources", "status"),
     [
-        ("done", 1, "answered"),
-        ("done", 0, "unanswered"),
-        ("aborted", 1, "unanswered"),
-        ("aborted", 0, "unanswered"),
-        ("error", 1, "unanswered"),
-        ("interrupted", 1, "unanswered"),
+        ("answered", 1, "answered"),
+        ("greeting", 0, "answered"),
+        ("unsupported", 0, "unanswered"),
+        ("refused", 0, "unanswered"),
+        ("closest_passages", 1, "unanswered"),
+        ("cut", 1, "unanswered"),
+        ("failed", 1, "unanswered"),
         ("running", 1, "unanswered"),
     ],
 )
-def test_answered_is_what_cites_a_page_and_is_complete(make_project, read, state, sources, status):
+def test_answered_is_what_cites_a_page_and_is_complete(make_project, read, outcome, sources, status):
     tenant = make_project()
-    asked(tenant, answer="So far", state=state, sources=sources)
+    asked(tenant, answer="So far", outcome=outcome, sources=sources)
     (row,) = read(tenant, "assistant").json()["conversations"]
     assert (row["response"], len(row["sources"]), row["resolutionStatus"]) == ("So far", sources, status)
 

@@ -1,11 +1,15 @@
 """Readers get a pinned answer to every question of its group. The service asks fixed questions again."""
 
 import gc
+from contextlib import suppress
+from datetime import timedelta
 from typing import Any
 
 import aiohttp
 import httpx
 import pytest
+import time_machine
+from django.utils import timezone
 
 from tests.assistant.gaps.conftest import AddAnswer
 from tests.conftest import PATIENCE, Service, Tenant, Upstream, question
@@ -94,6 +98,55 @@ def test_what_is_fixed_is_asked_again_at_each_new_index(project: Tenant, group: 
     own.delete()
     reindex(project.project)
     assert ask() == (True, "refused", None)
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize(
+    ("happens", "seconds", "asked"),
+    [
+        ("the process is killed", 0, []),
+        ("the process is killed", 601, ["How do I rotate keys?"]),
+        ("the owner words it anew", 0, ["And tokens?"]),
+    ],
+)
+def test_what_was_not_asked_to_the_end_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch, project: Tenant, group: Any, happens: str, seconds: int, asked: list[str]
+) -> None:
+    """After the lease if nobody ended it."""
+    from django.contrib.auth.models import AnonymousUser
+
+    from assistant.gaps import repetition
+    from assistant.gaps.actions import Actor
+
+    group.state, group.question = "fixed", "How do I rotate keys?"
+    group.save()
+    questions: list[str] = []
+    answer = repetition.ask
+
+    def interrupt(asked_project: Any, text: str, **options: Any) -> Any:
+        if asked_project == project.project and happens == "the process is killed":
+            raise Killed
+        if asked_project == project.project:
+            Actor(AnonymousUser(), group).mark_fixed("And tokens?")
+        return answer(asked_project, text, **options)
+
+    def ask(asked_project: Any, text: str, **options: Any) -> Any:
+        if asked_project == project.project:
+            questions.append(text)
+        return answer(asked_project, text, **options)
+
+    monkeypatch.setattr(repetition, "ask", interrupt)
+    with suppress(Killed):
+        repetition.ask_due()
+    monkeypatch.setattr(repetition, "ask", ask)
+    with time_machine.travel(timezone.now() + timedelta(seconds=seconds)):
+        repetition.ask_due()
+    assert questions == asked
+    group.refresh_from_db()
+    assert bool(group.asked_outcome) == bool(asked)
 
 
 def test_a_model_is_asked_and_its_connection_closed(

@@ -6,6 +6,7 @@ import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import httpx
@@ -344,7 +345,7 @@ def test_a_check_that_breaks_breaks_no_ingest(project, docs, caplog):
 def test_others_write_while_a_golden_question_is_answered(project, docs, upstream, monkeypatch):
     # Without a model an answer is too quick to tell, so a model server gives it here that waits for the write.
     model = Model(f"{upstream.url}/v1", "fake-1")
-    monkeypatch.setattr(checks, "ModelChain", lambda: ModelChain([model]))
+    monkeypatch.setattr(checks, "answer", partial(checks.answer, models=ModelChain([model])))
     held = "fake:held@fake-1"  # only this test asks with it; others ask INSTALL, too
     GoldenQuestion.objects.create(project=project.project, text=f"{INSTALL} {held}", paths=["/install"])
     (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")

@@ -80,5 +80,3 @@ def test_a_fact_is_compared_as_a_reader_sees_the_text():
 def test_rows_are_read_again_even_from_another_version():
     scored = row("x", INSTALL, pages=["/install"])
     assert Row.from_json(json.loads(json.dumps(scored.to_json())) | {"new": 1}) == scored
-    stored_by_a_release_with_files = {"id": "7", "question": "How?", "answerable": True, "right": None}
-    assert Row.from_json(stored_by_a_release_with_files).right is None

@@ -156,8 +156,8 @@ def test_an_owner_creates_a_project_in_their_organization(people, project):
     assert created.allowed_origins == ["http://localhost:3000", "https://app.heron.example"]
     source = created.sources.get()
     assert (source.name, source.location, source.language) == ("docs", "https://docs.heron.example/", "en")
-    assert (source.state, source.wanted_at is None) == ("queued", False)
-    created.sources.update(wanted_at=None)  # no other test reads it
+    assert (source.state, source.due_at is None) == ("queued", False)
+    created.sources.update(due_at=None)  # no other test reads it
     assert people.owner.get(name).headers["Location"] == answer.headers["Location"], "resumed at its next step"
     assert people.stranger.get(answer.headers["Location"]).status_code == 404
 
@@ -188,7 +188,7 @@ def test_a_superuser_may_create_the_organization(superuser, project):
     assert superuser.post(draft(superuser), values).status_code == 302
     created = Project.objects.get(domain=values["domain"])
     assert created.organization.name == name
-    created.sources.update(wanted_at=None)
+    created.sources.update(due_at=None)
     answer = superuser.post(draft(superuser), {**values, "domain": f"{created.domain}-2"})
     assert list(errors(answer)) == ["new_organization"]
     assert Organization.objects.filter(name=name).count() == 1

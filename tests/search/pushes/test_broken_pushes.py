@@ -24,7 +24,7 @@ from docsite.core.http.errors import TooLarge, Unavailable
 from search.models import Document, Generation, Source
 from search.pushes import stream
 from search.pushes.run import Push, run
-from search.stored_sources import heartbeat, queue
+from search.stored_sources import queue
 from tests.conftest import PATIENCE, wait_for
 from tests.processes import constants
 from tests.search.pushes.archives import PAGES, paths, push, put, tar
@@ -176,7 +176,7 @@ def test_a_push_does_not_wait_without_end_nor_for_the_dead(tenant, tmp_path, mon
     with (tmp_path / "body").open("rb") as file, pytest.raises(ValueError, match="push again later"):
         run(Push(tenant.project.pk, "docs"), file, reports.append)
     assert paths(tenant) == set()
-    Source.objects.filter(pk=other.pk).update(seen_at=timezone.now() - heartbeat.MAX_SILENCE - timedelta(seconds=1))
+    Source.objects.filter(pk=other.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
     with (tmp_path / "body").open("rb") as file:
         run(Push(tenant.project.pk, "docs"), file, reports.append)
     assert reports[-1]["added"] == 2

@@ -39,7 +39,7 @@ def test_it_is_listed_as_pushed_with_its_last_push_and_cannot_be_read(people, pu
         assert person.post(page("read", pushed.pk)).status_code == 405
         person.post(page("changelist"), {"action": "read_chosen", "_selected_action": [pushed.pk]})
     pushed.refresh_from_db()
-    assert (pushed.state, pushed.wanted_at) == ("done", None)
+    assert (pushed.state, pushed.due_at) == ("done", None)
 
 
 def test_strangers_see_nothing_of_it(people, pushed):

@@ -75,7 +75,7 @@ def test_a_preview_changes_nothing_and_says_which_questions_lose_their_answer(te
     assert [lost["question"] for lost in golden["lost"]] == [INSTALL]
     assert end["citedPages"] == {"days": 30, "pages": []}
     after = list(Source.objects.filter(project=tenant.project).values()), paths(tenant)
-    facts = {"started_at", "seen_at"}
+    facts = {"started_at", "leased_until"}
     assert [{k: v for k, v in row.items() if k not in facts} for row in after[0]] == [
         {k: v for k, v in row.items() if k not in facts} for row in before[0]
     ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assistant.conversations.threads import NewQuestion, open_conversation
-from assistant.golden_questions.checks import answer_without_model, check, find_missing_pages
+from assistant.golden_questions.checks import answer, check, find_missing_pages
 from assistant.golden_questions.checks import run as run_golden
 from assistant.models import GoldenQuestion, Message, Thread
 from assistant.question import Question
@@ -157,7 +157,7 @@ def test_golden_questions_are_asked_by_the_readers_of_their_pages(tenant: Any) -
     assert "/cellar" not in mine.cited
     assert "/vault" not in everybody.cited
     assert find_missing_pages(tenant, ["/vault", "/nosuch"]) == ["/nosuch"]
-    assert not any("vault" in source.url for source in answer_without_model(tenant, Question(text)).sources)
+    assert not any("vault" in source.url for source in answer(tenant, Question(text)).sources)
 
 
 def test_golden_questions_find_protected_pages_of_a_staged_index(tenant: Any) -> None:

@@ -15,7 +15,7 @@ NOW = datetime(2100, 1, 1, tzinfo=UTC)  # so nothing here is due for services th
 @contextmanager
 def nothing_due() -> Iterator[time_machine.Traveller]:
     """A far future in which no source waits."""
-    Source.objects.update(wanted_at=None, state=State.NEW, runner="")
+    Source.objects.update(due_at=None, state=State.NEW, holder="")
     with time_machine.travel(NOW, tick=True) as traveller:
         yield traveller
 

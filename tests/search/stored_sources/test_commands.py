@@ -33,7 +33,7 @@ def test_what_a_command_read_is_listed_with_its_location_generator_pages_and_com
     assert "Compare with your site: https://docs.acme.example/walrus/ https://docs.acme.example/zebra/\n" in printed
     owner, stranger = people_of(tenant)
     source = tenant.project.sources.get()
-    assert (source.by_command, source.location, source.state, source.wanted_at) == (True, str(docs), "done", None)
+    assert (source.by_command, source.location, source.state, source.due_at) == (True, str(docs), "done", None)
     listed = owner.get(reverse("admin:search_source_changelist")).content.decode()
     assert "Read by command" in listed
     assert '<td class="field-pages">2</td>' in listed

@@ -80,23 +80,23 @@ def test_a_source_whose_runner_falls_silent_has_failed(tenant, guide, clock, sch
     source = stored(tenant, guide, schedule=schedule)
     assert queue.claim(source)
     assert queue.claim_next() is None
-    clock.shift(heartbeat.MAX_SILENCE + timedelta(seconds=1))
+    clock.shift(heartbeat.LEASE + timedelta(seconds=1))
     assert queue.claim_next() is None, "it may be what killed its host"
     assert (now(source).state, source.error) == (State.FAILED, "The process that read it stopped responding.")
-    assert source.wanted_at == (source.finished_at + after if after else None)
+    assert source.due_at == (source.finished_at + after if after else None)
 
 
 @pytest.mark.stores
 def test_a_silent_runner_changes_nothing_any_more(tenant, guide, clock):
     dead = stored(tenant, guide)
     assert queue.claim(dead)
-    clock.shift(heartbeat.MAX_SILENCE + timedelta(seconds=1))
+    clock.shift(heartbeat.LEASE + timedelta(seconds=1))
     other = Source.objects.get(pk=dead.pk)
     assert queue.claim(other)
     queue.fail(dead, "Too late.")
     assert (now(other).state, other.error) == (State.RUNNING, "")
     runs.run(other)
-    assert (now(other).state, other.outcome["added"], other.runner) == (State.DONE, 2, "")
+    assert (now(other).state, other.outcome["added"], other.holder) == (State.DONE, 2, "")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_the_schedule_sets_the_next_time(tenant, guide, schedule, after):
         except ValueError:
             assert now(source).error.startswith("/nowhere is neither")
         assert now(source).state == outcome
-        assert source.wanted_at == (source.finished_at + after if after else None)
+        assert source.due_at == (source.finished_at + after if after else None)
     assert source.read_at < source.finished_at
     assert source.outcome["added"] == 2, "what was read the last time is still told"
 
@@ -140,7 +140,7 @@ def test_a_source_waits_for_another_ingest_of_its_project(tenant, guide, monkeyp
     with pytest.raises(IngestSuperseded):
         runs.run(source)
     assert now(source).state == State.QUEUED
-    assert timedelta(minutes=4) < source.wanted_at - timezone.now() <= runs.RETRY_AFTER
+    assert timedelta(minutes=4) < source.due_at - timezone.now() <= runs.RETRY_AFTER
     assert paths(tenant) == {"/other"}
 
 
@@ -235,10 +235,10 @@ def test_a_run_stops_when_somebody_else_reads_its_source(tenant, quick, monkeypa
     source = stored(tenant)
     assert queue.claim(source)
     other = Source.objects.filter(pk=source.pk)
-    monkeypatch.setattr(runs, "read", endless(lambda: other.update(runner="other")))
+    monkeypatch.setattr(runs, "read", endless(lambda: other.update(holder="other")))
     with pytest.raises(heartbeat.RunStopped):
         runs.run(source)
-    assert (now(source).state, source.runner) == (State.RUNNING, "other")
+    assert (now(source).state, source.holder) == (State.RUNNING, "other")
 
 
 def test_a_run_has_an_end(tenant, quick, monkeypatch):
@@ -273,7 +273,7 @@ def test_a_heart_beats_on_when_its_connection_was_cut(tenant, quick, monkeypatch
     beat = QuerySet.update
 
     def update(self, **fields):
-        if "seen_at" in fields and cuts:
+        if "leased_until" in fields and cuts:
             cuts.pop()
             connection.ensure_connection()
             connection.connection.close()

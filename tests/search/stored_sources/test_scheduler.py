@@ -51,7 +51,7 @@ def test_a_killed_run_heals_by_itself(make_project, tmp_path, when):
     assert page_search.find(tenant.project, "herd") == []
     assert serving.state_of(source) == State.RUNNING
     assert not queue.claim(source), "who reads it may be alive"
-    with time_machine.travel(timezone.now() + heartbeat.MAX_SILENCE + timedelta(seconds=1)):
+    with time_machine.travel(timezone.now() + heartbeat.LEASE + timedelta(seconds=1)):
         call_command("ingest", tenant.domain, "--name", "docs", "--json", stdout=io.StringIO())
     assert serving.state_of(source) == State.DONE
     assert (source.outcome["added"], source.outcome["removed"]) == (PAGES, 1)

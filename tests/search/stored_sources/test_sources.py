@@ -109,7 +109,7 @@ def test_one_that_fails_does_not_keep_the_others_from_being_read(tenant, guide, 
         said(tenant.domain)
     assert now(tenant.project.sources.get(name="guide")).outcome["unchanged"] == 2
     failed = tenant.project.sources.get(name="api")
-    assert (failed.state, failed.wanted_at) == (State.FAILED, None)
+    assert (failed.state, failed.due_at) == (State.FAILED, None)
     assert "is neither a folder nor a file" in failed.error
 
 
@@ -276,7 +276,7 @@ def test_a_changed_schedule_does_not_read_and_another_place_does(tenant, owner):
     source = stored(tenant, "/srv/docs", state=State.DONE, finished_at=NOW)
     told = {"location": "/srv/docs", "schedule": "hour"}
     assert owner.post(page("change", source.pk), told).status_code == 302
-    assert (now(source).state, source.wanted_at) == (State.DONE, NOW + timedelta(hours=1))
+    assert (now(source).state, source.due_at) == (State.DONE, NOW + timedelta(hours=1))
     assert owner.post(page("change", source.pk), {**told, "location": "https://x.example/"}).status_code == 302
     assert now(source).state == State.QUEUED
 

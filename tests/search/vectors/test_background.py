@@ -68,7 +68,7 @@ def test_the_end_of_the_process_keeps_what_was_made(
     wait_for(lambda: embedder.texts, "the first batch")
     thread.stop()
     assert count(thread.project) == embedder.batch_size
-    assert VectorIndex.objects.get(project=thread.project).runner == ""
+    assert VectorIndex.objects.get(project=thread.project).holder == ""
 
 
 def test_the_thread_survives_a_failing_model(

@@ -220,8 +220,8 @@ def test_two_runs_never_work_at_once(make_project: Any, pages: Any, embedder: Fa
 
     with pytest.raises(embedding.RunSuperseded):
         embed(project, embedder, should_stop=interrupt)
-    assert VectorIndex.objects.get(project=project).runner == ""
-    VectorIndex.objects.filter(project=project).update(runner="dead", seen_at=timezone.now() - embedding.MAX_SILENCE)
+    assert VectorIndex.objects.get(project=project).holder == ""
+    VectorIndex.objects.filter(project=project).update(holder="dead", leased_until=timezone.now())
     assert embed(project, embedder) == 0
 
 

@@ -1,13 +1,8 @@
 """The e-mail with the link of an invitation."""
 
-import logging
-
-from docsite.core import ids
-from docsite.core.delivery import mail
-from docsite.core.delivery.messages import DeliveryError, Email
+from docsite.core.delivery import mail, sending
+from docsite.core.delivery.messages import Email
 from docsite.core.tenants.models import Invitation
-
-logger = logging.getLogger(__name__)
 
 
 def send_invitation(invitation: Invitation, address: str) -> bool:
@@ -19,9 +14,5 @@ def send_invitation(invitation: Invitation, address: str) -> bool:
         f"{address}\n\n"
         f"The link works once, until {invitation.expires_at:%Y-%m-%d %H:%M} UTC.\n"
     )
-    try:
-        mail.send(Email([invitation.email], f"Invitation to {invitation.organization}", text), ids.delivery_id())
-    except DeliveryError as failure:
-        logger.warning("An invitation could not be sent: %s", failure)
-        return False
-    return True
+    email = Email([invitation.email], f"Invitation to {invitation.organization}", text)
+    return sending.try_to_send(email, "invitation")[0]

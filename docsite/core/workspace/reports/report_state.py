@@ -43,13 +43,14 @@ class ReportState:
     q: str = ""
     page: int = 1
 
+    table_columns: ClassVar[Sequence[Column]] = ()
     default_sort: ClassVar[str] = ""  # with a minus: the largest first
     max_days: ClassVar[int] = 3660  # of a custom range, whose days are counted one by one; 0: no limit
 
     @classmethod
     def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
-        """The columns of the report's table. `typed`: the values in the address."""
-        return ()
+        """The columns of the report's table: `table_columns`, or by `typed`, the values in the address."""
+        return cls.table_columns
 
     @classmethod
     def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

@@ -13,7 +13,6 @@ from django.utils import timezone
 from docsite.core.delivery import background, mail, outbox, webhooks
 from docsite.core.delivery.messages import DeliveryError, Email, WebhookCall
 from docsite.core.delivery.models import Delivery, DeliveryAttempt
-from docsite.core.delivery.outbox import EventKind
 
 EVENT = ""  # of the test that runs, since other tests leave deliveries
 
@@ -23,7 +22,7 @@ def kind(monkeypatch):
     """A kind of event whose message a test sets."""
     messages = {}
     monkeypatch.setattr(f"{__name__}.EVENT", f"test.{uuid.uuid4().hex}")
-    monkeypatch.setattr(outbox, "_kinds", {EVENT: EventKind(EVENT, lambda delivery: messages[delivery.subject])})
+    monkeypatch.setattr(outbox, "_kinds", {EVENT: lambda delivery: messages[delivery.subject]})
     return messages
 
 
@@ -35,7 +34,7 @@ def add(project, kind, message, subject="one"):
 
 
 def make_due(delivery):
-    Delivery.objects.filter(pk=delivery.pk).update(due_at=timezone.now())
+    Delivery.objects.filter(pk=delivery.pk).update(due_at=timezone.now(), leased_until=None)
 
 
 LETTER = Email(["owner@acme.example"], "How do\nI print?", "Please help.\n", reply_to="ada@reader.example")

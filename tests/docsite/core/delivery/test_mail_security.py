@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from docsite.core.delivery import mail
+from docsite.core.delivery import mail, sending
 from docsite.core.delivery.messages import DeliveryError, Email
 from tests.receivers import serve_mail
 
@@ -78,3 +78,11 @@ def test_a_server_with_a_certificate_of_nobody_gets_no_password(server):
     with pytest.raises(DeliveryError, match="SSLCertVerificationError"):
         mail.send(LETTER, "dlv_1")
     assert server.mail == []
+
+
+def test_what_is_sent_past_the_outbox_reports_a_refusal_and_logs_no_address(server, caplog):
+    succeeded, sentence = sending.try_to_send(LETTER, "a.test")
+    assert not succeeded
+    assert "SSLCertVerificationError" in sentence
+    assert "a.test" in caplog.text
+    assert not any(address in caplog.text for address in LETTER.to)

@@ -26,7 +26,7 @@ def test_one_of_two_claims_a_round_until_it_is_over():
     claimed = claim(name)
     assert claimed
     assert claim(name) is None
-    claimed.finish(HOUR)
+    routines.finish(claimed, HOUR)
     assert claim(name, routines.LEASE) is None
     assert claim(name, HOUR)
 
@@ -35,18 +35,19 @@ def test_a_round_that_is_not_extended_is_taken_over():
     name = uuid.uuid4().hex
     slow = claim(name)
     with time_machine.travel(timezone.now() + routines.LEASE / 2):
-        assert slow.extend()
+        assert routines.extend(slow)
     assert claim(name, routines.LEASE) is None
     quick = claim(name, routines.LEASE * 2)
     assert quick
-    assert not slow.extend()
-    slow.finish(HOUR)
-    assert Routine.objects.get(name=name).due_at == quick.until
+    assert not routines.extend(slow)
+    routines.finish(slow, HOUR)
+    assert Routine.objects.get(name=name).holder == quick.holder
 
 
 def test_a_clock_that_is_a_little_behind_repeats_no_round():
     name = uuid.uuid4().hex
-    claim(name, timedelta(seconds=5)).finish(HOUR + timedelta(seconds=5))
+    with time_machine.travel(timezone.now() + timedelta(seconds=5)):
+        routines.finish(routines.claim(name, HOUR), HOUR)
     assert claim(name) is None
 
 

@@ -1,4 +1,4 @@
-"""Threads that work beside the requests of a process. Each repeats one piece of work, and survives its failures."""
+"""Work beside the requests of a process: threads that repeat one piece of work each, and `leases` of that work."""
 
 import logging
 import threading
