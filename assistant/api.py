@@ -51,7 +51,7 @@ def _add_message_endpoint(name: str) -> None:
     schema = Ask if name == "v1" else AskV2
 
     async def message(request: CallerRequest, domain: str, payload: Ask) -> PieceResponse:
-        transport = Transport(_caller(request), _origin(request), payload.resumable)
+        transport = Transport(_caller(request), _origin(request), bool(payload.resumable))
         answer = await start_answer(request.auth, payload, transport)
         return _response(answer, _protocol_for(request, payload, protocol), request)
 

@@ -17,14 +17,14 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from assistant.question import Context, Question, Turn
-from docsite.core.http.schemas import Floored, Whole, configure_with_example
+from docsite.core.http.schemas import Whole, configure_with_example, floor_number
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.schemas import FilterIn
 
 MAX_TEXT = 32_000
 MAX_TURNS = 40
-MAX_PASSAGES = 20
+DEFAULT_PASSAGES, MAX_PASSAGES = 5, 20
 
 
 @with_config(extra="allow")
@@ -94,12 +94,14 @@ class Ask(BaseModel):
     fp: StrictStr = Field(min_length=1, max_length=256, description="`anonymous`, or an id of the reader.")
     messages: list[MessageIn] = Field(min_length=1, max_length=1000)
     threadId: StrictStr | None = Field(None, max_length=128, description="Continues a conversation.")
-    retrievalPageSize: Floored = Field(5, ge=1, description="Passages to answer from; above 20 counts as 20.")
+    retrievalPageSize: Annotated[int, Field(ge=1), floor_number] | None = Field(
+        DEFAULT_PASSAGES, description="Passages to answer from: null counts as 5, above 20 as 20."
+    )
     filter: FilterIn | None = None
     context: list[ContextIn] | None = Field(None, max_length=50)
     currentPath: StrictStr | None = Field(None, max_length=200, description="Page the reader is on.")
-    suggestions: StrictBool = Field(False, description="End the answer with up to three sections to read next.")
-    resumable: StrictBool = Field(
+    suggestions: StrictBool | None = Field(False, description="End the answer with up to three sections to read next.")
+    resumable: StrictBool | None = Field(
         False, description="The answer runs on for a while after its reader has left, so that it can be resumed."
     )
 
@@ -119,7 +121,7 @@ class Ask(BaseModel):
         """The question for the pipeline."""
         return Question(
             text=self.messages[-1].text.strip(),
-            page_size=min(self.retrievalPageSize, MAX_PASSAGES),
+            page_size=min(self.retrievalPageSize or DEFAULT_PASSAGES, MAX_PASSAGES),
             filters=self.filter.to_filters() if self.filter else Filters(),
             context=[
                 Context(item.value, project.path_of(item.path) if item.path else "", item.type or "")
@@ -127,7 +129,7 @@ class Ask(BaseModel):
             ],
             current_path=project.path_of(self.currentPath) if self.currentPath else "",
             client_history=() if self.threadId else self._client_history(),
-            suggestions=self.suggestions,
+            suggestions=bool(self.suggestions),
         )
 
     def _client_history(self) -> list[Turn]:

@@ -150,14 +150,14 @@ class PageViewAdmin(ScopedAdmin):
         share = self.admin_site.admin_view(share_links.show_links)
         annotate = self.admin_site.admin_view(annotation_form.change_annotations)
         return [
-            path("visitors/<slug:domain>", page, name="analytics_visitors"),
+            path("visitors/<str:domain>", page, name="analytics_visitors"),
             path(
-                "visitors/<slug:domain>/",
+                "visitors/<str:domain>/",
                 RedirectView.as_view(pattern_name="admin:analytics_visitors", query_string=True),
             ),
-            path("visitors/<slug:domain>/annotations", annotate, name="analytics_annotations"),
-            path("visitors/<slug:domain>/share", share, name="analytics_share"),
-            path("visitors/<slug:domain>/<str:name>", rows, name="analytics_export"),
+            path("visitors/<str:domain>/annotations", annotate, name="analytics_annotations"),
+            path("visitors/<str:domain>/share", share, name="analytics_share"),
+            path("visitors/<str:domain>/<str:name>", rows, name="analytics_export"),
             *super().get_urls(),
         ]
 

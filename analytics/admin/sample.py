@@ -35,4 +35,4 @@ def show_sample(request: HttpRequest, domain: str) -> HttpResponse:
 
 
 extensions.add_notice(find_notice)
-navigation.add_address("project/<slug:domain>/sample", show_sample, "sample")
+navigation.add_address("project/<str:domain>/sample", show_sample, "sample")

@@ -76,6 +76,7 @@ class ConversationRow(BaseModel):
         description="`answered`: an answer with a source, or small talk. Refusals, closest passages and answers that "
         "were cut off are `unanswered`."
     )
+    conversationId: str = Field(description="The thread, again.")
     queryCategory: str | None = Field(description="Always null: questions are not sorted into categories.")
     pageUrl: str | None = Field(description="The page that the reader was on.")
     costMicros: int | None = Field(

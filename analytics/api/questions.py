@@ -34,7 +34,9 @@ from search.retrieval.links import urls_of
 
 router = Router()
 
-ThreadId = Annotated[str, Field(pattern=r"^thr_[a-z2-7]{26}$")]
+ThreadId = Annotated[
+    str, Field(pattern=r"^(thr|msg)_[a-z2-7]{26}$", description="A thread, or one of its questions or answers.")
+]
 
 
 @router.get(
@@ -103,6 +105,7 @@ def _row(exchange: Exchange, urls: dict[str, str]) -> ConversationRow:
         responseType="answer",  # the assistant never asks a question
         sources=[CitedPage(**source) for source in answer.sources] if answer else [],
         resolutionStatus="answered" if exchange.is_answered else "unanswered",
+        conversationId=question.thread.thread_id,
         queryCategory=None,
         pageUrl=urls[question.page_path] if question.page_path else None,
         costMicros=answer.cost if answer else None,

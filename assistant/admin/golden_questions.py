@@ -121,7 +121,7 @@ class GoldenQuestionAdmin(ScopedAdmin):
     def get_urls(self) -> list[Any]:
         """Add the address of the buttons."""
         run = self.admin_site.admin_view(self.run_all)
-        return [path("run/<slug:domain>", run, name="assistant_golden_run"), *super().get_urls()]
+        return [path("run/<str:domain>", run, name="assistant_golden_run"), *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show the list, with a button for each project, or for the chosen one."""

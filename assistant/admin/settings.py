@@ -123,8 +123,8 @@ class AssistantSettingsAdmin(ScopedAdmin):
         settings_page = self.admin_site.admin_view(self.settings_page)
         widget_page = self.admin_site.admin_view(partial(show_widget_page, self))
         return [
-            path("of/<slug:domain>", settings_page, name="assistant_settings"),
-            path("widget/<slug:domain>", widget_page, name="assistant_widget"),
+            path("of/<str:domain>", settings_page, name="assistant_settings"),
+            path("widget/<str:domain>", widget_page, name="assistant_widget"),
             *super().get_urls(),
         ]
 

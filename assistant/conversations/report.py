@@ -57,9 +57,11 @@ def count_by_caller(project: Project, start: datetime, end: datetime) -> Counter
 
 
 def load_conversation(project: Project, thread_id: str) -> tuple[Thread, list[Message]] | None:
-    """Load a thread of the project with its messages, oldest first. None if there is no such thread."""
+    """Load a thread of the project with its messages, oldest first, by its id or a message's. None if there is none."""
+    is_message = thread_id.startswith("msg_")
     with snapshot():
-        thread = Thread.objects.filter(project=project, thread_id=thread_id).first()
+        threads = Thread.objects.filter(project=project)
+        thread = threads.filter(**{"messages__message_id" if is_message else "thread_id": thread_id}).first()
         if thread is None:
             return None
         return thread, list(thread.messages.only("thread", "message_id", "role", "content", "created_at"))

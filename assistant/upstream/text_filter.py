@@ -125,7 +125,7 @@ class TextFilter:
 
     def feed(self, text: str) -> str:
         """The part of the answer that a piece of text completes."""
-        written = []
+        written: list[str] = []
         for at in range(0, len(text), _CHUNK):
             self._held += text[at : at + _CHUNK]
             written += self._filter(is_final=False)

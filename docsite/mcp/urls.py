@@ -7,6 +7,7 @@ from docsite.mcp.files import server_card, skill
 
 urlpatterns = [
     path("mcp/<str:domain>", endpoint),
+    path("mcp/<str:domain>/", endpoint),
     path("mcp/<str:domain>/server-card", server_card),
     path("mcp/<str:domain>/skill.md", skill),
 ]

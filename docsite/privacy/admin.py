@@ -97,7 +97,7 @@ class AuditAdmin(ScopedAdmin):
     def get_urls(self) -> list[Any]:
         """The page that erases data of a project."""
         page = self.admin_site.admin_view(self.erase_page)
-        return [path("erase/<slug:domain>", page, name="privacy_erase"), *super().get_urls()]
+        return [path("erase/<str:domain>", page, name="privacy_erase"), *super().get_urls()]
 
     def erase_page(self, request: HttpRequest, domain: str) -> HttpResponse:
         """Erase data, and show the receipt. Other pages link to it with the form filled in.

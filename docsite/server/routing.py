@@ -23,7 +23,9 @@ from docsite.server.metrics import requests
 from docsite.site.page_cache import PageCache
 
 _API = re.compile(
-    r"/(v[0-9]+|discovery|mcp|health|openapi\.json|(search|views|widget)\.js|widget(\.d\.ts|/[^/]+))(/|$)"
+    r"/(v[0-9]+|discovery|mcp|health|openapi\.json|(search|views|widget)\.js|widget(\.d\.ts|/[^/]+)"
+    # Where agents look for a server of OAuth after a 401. There is none, which they must be told in JSON.
+    r"|register|token|authorize|\.well-known/(oauth-[^/]+|openid-configuration))(/|$)"
 )
 _WITHOUT_PREFIX = re.compile(r"/(v1/(assistant|search|page)|v2/assistant)/")
 

@@ -21,13 +21,14 @@ urlpatterns = [
     path(".well-known/security.txt", conventions.security_txt),
     path("skill.md", agent_discovery.skill),
     path(".well-known/mcp/server-card.json", agent_discovery.server_card),
+    path(".well-known/mcp", agent_discovery.server_card),
     path(".well-known/ai-catalog.json", agent_discovery.catalog),
     path(".well-known/agent-skills/index.json", agent_discovery.skills),
     path("push.py", agent_files.push_script),
     path("search", views.search, name="search"),
     path("ask", ask, name="ask"),
     path("feedback", feedback, name="feedback"),
-    path("support/<slug:domain>", support, name="support"),
+    path("support/<str:domain>", support, name="support"),
 ]
 for code in [code for code in LANGUAGES if code != DEFAULT_LANGUAGE]:
     arguments = {"language": code}

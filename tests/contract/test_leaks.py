@@ -366,7 +366,7 @@ PAGES = {
     ".well-known/ai-catalog.json": Surface(_get("/.well-known/ai-catalog.json")),
     ".well-known/agent-skills/index.json": Surface(_get("/.well-known/agent-skills/index.json")),
     "push.py": Surface(_get("/push.py")),
-    "support/<slug:domain>": Surface(_get("/support/{domain}?page=" + PATH), echo=True),
+    "support/<str:domain>": Surface(_get("/support/{domain}?page=" + PATH), echo=True),
     "first-account": Surface(_get("/first-account")),
     "invitations/<str:token>": Surface(_get("/invitations/x")),
     "unsubscribe/<str:token>": Surface(_get("/unsubscribe/x")),

@@ -188,7 +188,7 @@ class ProjectAdmin(ScopedAdmin):
     def get_urls(self) -> list[Any]:
         """The API keys page; its last segment is the domain."""
         page = self.admin_site.admin_view(keys_page)
-        return [path("of/<slug:domain>", page, name="projects_keys"), *super().get_urls()]
+        return [path("of/<str:domain>", page, name="projects_keys"), *super().get_urls()]
 
 
 navigation.add_page(

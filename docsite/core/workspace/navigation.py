@@ -72,7 +72,7 @@ def add_page_address(
     key: str, route: str, view: View, name: str, *, reads: Role = Role.OWNER, acts: Role = Role.OWNER
 ) -> None:
     """Add an address to a page, with roles of its own. The other arguments are as in `add_page`."""
-    base = "project/<slug:domain>" if key == HOME else f"project/<slug:domain>/{key}"
+    base = "project/<str:domain>" if key == HOME else f"project/<str:domain>/{key}"
     address = f"{base}/{route}" if route else base
     full_name = f"workspace_{key}_{name}" if name else f"workspace_{key}"
     _patterns.append(path(address, admin.site.admin_view(_with_project(view)), name=full_name))

@@ -1,8 +1,11 @@
 """The tools by name, and how a call is checked and answered."""
 
+import contextlib
+import json
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from docsite.core.http.errors import ApiError
 from docsite.core.http.schemas import describe_errors
@@ -29,7 +32,7 @@ async def call_tool(context: ToolContext, name: Any, arguments: Any) -> dict[str
     if not isinstance(arguments, dict):
         raise RpcError(INVALID_PARAMS, "arguments: must be an object.")
     try:
-        valid = tool.arguments.model_validate(arguments)
+        valid = tool.arguments.model_validate(_convert(tool.arguments, arguments))
     except ValidationError as wrong:
         details = describe_errors(wrong.errors(include_url=False))
         return _build_error(f"The arguments of {name} are not valid.", details)
@@ -42,6 +45,24 @@ async def call_tool(context: ToolContext, name: Any, arguments: Any) -> dict[str
         "structuredContent": output.data.model_dump(),
         "isError": False,
     }
+
+
+def _convert(schema: type[BaseModel], arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with the types of a schema, where models write `"3"` or `"true"`, and without optional nulls."""
+    converted = {}
+    for name, value in arguments.items():
+        field = schema.model_fields.get(name)
+        if field and value is None and not field.is_required():
+            continue
+        if field and isinstance(value, str) and not issubclass(_type_of(field), str):
+            with contextlib.suppress(ValueError, RecursionError):
+                value = json.loads(value.strip().lower())
+        converted[name] = value
+    return converted
+
+
+def _type_of(field: FieldInfo) -> type:
+    return field.annotation if isinstance(field.annotation, type) else str
 
 
 def _build_error(sentence: str, details: Any) -> dict[str, Any]:

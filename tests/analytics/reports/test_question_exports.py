@@ -237,6 +237,7 @@ def test_a_question_is_exported_with_its_answer(http, service, project, read):
         "responseType": "answer",
         "sources": reply.sources,
         "resolutionStatus": "answered",
+        "conversationId": thread_id,
         "queryCategory": None,
         "pageUrl": "https://docs.acme.example/guides/labels",
         "costMicros": reply.cost,
@@ -486,6 +487,18 @@ def test_limits_are_those_of_each_list(make_project, read):
 
 
 # Who may
+
+
+def test_a_conversation_is_found_by_the_id_of_a_row_too(make_project, read):
+    tenant, other = make_project(), make_project()
+    asked(tenant, "one")
+    [row] = read(tenant, "assistant").json()["conversations"]
+    assert row["conversationId"] == row["threadId"]
+    by_thread = read(tenant, f"assistant/threads/{row['threadId']}").json()
+    assert by_thread["messages"][0]["content"] == "one"
+    for turn in by_thread["messages"]:
+        assert read(tenant, f"assistant/threads/{turn['id']}").json() == by_thread
+    assert_error(read(other, f"assistant/threads/{row['id']}"), 404)
 
 
 def test_a_thread_id_of_another_form_is_400(make_project, read):

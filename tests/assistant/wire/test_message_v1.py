@@ -133,10 +133,10 @@ def test_an_answer_is_stored_with_what_reports_count(http, service, project):
     assert asked.outcome is asked.first_token_ms is None
 
 
-@pytest.mark.parametrize("page_size", [1, 2, 2.9, 50, 10**400])
+@pytest.mark.parametrize("page_size", [1, 2, 2.9, 50, 10**400, None])
 def test_the_page_size_bounds_the_passages(http, service, project, page_size):
     result = values(parts(ask(http, service, project, retrievalPageSize=page_size)), "a")[0]["result"]
-    assert 1 <= len(result) <= page_size
+    assert 1 <= len(result) <= (page_size or 5)
 
 
 def test_a_question_about_something_else_is_refused_honestly(http, service, project):
@@ -328,7 +328,6 @@ BAD = [
     ({"retrievalPageSize": 0}, "retrievalPageSize"),
     ({"retrievalPageSize": 0.9}, "retrievalPageSize"),
     ({"retrievalPageSize": "5"}, "retrievalPageSize"),
-    ({"retrievalPageSize": None}, "retrievalPageSize: must be a number"),
     ({"filter": []}, "filter: "),
     ({"filter": {"language": 1}}, "filter.language: "),
     ({"context": {}}, "context: "),

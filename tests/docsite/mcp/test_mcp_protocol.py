@@ -196,6 +196,20 @@ def test_a_key_is_demanded_where_the_owner_says_so(post, project, make_project):
         assert_error(post(request("ping"), headers), 404)
 
 
+def test_after_a_401_agents_learn_in_json_that_there_is_no_oauth(http, service, post, project):
+    set_access(project, "key")
+    assert_error(post(request("ping")), 401)
+    for path in ("oauth-protected-resource", "oauth-authorization-server", "openid-configuration"):
+        for end in ("", f"/mcp/{project.domain}"):
+            assert_error(http.get(f"{service.url}/.well-known/{path}{end}"), 404)
+    for path in ("register", "token", "authorize"):
+        assert_error(http.post(f"{service.url}/{path}", json={}), 404)
+
+
+def test_an_address_with_a_slash_at_its_end_works(post, project):
+    assert post(request("ping"), domain=f"{project.domain}/").json()["result"] == {}
+
+
 def test_an_admin_key_that_may_not_read_is_refused(post, project):
     from docsite.core.tenants.models import ApiKey
 

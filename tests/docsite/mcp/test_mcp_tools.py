@@ -56,6 +56,16 @@ def test_search_returns_sections_with_their_pages(tool):
     assert len(data["results"]) <= 2
 
 
+@pytest.mark.parametrize("limit", ["2", 2.0, " 2 "])
+def test_arguments_of_another_type_are_converted_if_they_can_be(tool, limit):
+    _, data, failed = tool("search_docs", query="acme", limit=limit, version=None, language=None)
+    assert not failed
+    assert len(data["results"]) == 2
+    assert tool("search_docs", query="x", limit="two")[2]
+    assert tool("search_docs", query=None)[2]
+    assert not tool("read_page", path="/install", offset="0")[2]
+
+
 def test_search_can_be_narrowed(tool):
     assert [hit["path"] for hit in tool("search_docs", query="acme home", version="2.0")[1]["results"]][:1] == [
         "/configure"

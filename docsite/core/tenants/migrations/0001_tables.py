@@ -75,7 +75,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('project_id', models.CharField(default=docsite.core.ids.project_id, editable=False, max_length=40, unique=True, verbose_name='project ID')),
-                ('domain', models.CharField(help_text='Names the project in API paths.', max_length=63, unique=True, validators=[django.core.validators.RegexValidator('^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\Z', 'Use lower-case letters, digits and inner hyphens.')])),
+                ('domain', models.CharField(help_text='Names the project in API paths.', max_length=63, unique=True, validators=[django.core.validators.RegexValidator('^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*\\Z', 'Use lower-case letters, digits, and hyphens and dots between them.')])),
                 ('name', models.CharField(max_length=200)),
                 ('docs_url', models.URLField(help_text='Where the documentation is published.', validators=[docsite.core.tenants.validators.validate_docs_url], verbose_name='docs URL')),
                 ('allowed_origins', models.JSONField(blank=True, default=list, help_text='Other origins whose pages may use the widget and the browser endpoints.', validators=[docsite.core.tenants.validators.validate_origins])),

@@ -14,7 +14,7 @@ from docsite.core.redaction import redact
 from docsite.core.tenants.models.organizations import Organization
 from docsite.core.tenants.validators import origin_of, validate_docs_url, validate_origins
 
-_DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*")
 _IN_PATH = "/-._~!$&'*+,;=:@"
 _IN_ADDRESS = f"{_IN_PATH}?#%"  # of a text that is an address already
 _IN_FRAGMENT = "-._~!$&'*+,;=:@/?"  # no brackets: addresses stand inside Markdown links
@@ -28,7 +28,11 @@ class Project(models.Model):
     domain = models.CharField(
         max_length=63,
         unique=True,
-        validators=[RegexValidator(rf"^{_DOMAIN.pattern}\Z", "Use lower-case letters, digits and inner hyphens.")],
+        validators=[
+            RegexValidator(
+                rf"^{_DOMAIN.pattern}\Z", "Use lower-case letters, digits, and hyphens and dots between them."
+            )
+        ],
         help_text="Names the project in API paths.",
     )
     name = models.CharField(max_length=200)

@@ -208,7 +208,7 @@ def test_the_log_of_nginx_has_no_secrets_of_links_and_no_chats() -> None:
     assert "/shared/<str:token>" in secret
     assert [path for path in secret if "chatId" in path]
     for path in secret:
-        address = re.sub("<domain>|<slug:domain>|<projectId>", "acme", path)
+        address = re.sub("<domain>|<str:domain>|<projectId>", "acme", path)
         kept = [link.group() for rule in rules if (link := rule.match(address))]
         assert len(kept) == 1, path
         assert "<" not in kept[0]

@@ -40,7 +40,9 @@ class Command(ServiceCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the domain, the organization, and the addresses."""
-        parser.add_argument("domain", help="name in API paths: lower-case letters, digits, inner hyphens")
+        parser.add_argument(
+            "domain", help="name in API paths: lower-case letters, digits, hyphens and dots between them"
+        )
         parser.add_argument(
             "--organization", required=True, metavar="NAME", help="name of the organization; created if it is missing"
         )
