@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from django.db import DatabaseError
 
+from analytics import erasure
 from analytics.collecting import writer
 from analytics.counting import background as counting
 from analytics.counting.unsealed import count_waiting_views
@@ -36,6 +37,7 @@ COMPONENTS = (
         name="views",
         threads=(counting.thread,),
         flush=writer.flush,
+        erase=erasure.erase,
         stored_metrics=measure_views,
         doctor=(check_views,),
     ),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from assistant import model_status
+from assistant import erasure, model_status
 from assistant.conversations import chat_ids, reservations, retention, threads
 from assistant.gaps import background as gaps
 from assistant.question_groups import grouping
@@ -43,6 +43,7 @@ COMPONENTS = (
         drain=drain,
         flush=threads.flush,
         sweep=retention.sweep,
+        erase=erasure.erase,
         metrics=measure_answers,
         doctor=(check_model,),
     ),

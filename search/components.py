@@ -33,7 +33,7 @@ def check_sources() -> Finding | None:
 
 
 COMPONENTS = (
-    Component(name="recorded searches", flush=recording.flush, sweep=recording.sweep),
+    Component(name="recorded searches", flush=recording.flush, sweep=recording.sweep, erase=recording.erase),
     Component(
         name="stored sources", threads=(scheduler.thread,), stored_metrics=measure_sources, doctor=(check_sources,)
     ),

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
+from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER, NotErasable
 from docsite.core.http.client_address import parse_address
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import project_of
@@ -17,7 +18,6 @@ from docsite.core.workspace import navigation
 from docsite.core.workspace.date_filter import DateFilter
 from docsite.core.workspace.scoped_admin import ScopedAdmin
 from docsite.privacy import audit_page, erasure
-from docsite.privacy.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER
 from docsite.privacy.models import AuditEntry
 
 WHOSE = (
@@ -75,7 +75,7 @@ class EraseForm(forms.Form):
         named = {field: self.cleaned_data[field] for field in ("whose", "identifier", "user_agent", "reader_id")}
         try:
             return erasure.erase(project, **named)
-        except erasure.NotErasable as refusal:
+        except NotErasable as refusal:
             raise ValidationError(str(refusal)) from None
 
 
