@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from assistant import erasure, model_status
+from assistant import model_status
 from assistant.conversations import chat_ids, reservations, retention, threads
 from assistant.gaps import background as gaps
 from assistant.question_groups import grouping
-from assistant.sessions import model_rests
+from assistant.sessions import erasure, model_rests
 from assistant.sessions.running import running_answers
 from assistant.sessions.start import drain
 from assistant.support_requests import store as support_requests

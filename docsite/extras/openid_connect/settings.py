@@ -4,15 +4,12 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from pydantic import Field, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from docsite.env import check_port
+from docsite.setting_types import Settings, check_port
 
 
-class OpenIdSettings(BaseSettings):
+class OpenIdSettings(Settings):
     """The provider, and this service at the provider."""
-
-    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore")
 
     oidc_issuer: str = Field(
         default="",

@@ -5,15 +5,12 @@ import re
 
 from django.conf import settings
 from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from docsite.env import check_port
+from docsite.setting_types import Settings, check_port
 
 
-class ViewLogSettings(BaseSettings):
+class ViewLogSettings(Settings):
     """Where the log is."""
-
-    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore")
 
     view_log_url: str = Field(
         default="",
