@@ -14,7 +14,6 @@ from docsite.core import context, request_times
 from docsite.core.access.api_middleware import as_api_error
 from docsite.core.http import client_address
 from docsite.core.http.errors import ApiError, TooLarge, is_body_too_large
-from docsite.core.workspace.health.socket import HealthSocket
 from docsite.server.fast_path.handler import FastPath
 from docsite.server.handlers import ApiHandler, PageHandler
 from docsite.server.health import probes
@@ -103,7 +102,6 @@ def _build_socket_router() -> URLRouter:
                 r"^(?:discovery/)?v1/assistant/(?P<domain>[^/\0]+)/socket$",
                 import_string("assistant.consumers.AssistantSocket").as_asgi(),
             ),
-            re_path(r"^admin/project/(?P<domain>[^/\0]+)/limits/live$", HealthSocket.as_asgi()),
             re_path(r"", refuse),  # type: ignore[arg-type]  # an ASGI application
         ]
     )

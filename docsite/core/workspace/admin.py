@@ -200,7 +200,7 @@ navigation.add_page(
     names=["projects_keys"],
 )
 navigation.add_page(
-    health_page.KEY,
+    "limits",
     "Limits and health",
     group="Set-up",
     position=87,
