@@ -15,7 +15,13 @@ from docsite.core.sign_on.reauthentication import guard
 from docsite.core.tenants.models import Membership, Organization, Project, Role
 from docsite.core.tenants.roles import list_roles_up_to
 from docsite.core.tenants.staff import organizations_of
-from docsite.core.workspace import extensions, navigation, notifications, reader_keys, webhooks
+from docsite.core.workspace import (
+    extensions,
+    navigation,
+    notifications,  # noqa: F401  # it registers itself, as the next two do
+    reader_keys,  # noqa: F401
+    webhooks,  # noqa: F401
+)
 from docsite.core.workspace.fields import OriginsField
 from docsite.core.workspace.health import core_facts
 from docsite.core.workspace.health import page as health_page
@@ -68,7 +74,7 @@ class ProjectForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for section in extensions.settings():
+        for section in extensions.settings:
             row = section.stored(self.instance) or section.model()
             for name in section.names:
                 self.initial.setdefault(name, getattr(row, name))
@@ -76,7 +82,7 @@ class ProjectForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         """Check the settings as their models would."""
         cleaned = super().clean() or self.cleaned_data
-        for section in extensions.settings():
+        for section in extensions.settings:
             for field in section.fields:
                 if field.name in cleaned:
                     try:
@@ -87,13 +93,13 @@ class ProjectForm(forms.ModelForm):
 
     def save_settings(self) -> None:
         """Store the changed settings, those of each app in its own row."""
-        for section in extensions.settings():
+        for section in extensions.settings:
             if changed := {name: self.cleaned_data[name] for name in section.names if name in self.changed_data}:
                 section.save(self.instance, changed)
 
 
 def _facts() -> list[Any]:
-    return [fact.show for fact in extensions.facts()]
+    return [fact.show for fact in extensions.facts]
 
 
 @admin.register(Project)
@@ -123,12 +129,12 @@ class ProjectAdmin(ScopedAdmin):
 
     def get_list_select_related(self, request: HttpRequest) -> list[str]:
         """Load the related rows of the list in one query."""
-        return ["organization", *(fact.relation for fact in extensions.facts())]
+        return ["organization", *(fact.relation for fact in extensions.facts)]
 
     def get_fieldsets(self, request: HttpRequest, obj: Project | None = None) -> Any:
         """The site and the facts of the apps; then blocks of settings, each below its heading."""
         blocks: dict[str, list[str]] = {}
-        for section in extensions.settings():
+        for section in extensions.settings:
             blocks.setdefault(section.heading, []).extend(section.names)
         blocks.setdefault(extensions.PRIVACY, []).insert(0, "redact_personal_data")
         site = ("Documentation site", {"fields": [*self.site_fields, *_facts()]})
@@ -138,7 +144,7 @@ class ProjectAdmin(ScopedAdmin):
         """Add the settings of the apps to the form."""
         declared = {
             field.name: self.formfield_for_dbfield(field, request)
-            for section in extensions.settings()
+            for section in extensions.settings
             for field in section.fields
         }
         form = type("ProjectForm", (ProjectForm,), declared)
@@ -210,9 +216,6 @@ navigation.add_page(
 guard("projects_keys", "auth_user_password_change")
 for model in ("auth_user", "auth_group", "projects_organization"):  # an organization is shown with its members
     guard(*(f"{model}_{part}" for part in ("changelist", "add", "change", "delete")))
-reader_keys.add_to_navigation()
-webhooks.add_to_navigation()
-notifications.add_to_navigation()
 add_section("Limits", core_facts.list_limits, position=10)
 add_section("Refused requests", core_facts.list_refusals, position=15)
 add_section("Service", core_facts.list_database, position=90)

@@ -48,20 +48,20 @@ class Fact:
 
 PRIVACY = "Privacy and retention"  # the heading of fields that more than one app has
 
-_settings: list[SettingsFields] = []
-_facts: list[Fact] = []
-_key_uses: list[str] = []
+settings: list[SettingsFields] = []
+facts: list[Fact] = []
+key_uses: list[str] = []  # templates
 _notices: list[Callable[[HttpRequest, Project], str]] = []
 
 
 def add_settings(heading: str, model: type[Model], *names: str) -> None:
     """Let owners edit fields of an app's settings row on the page of a project. Equal headings share a block."""
-    _settings.append(SettingsFields(heading, model, names))
+    settings.append(SettingsFields(heading, model, names))
 
 
 def add_fact(show: Callable[[Project], str], *, relation: str) -> None:
     """Show a read-only value in the list of projects and on the page of each."""
-    _facts.append(Fact(show, relation))
+    facts.append(Fact(show, relation))
 
 
 def add_key_use(template: str) -> None:
@@ -69,7 +69,7 @@ def add_key_use(template: str) -> None:
 
     The template gets `project`, `base_url` (of this service) and `sample_key`: the new key, or a placeholder.
     """
-    _key_uses.append(template)
+    key_uses.append(template)
 
 
 def add_notice(find: Callable[[HttpRequest, Project], str]) -> None:
@@ -80,18 +80,3 @@ def add_notice(find: Callable[[HttpRequest, Project], str]) -> None:
 def notices(request: HttpRequest, project: Project) -> list[str]:
     """The notices about a project, as HTML."""
     return [notice for notice in (find(request, project) for find in _notices) if notice]
-
-
-def settings() -> list[SettingsFields]:
-    """The settings of all apps."""
-    return list(_settings)
-
-
-def facts() -> list[Fact]:
-    """The facts of all apps."""
-    return list(_facts)
-
-
-def key_uses() -> list[str]:
-    """The templates of all apps for the keys page."""
-    return list(_key_uses)

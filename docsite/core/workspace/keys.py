@@ -114,7 +114,7 @@ def keys_page(request: HttpRequest, domain: str) -> HttpResponse:
         "keys_left": next((usage.remaining for usage in ratelimit.peek(charge)), None),
         "secret": secret if created and created.kind == ApiKey.Kind.ADMIN else "",
         "created": created,
-        "key_uses": extensions.key_uses(),
+        "key_uses": extensions.key_uses,
         "sample_key": find_public_token(project, now) or "svc_dsc_…",
         "base_url": f"{request.scheme}://{request.get_host()}",
     }

@@ -86,14 +86,12 @@ def _send_digest(stored: Subscription) -> tuple[bool, str]:
     return sending.try_to_send(email, digest.ISSUED)
 
 
-def add_to_navigation() -> None:
-    """Add the page to the navigation of every project."""
-    navigation.add_page(
-        KEY,
-        "Notifications",
-        group="Set-up",
-        position=85,
-        views=[("", show_notifications, "")],
-        reads=Role.VIEWER,
-        acts=Role.VIEWER,
-    )
+navigation.add_page(
+    KEY,
+    "Notifications",
+    group="Set-up",
+    position=85,
+    views=[("", show_notifications, "")],
+    reads=Role.VIEWER,
+    acts=Role.VIEWER,
+)
