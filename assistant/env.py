@@ -60,3 +60,12 @@ class AssistantEnv(SearchEnv):
         if value and not (info.data.get("openai_base_url") or info.data.get("openai_judge_base_url")):
             raise ValueError("needs a server: set OPENAI_JUDGE_BASE_URL or OPENAI_BASE_URL, too")
         return value
+
+    @field_validator("daily_cost_per_project", "monthly_cost_per_project")
+    @classmethod
+    def _check_cost(cls, value: float | None, info: ValidationInfo) -> float | None:
+        """Owners may set prices in any currency: a limit needs prices in the same one."""
+        has_price = any(info.data.get(name) is not None for name in ("openai_input_price", "openai_output_price"))
+        if value is not None and info.data.get("openai_base_url") and not has_price:
+            raise ValueError("needs prices: set OPENAI_INPUT_PRICE and OPENAI_OUTPUT_PRICE, too")
+        return value
