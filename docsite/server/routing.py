@@ -5,9 +5,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from channels.routing import URLRouter
 from django.conf import settings
-from django.urls import re_path
 from django.utils.module_loading import import_string
 
 from docsite.core import context, request_times
@@ -24,6 +22,7 @@ from docsite.site.page_cache import PageCache
 _API = re.compile(
     r"/(v[0-9]+|discovery|mcp|health|openapi\.json|(search|views|widget)\.js|widget(\.d\.ts|/[^/]+))(/|$)"
 )
+_SOCKET = re.compile(r"/(?:discovery/)?v1/assistant/(?P<domain>[^/\0]+)/socket")
 _WITHOUT_PREFIX = re.compile(r"/(v1/(assistant|search|page)|v2/assistant)/")
 
 
@@ -77,31 +76,17 @@ async def _send_error(error: ApiError, send: Send) -> None:
     await send({"type": "http.response.body", "body": response.content})
 
 
-async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    """Close a socket before it opens (403), since nothing is served at its path."""
-    await receive()
-    await send({"type": "websocket.close"})
-
-
 class Sockets:
-    """Passes each WebSocket to its consumer."""
+    """Passes a WebSocket to the assistant. At any other path it is closed before it opens (403)."""
 
     def __init__(self) -> None:
-        self.router = _build_socket_router()
+        self.assistant = import_string("assistant.consumers.AssistantSocket").as_asgi()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one socket."""
         context.request_id.set(scope.get("extensions", {}).get("docsite.request_id") or context.create_request_id())
-        await self.router(scope, receive, send)
-
-
-def _build_socket_router() -> URLRouter:
-    return URLRouter(
-        [
-            re_path(
-                r"^(?:discovery/)?v1/assistant/(?P<domain>[^/\0]+)/socket$",
-                import_string("assistant.consumers.AssistantSocket").as_asgi(),
-            ),
-            re_path(r"", refuse),  # type: ignore[arg-type]  # an ASGI application
-        ]
-    )
+        if match := _SOCKET.fullmatch(scope["path"]):
+            await self.assistant({**scope, "url_route": {"kwargs": match.groupdict()}}, receive, send)
+        else:
+            await receive()
+            await send({"type": "websocket.close"})
