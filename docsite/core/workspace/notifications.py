@@ -75,9 +75,7 @@ def show_notifications(request: HttpRequest, project: Project) -> HttpResponse:
     }
     status = 400 if form.errors else 200
     name = "admin/workspace/notifications.html"
-    response = navigation.render(request, name, project, "Notifications", context, status=status)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return navigation.render(request, name, project, "Notifications", context, status=status)
 
 
 def _send_digest(stored: Subscription) -> tuple[bool, str]:

@@ -143,9 +143,7 @@ def _respond(
 ) -> HttpResponse:
     status = 400 if form.errors else 200
     name = f"admin/workspace/webhooks/{template}"
-    response = navigation.render(request, name, project, title, context, status=status)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return navigation.render(request, name, project, title, context, status=status)
 
 
 def _find_delivery(webhook: Webhook, delivery_id: str) -> Delivery:
