@@ -9,8 +9,7 @@ from analytics.collecting import writer
 from analytics.counting import background as counting
 from analytics.counting.unsealed import count_waiting_views
 from analytics.feedback import store as feedback
-from docsite.core.components import Component
-from docsite.core.components.findings import Finding
+from docsite.core.components import Component, Finding
 from docsite.core.components.metrics import Metric, gauge
 
 MAX_WAITING_VIEWS = 100_000

@@ -12,8 +12,7 @@ from assistant.sessions.start import drain
 from assistant.support_requests import store as support_requests
 from assistant.upstream import UpstreamError
 from assistant.upstream.breaker import count_failing
-from docsite.core.components import Component
-from docsite.core.components.findings import Finding
+from docsite.core.components import Component, Finding
 from docsite.core.components.metrics import Metric, gauge
 
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from django.db import DatabaseError
 
-from docsite.core.components import Component
-from docsite.core.components.findings import Finding
+from docsite.core.components import Component, Finding
 from docsite.core.components.metrics import Metric, gauge
 from search.models import Source
 from search.query_log import recording

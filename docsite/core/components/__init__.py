@@ -12,12 +12,20 @@ from typing import Any
 
 from docsite.core.background import BackgroundThread
 from docsite.core.components.erasure import Subject
-from docsite.core.components.findings import Finding
 from docsite.core.components.metrics import Metric
 
 Step = Callable[[], Any]  # what it returns is of no interest
 
 _modules: list[str] = []
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A fact about the set-up, and what the operator should do about it. Without advice all is well."""
+
+    subject: str
+    fact: str
+    advice: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

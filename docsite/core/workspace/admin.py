@@ -24,8 +24,7 @@ from docsite.core.workspace import (
 )
 from docsite.core.workspace.fields import OriginsField
 from docsite.core.workspace.health import core_facts
-from docsite.core.workspace.health import page as health_page
-from docsite.core.workspace.health.sections import add_section
+from docsite.core.workspace.health.sections import add_section, show_page
 from docsite.core.workspace.keys import keys_page
 from docsite.core.workspace.people import own_log_in, rules  # noqa: F401  # register themselves
 from docsite.core.workspace.people import page as people_page  # noqa: F401  # registers itself
@@ -210,7 +209,7 @@ navigation.add_page(
     "Limits and health",
     group="Set-up",
     position=87,
-    views=[("", health_page.show_page, "")],
+    views=[("", show_page, "")],
     reads=Role.WRITER,
 )
 guard("projects_keys", "auth_user_password_change")

@@ -11,7 +11,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import load_backend
 
 from docsite import database_settings
-from docsite.core.components.findings import Finding
+from docsite.core.components import Finding
 from docsite.core.context import limit_database_time
 from docsite.core.db import list_missing_migrations
 from docsite.core.logs import describe

@@ -61,9 +61,4 @@ def _references(model: type[Model]) -> set[type[Model]]:
 
 def _count(database: BaseDatabaseWrapper, models: list[type[Model]]) -> dict[str, int]:
     with database.cursor() as cursor:
-
-        def fetch(sql: str) -> int:
-            cursor.execute(sql)
-            return int(cursor.fetchone()[0])
-
-        return count_rows([model._meta.db_table for model in models], fetch)
+        return count_rows(cursor, [model._meta.db_table for model in models])

@@ -47,7 +47,7 @@ def test_settings_are_recorded_without_their_texts(project, owner):
     page = f"/admin/projects/project/{project.project.pk}/change/"
     form = owner.get(page).context["adminform"].form
     values = {name: value for name, value in form.initial.items() if value is not None and name in form.fields}
-    owner.post(page, {**values, "allowed_origins": "[]", "name": "A secret name", "ai_scope": "readers"})
+    owner.post(page, {**values, "allowed_origins": "", "name": "A secret name", "ai_scope": "readers"})
     rows = AuditEntry.objects.filter(organization_id=project.project.organization_id).order_by("-pk")[:2]
     details = {row.action: row.details for row in rows}
     assert details == {"analytics settings changed": {"ai_scope": "readers"}, "project changed": {"name": "set"}}

@@ -81,7 +81,7 @@ def owner(make_project):
 
 
 def form_of(project, **changes):
-    own = {"domain": project.domain, "name": project.name, "docs_url": project.docs_url, "allowed_origins": "[]"}
+    own = {"domain": project.domain, "name": project.name, "docs_url": project.docs_url, "allowed_origins": ""}
     return {**own, "support_url": "", "ai_scope": "all", "secret_rotation": "never", "mcp_access": "open", **changes}
 
 
