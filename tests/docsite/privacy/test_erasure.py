@@ -208,10 +208,7 @@ def test_members_erase_readers_in_the_admin_and_superusers_everything(tenant, ma
     owner.post(url, {"whose": "everything", "confirm": "on"})
     assert rows(tenant)["Thread"] == 1, "not without confirmation, and everything only by superusers"
     wrong = owner.post(url, {"whose": "visitor", "identifier": "reader", "confirm": "on"}).context["form"].errors
-    assert wrong == {
-        "identifier": ["Write an IP address."],
-        "user_agent": ["Write the user agent of the visitor's browser."],
-    }
+    assert wrong == {"__all__": ["A visitor is named by an IP address and a user agent."]}
     refused = owner.post(url, {"whose": "reader", "identifier": "anonymous", "confirm": "on"})
     assert "Many readers share" in refused.content.decode()
     page = owner.post(url, {**reader, "confirm": "on"}).content.decode()
