@@ -74,7 +74,7 @@ class ProjectForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for section in extensions.settings:
-            row = section.stored(self.instance) or section.model()
+            row = section.model._default_manager.filter(project=self.instance.pk).first() or section.model()
             for name in section.names:
                 self.initial.setdefault(name, getattr(row, name))
 
@@ -94,11 +94,7 @@ class ProjectForm(forms.ModelForm):
         """Store the changed settings, those of each app in its own row."""
         for section in extensions.settings:
             if changed := {name: self.cleaned_data[name] for name in section.names if name in self.changed_data}:
-                section.save(self.instance, changed)
-
-
-def _facts() -> list[Any]:
-    return [fact.show for fact in extensions.facts]
+                section.model._default_manager.update_or_create(project_id=self.instance.pk, defaults=changed)
 
 
 @admin.register(Project)
@@ -120,7 +116,7 @@ class ProjectAdmin(ScopedAdmin):
 
     def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
         """The project, the facts of the apps, the links."""
-        return ("domain", "name", "organization", *_facts(), "pages")
+        return ("domain", "name", "organization", *extensions.facts, "pages")
 
     def get_list_display_links(self, request: HttpRequest, list_display: Any) -> Any:
         """A link to the settings, which owners see."""
@@ -128,7 +124,7 @@ class ProjectAdmin(ScopedAdmin):
 
     def get_list_select_related(self, request: HttpRequest) -> list[str]:
         """Load the related rows of the list in one query."""
-        return ["organization", *(fact.relation for fact in extensions.facts)]
+        return ["organization", *extensions.facts.values()]
 
     def get_fieldsets(self, request: HttpRequest, obj: Project | None = None) -> Any:
         """The site and the facts of the apps; then blocks of settings, each below its heading."""
@@ -136,7 +132,7 @@ class ProjectAdmin(ScopedAdmin):
         for section in extensions.settings:
             blocks.setdefault(section.heading, []).extend(section.names)
         blocks.setdefault(extensions.PRIVACY, []).insert(0, "redact_personal_data")
-        site = ("Documentation site", {"fields": [*self.site_fields, *_facts()]})
+        site = ("Documentation site", {"fields": [*self.site_fields, *extensions.facts]})
         return [site, *((heading, {"fields": names}) for heading, names in blocks.items())]
 
     def get_form(self, request: HttpRequest, obj: Project | None = None, change: bool = False, **kwargs: Any) -> Any:
@@ -178,7 +174,7 @@ class ProjectAdmin(ScopedAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[Any, ...]:
         """A project cannot move to another organization, since its keys cannot."""
-        readonly = (*self.readonly_fields, *_facts())
+        readonly = (*self.readonly_fields, *extensions.facts)
         return (*readonly, "organization") if obj else readonly
 
     formfield_overrides: ClassVar = {URLField: {"assume_scheme": "https"}}

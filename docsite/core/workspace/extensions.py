@@ -29,27 +29,11 @@ class SettingsFields:
         """The model's fields."""
         return [self.model._meta.get_field(name) for name in self.names]  # type: ignore[misc]  # no relations
 
-    def stored(self, project: Project) -> Model | None:
-        """The row of a project, if there is one."""
-        return self.model._default_manager.filter(project=project.pk).first()
-
-    def save(self, project: Project, values: dict[str, Any]) -> None:
-        """Store the values in the row of the project, which is created if it is missing."""
-        self.model._default_manager.update_or_create(project_id=project.pk, defaults=values)
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A read-only value of a project. `show` carries what `django.contrib.admin.display` sets."""
-
-    show: Callable[[Project], str]
-    relation: str  # of the row that it comes from
-
 
 PRIVACY = "Privacy and retention"  # the heading of fields that more than one app has
 
 settings: list[SettingsFields] = []
-facts: list[Fact] = []
+facts: dict[Callable[[Project], str], str] = {}  # with the relations whose rows they come from
 key_uses: list[str] = []  # templates
 _notices: list[Callable[[HttpRequest, Project], str]] = []
 
@@ -60,8 +44,11 @@ def add_settings(heading: str, model: type[Model], *names: str) -> None:
 
 
 def add_fact(show: Callable[[Project], str], *, relation: str) -> None:
-    """Show a read-only value in the list of projects and on the page of each."""
-    facts.append(Fact(show, relation))
+    """Show a read-only value in the list of projects and on the page of each.
+
+    `show` carries what `django.contrib.admin.display` sets.
+    """
+    facts[show] = relation
 
 
 def add_key_use(template: str) -> None:

@@ -29,11 +29,7 @@ class NewKeyForm(forms.Form):
         required=False,
         choices=[
             ("", "Default (admin key: 90 days, assistant key: no expiry)"),
-            ("7", "7 days"),
-            ("30", "30 days"),
-            ("60", "60 days"),
-            ("90", "90 days"),
-            ("365", "365 days"),
+            *((str(days), f"{days} days") for days in (7, 30, 60, 90, 365)),
             ("none", "No expiry"),
         ],
     )
