@@ -65,7 +65,15 @@ def erase(project: Project, whose: str, identifier: str = "", user_agent: str = 
     for component in reversed(components.load()):
         if component.erase:
             erased = {**component.erase(subject), **erased}
-    return _write_receipt(project, _describe(subject), erased)
+    receipt_id, name, left = ids.receipt_id(), _describe(subject), _list_copies()
+    entry = audit.add_entry(
+        "erased",
+        name,
+        organization_id=project.organization_id,
+        project=project.domain,
+        details={"receipt": receipt_id, **erased, "left": left},
+    )
+    return Receipt(receipt_id, entry.at, project.domain, name, erased, left)
 
 
 def _describe(subject: Subject) -> str:
@@ -80,18 +88,6 @@ def _describe(subject: Subject) -> str:
         secret = f"{subject.address} {subject.user_agent}"
     value = f"{subject.project.project_id}\n{secret}"
     return f"{subject.whose} {salted_hmac('privacy.erasure', value, algorithm='sha256').hexdigest()[:16]}"
-
-
-def _write_receipt(project: Project, subject: str, erased: dict[str, int]) -> Receipt:
-    receipt_id, left = ids.receipt_id(), _list_copies()
-    entry = audit.add_entry(
-        "erased",
-        subject,
-        organization_id=project.organization_id,
-        project=project.domain,
-        details={"receipt": receipt_id, **erased, "left": left},
-    )
-    return Receipt(receipt_id, entry.at, project.domain, subject, erased, left)
 
 
 def _list_copies() -> list[str]:
