@@ -11,6 +11,7 @@ class AnalyticsConfig(AppConfig):
     """Page views and reports."""
 
     name = "analytics"
+    audited = ("AnalyticsSettings",)
 
     def ready(self) -> None:
         """Register endpoints, thumbs, events and receivers; load a project's settings with it."""

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from django.db import DatabaseError
 
+from analytics import erasure
 from analytics.collecting import writer
 from analytics.counting import background as counting
 from analytics.counting.unsealed import count_waiting_views
 from analytics.feedback import store as feedback
-from docsite.core.components import Component
-from docsite.core.components.findings import Finding
+from docsite.core.components import Component, Finding
 from docsite.core.components.metrics import Metric, gauge
 
 MAX_WAITING_VIEWS = 100_000
@@ -36,6 +36,7 @@ COMPONENTS = (
         name="views",
         threads=(counting.thread,),
         flush=writer.flush,
+        erase=erasure.erase,
         stored_metrics=measure_views,
         doctor=(check_views,),
     ),

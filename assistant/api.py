@@ -22,7 +22,7 @@ from assistant.wire import PROTOCOLS, without_trigger
 from assistant.wire.protocol import StreamProtocol
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.access.request_checks import AssistantKey, CallerRequest
-from docsite.core.http.streams import PieceResponse, SendNow, find_send_now, streaming_response
+from docsite.core.http.streams import PieceResponse, SendNow, find_send_now
 
 logger = logging.getLogger(__name__)
 
@@ -122,7 +122,7 @@ async def forget(request: CallerRequest, domain: str, payload: Forget) -> HttpRe
 def _response(answer: RunningAnswer | RemoteAnswer, protocol: StreamProtocol, request: HttpRequest) -> PieceResponse:
     scope = request.scope  # type: ignore[attr-defined]  # of Django's ASGIRequest
     chunks = _chunks(answer, protocol, _delivery_check(scope), find_send_now(scope))
-    return streaming_response(chunks, {**protocol.headers, "X-Thread-Id": answer.thread_id})
+    return PieceResponse(chunks, {**protocol.headers, "X-Thread-Id": answer.thread_id})
 
 
 async def _chunks(

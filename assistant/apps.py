@@ -18,6 +18,7 @@ class AssistantConfig(AppConfig):
     """Conversations and the widget."""
 
     name = "assistant"
+    audited = ("AssistantSettings", "GroupAction", "ModelPrice", "PinnedAnswer", "SupportSettings", "WidgetSettings")
 
     def ready(self) -> None:
         """Register what browsers may call. Ask the golden questions before a new index is swapped in."""

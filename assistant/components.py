@@ -6,14 +6,13 @@ from assistant import model_status
 from assistant.conversations import chat_ids, reservations, retention, threads
 from assistant.gaps import background as gaps
 from assistant.question_groups import grouping
-from assistant.sessions import model_rests
+from assistant.sessions import erasure, model_rests
 from assistant.sessions.running import running_answers
 from assistant.sessions.start import drain
 from assistant.support_requests import store as support_requests
 from assistant.upstream import UpstreamError
 from assistant.upstream.breaker import count_failing
-from docsite.core.components import Component
-from docsite.core.components.findings import Finding
+from docsite.core.components import Component, Finding
 from docsite.core.components.metrics import Metric, gauge
 
 
@@ -43,6 +42,7 @@ COMPONENTS = (
         drain=drain,
         flush=threads.flush,
         sweep=retention.sweep,
+        erase=erasure.erase,
         metrics=measure_answers,
         doctor=(check_model,),
     ),

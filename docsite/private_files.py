@@ -12,7 +12,7 @@ def protect_database(file: Path) -> None:
     SQLite gives its other files the mode of the database.
     """
     with contextlib.suppress(OSError):  # SQLite will say what is wrong
-        if not file.exists():  # touch would change its time, by which `movedatabase` sees writes
+        if not file.exists():
             file.touch(mode=0o600)
         for existing in (file, file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm")):
             if existing.exists():

@@ -13,6 +13,7 @@ class SearchConfig(AppConfig):
     """Documents, sections and their index."""
 
     name = "search"
+    audited = ("PageWords", "SearchSettings", "Source")
 
     def ready(self) -> None:
         """Register endpoints, uploads, events and settings of a project, and when an index is deleted or built."""

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from django.db import DatabaseError
 
-from docsite.core.components import Component
-from docsite.core.components.findings import Finding
+from docsite.core.components import Component, Finding
 from docsite.core.components.metrics import Metric, gauge
 from search.models import Source
 from search.query_log import recording
@@ -33,7 +32,7 @@ def check_sources() -> Finding | None:
 
 
 COMPONENTS = (
-    Component(name="recorded searches", flush=recording.flush, sweep=recording.sweep),
+    Component(name="recorded searches", flush=recording.flush, sweep=recording.sweep, erase=recording.erase),
     Component(
         name="stored sources", threads=(scheduler.thread,), stored_metrics=measure_sources, doctor=(check_sources,)
     ),

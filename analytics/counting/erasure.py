@@ -4,7 +4,6 @@ import contextlib
 import time
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import NamedTuple
 
 from django.db import connection, transaction
 
@@ -22,18 +21,13 @@ from analytics.models import (
 )
 from docsite.core.tenants.models import Project
 
-
-class Erased(NamedTuple):
-    """How many page views and how many visit histories were deleted."""
-
-    views: int
-    histories: int
+KINDS = {"page views": PageView, "visit histories": Trail}
 
 
-def erase_visitors(project: Project, visitors: Collection[int]) -> Erased:
+def erase_visitors(project: Project, visitors: Collection[int]) -> dict[str, int]:
     """Delete the single views and the visit histories with these hashes. Returns the number of each."""
     if not visitors:  # PostgreSQL knows no empty list
-        return Erased(0, 0)
+        return dict.fromkeys(KINDS, 0)
     marks = ", ".join(["%s"] * len(visitors))
     return _erase_under_lease(project, lambda: _delete(project, f"visitor IN ({marks})", *visitors))
 
@@ -47,8 +41,7 @@ def erase_project(project: Project) -> dict[str, int]:
     erased = _erase_under_lease(project, partial(_delete_counts, project))
     AgentViews.objects.filter(project=project).delete()
     return {
-        "page views": erased.views,
-        "visit histories": erased.histories,
+        **erased,
         "exports in progress": Snapshot.objects.filter(project=project).delete()[0],
         "positions of imports": LogImport.objects.filter(project=project).delete()[0],
     }
@@ -61,25 +54,25 @@ def _forget_keys(project: Project) -> None:
         ViewKeys.objects.create(project=project, day=int(time.time()) // 86_400, keys=b"")
 
 
-def _delete_counts(project: Project) -> Erased:
+def _delete_counts(project: Project) -> dict[str, int]:
     for cells in (Cells, AudienceCells):
         cells.objects.filter(project=project).delete()
     return _delete(project, "true")
 
 
-def _delete(project: Project, condition: str, *values: int) -> Erased:
+def _delete(project: Project, condition: str, *values: int) -> dict[str, int]:
     """Delete the single views and visit histories of a project for which the SQL condition with these values holds."""
-    numbers = []
+    numbers = {}
     with connection.cursor() as cursor:
-        for model in (PageView, Trail):
+        for kind, model in KINDS.items():
             cursor.execute(
                 f"DELETE FROM {model._meta.db_table} WHERE project_id = %s AND {condition}", [project.pk, *values]
             )
-            numbers.append(cursor.rowcount)
-    return Erased(*numbers)
+            numbers[kind] = cursor.rowcount
+    return numbers
 
 
-def _erase_under_lease(project: Project, erase: Callable[[], Erased]) -> Erased:
+def _erase_under_lease(project: Project, erase: Callable[[], dict[str, int]]) -> dict[str, int]:
     """Erase in one transaction while nobody else writes the counts: a sealer would store a deleted history again."""
     while True:
         add_seal(project.pk)

@@ -9,8 +9,8 @@ from django.db import models
 
 from assistant.models.support_requests import SupportSettings
 from assistant.question import AnswerSettings
+from docsite.core.row_sql import read_row
 from docsite.core.tenants.models import Project
-from docsite.core.tenants.rows import find_row
 from docsite.core.tenants.validators import RETENTION_DAYS, origin_of
 
 MAX_STARTERS = 3  # starter questions
@@ -91,7 +91,7 @@ class AssistantSettings(models.Model):
     @classmethod
     def for_project(cls, project: Project) -> "AssistantSettings":
         """The settings of a project; unsaved defaults when it has no row."""
-        settings = find_row(cls, project) or cls()
+        settings = read_row(cls, "project_id", project.pk) or cls()
         settings.project = project  # saves a query
         support = SupportSettings.for_project(project)
         settings.support_form_url = support.form_url if support.is_on else ""

@@ -9,8 +9,8 @@ from django.db import models
 
 from docsite.core import ids
 from docsite.core.delivery.models import Webhook
+from docsite.core.row_sql import read_row
 from docsite.core.tenants.models import Project
-from docsite.core.tenants.rows import find_row
 from docsite.core.tenants.validators import RETENTION_DAYS
 
 MAX_EMAILS = 5
@@ -54,7 +54,7 @@ class SupportSettings(models.Model):
     @classmethod
     def for_project(cls, project: Project) -> "SupportSettings":
         """The settings of a project; unsaved defaults when it has no row."""
-        stored = find_row(cls, project) or cls()
+        stored = read_row(cls, "project_id", project.pk) or cls()
         stored.project = project  # saves a query
         return stored
 

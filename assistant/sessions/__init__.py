@@ -2,5 +2,6 @@
 
 Others import `start` (start an answer, forget a conversation, drain the
 process), `running` (types of a running answer) and `resume` (find an answer
-again), and `model_rests` (share which models rest). `event_log` keeps the events of an answer in little memory.
+again), `model_rests` (share which models rest) and `erasure` (erase conversations and requests of readers).
+`event_log` keeps the events of an answer in little memory.
 """

@@ -3,58 +3,27 @@
 import base64
 import secrets
 import zlib
+from functools import partial
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-def _base32(length: int) -> str:
-    """Five random bits for each character, `a-z2-7`."""
-    return base64.b32encode(secrets.token_bytes(length)).decode().lower()[:length]
+def _create(prefix: str, length: int) -> str:
+    """A prefix and five random bits for each character, `a-z2-7`."""
+    return prefix + base64.b32encode(secrets.token_bytes(length)).decode().lower()[:length]
 
 
-def project_id() -> str:
-    """`prj_` and 100 random bits: an identifier, not a secret."""
-    return "prj_" + _base32(20)
-
-
-def thread_id() -> str:
-    """`thr_` and 130 random bits: whoever knows it may read the conversation's history."""
-    return "thr_" + _base32(26)
-
-
-def message_id() -> str:
-    """`msg_` and 130 random bits."""
-    return "msg_" + _base32(26)
-
-
-def feedback_id() -> str:
-    """`fbk_` and 100 random bits: an identifier, not a secret."""
-    return "fbk_" + _base32(20)
-
-
-def receipt_id() -> str:
-    """`ers_` and 100 random bits: an identifier, not a secret."""
-    return "ers_" + _base32(20)
-
-
-def delivery_id() -> str:
-    """`dlv_` and 100 random bits: an identifier, not a secret."""
-    return "dlv_" + _base32(20)
-
-
-def event_id() -> str:
-    """`evt_` and 100 random bits: an identifier, not a secret."""
-    return "evt_" + _base32(20)
-
-
-def support_request_id() -> str:
-    """`sup_` and 100 random bits: an identifier, not a secret."""
-    return "sup_" + _base32(20)
-
-
-def reader_key_id() -> str:
-    """`rdk_` and 100 random bits: an identifier, not a secret."""
-    return "rdk_" + _base32(20)
+# With 100 random bits, they are identifiers and no secrets.
+project_id = partial(_create, "prj_", 20)
+feedback_id = partial(_create, "fbk_", 20)
+receipt_id = partial(_create, "ers_", 20)
+delivery_id = partial(_create, "dlv_", 20)
+event_id = partial(_create, "evt_", 20)
+support_request_id = partial(_create, "sup_", 20)
+reader_key_id = partial(_create, "rdk_", 20)
+# With 130, they are secrets: whoever knows the id of a thread may read the conversation's history.
+thread_id = partial(_create, "thr_", 26)
+message_id = partial(_create, "msg_", 26)
 
 
 def salt() -> str:

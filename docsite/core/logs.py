@@ -102,21 +102,16 @@ class JsonFormatter(logging.Formatter):
 
 
 def clean_message(record: logging.LogRecord) -> str:
-    """The message of a record in one line, without keys and what exceptions repeat."""
-    return _clean(_message(record))
-
-
-def _message(record: logging.LogRecord) -> str:
-    """The message; exceptions among its values are described without what they repeat."""
+    """The message of a record in one line, without keys; exceptions among its values do not repeat what they hold."""
     if isinstance(record.msg, BaseException):
-        return describe(record.msg)
+        return _clean(describe(record.msg))
     if str(record.msg).startswith("Traceback (most recent call last)"):  # Daphne logs a whole traceback as a message
         failure = sys.exc_info()[1]
-        return " ".join(describe_traceback(failure)) if failure else "An exception without details."
+        return _clean(" ".join(describe_traceback(failure)) if failure else "An exception without details.")
     if isinstance(record.args, tuple) and record.args:
         values = tuple(_Described(value) if isinstance(value, BaseException) else value for value in record.args)
-        return str(record.msg) % values
-    return record.getMessage()
+        return _clean(str(record.msg) % values)
+    return _clean(record.getMessage())
 
 
 class _Described:

@@ -9,7 +9,7 @@ from docsite.core.access.authentication import Caller
 from docsite.core.access.reader_tokens import READER_TOKEN_HEADER, find_groups
 from docsite.core.access.request_checks import BROWSER_IP
 from docsite.core.http import cpu_time, ratelimit
-from docsite.core.http.client_address import Address, client_ip, network_of
+from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import NotFound
 from docsite.core.http.ratelimit import Usage
 from docsite.core.tenants.models import ApiKey, Project
@@ -21,13 +21,6 @@ def find_project(domain: str) -> Project:
     project = authentication.project_by_domain(domain)
     if project is None or get_access(project) == McpSettings.Access.OFF:
         raise NotFound("This domain has no MCP server.")
-    return project
-
-
-def find_project_for_file(domain: str, address: Address) -> Project:
-    """The project of a domain, for its public files. Raises 404 or 429."""
-    project = find_project(domain)
-    ratelimit.spend((BROWSER_IP, network_of(address)))
     return project
 
 

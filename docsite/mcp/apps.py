@@ -14,6 +14,7 @@ class McpConfig(AppConfig):
     name = "docsite.mcp"
     label = "mcp"
     verbose_name = "MCP server"
+    audited = ("McpSettings",)
 
     def ready(self) -> None:
         """Let pages on the origins of a project call its server. Load the setting together with the project."""

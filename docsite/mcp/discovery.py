@@ -3,6 +3,7 @@
 import base64
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -16,6 +17,7 @@ CARD_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.sch
 SKILLS_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 SERVER_VERSION = "1.0.0"
 MAX_CARD_DESCRIPTION, MAX_SKILL_NAME = 100, 64  # characters
+_SKILL = (Path(__file__).parent / "skill.md").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -133,44 +135,3 @@ def find_server(project: Project | None, base_url: str) -> McpServer | None:
     if project is None or get_access(project) == McpSettings.Access.OFF:
         return None
     return McpServer(project, base_url)
-
-
-_SKILL = """---
-name: {skill}
-description: {description}
----
-
-# {product}
-
-This documentation is published at {docs_url}. An MCP server at {url} searches it, reads its pages and answers
-questions. What it returns is current: prefer it to what you remember.
-{key}
-## If you have the tools of the server
-
-| tool | use it to |
-| --- | --- |
-| `search_docs` | look up a name or an error message: `query`; optional are `version`, `language`, `limit` |
-| `read_page` | read a whole page as Markdown: `path`, as `search_docs` returns it |
-| `ask_docs` | ask how or why: `question`. The answer cites its sources |
-| `give_feedback` | report a page that is wrong or incomplete: `path` or `messageId`, `helpful`, `comment` |
-
-1. Search first, with the exact name or message. Read the page if a section is not enough.
-2. Ask if the search does not answer a question, or if the answer spans several pages.
-3. Give the user the links that the tools return.
-4. If the documentation does not say something, say so. Do not guess.
-
-## If you have no MCP client
-
-Each tool is one HTTP request. There is nothing to open or to close:
-
-```sh
-curl {url}{header} -H 'Content-Type: application/json' \\
-  -d '{{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-       "params": {{"name": "search_docs", "arguments": {{"query": "install"}}}}}}'
-```
-
-The text is in `result.content[0].text`, and the same as data in `result.structuredContent`.
-
-To add the server to a coding agent, name it `{server}` and give its address, {url}, as a remote server over
-streamable HTTP.
-"""

@@ -14,6 +14,7 @@ SCHEME = "docs"
 MARKDOWN = "text/markdown"
 PAGE_SIZE = 100
 MAX_URI = 2000
+_SALT = "docsite.mcp.resources"
 
 
 def build_uri(project: Project, path: str) -> str:
@@ -48,7 +49,7 @@ def list_resources(project: Project, cursor: Any) -> dict[str, Any]:
         ]
     }
     if len(rows) > PAGE_SIZE:
-        result["nextCursor"] = _signer().sign_object([project.domain, rows[PAGE_SIZE - 1][0]])
+        result["nextCursor"] = signing.dumps([project.domain, rows[PAGE_SIZE - 1][0]], salt=_SALT)
     return result
 
 
@@ -66,13 +67,9 @@ def list_templates(project: Project) -> dict[str, Any]:
 
 def _parse_cursor(project: Project, cursor: Any) -> str:
     try:
-        domain, path = _signer().unsign_object(cursor) if isinstance(cursor, str) else ("", "")
+        domain, path = signing.loads(cursor, salt=_SALT) if isinstance(cursor, str) else ("", "")
     except (signing.BadSignature, ValueError, TypeError):
         domain = path = ""
     if domain != project.domain:
         raise RpcError(INVALID_PARAMS, "cursor: was not issued by this server.")
     return str(path)
-
-
-def _signer() -> signing.Signer:
-    return signing.Signer(salt="docsite.mcp.resources", sep=".")

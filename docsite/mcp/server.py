@@ -1,6 +1,5 @@
 """The methods of the server: from a call to its result."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from docsite.core.access.authentication import Caller
@@ -30,15 +29,10 @@ CACHE_MS = {  # how long clients may keep a result
 }
 CAPABILITIES: dict[str, Any] = {"tools": {}, "resources": {}}
 
-Method = Callable[[ToolContext, Call, str], Awaitable[dict[str, Any]]]
-
 
 async def answer(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
     """The result of a request in a version of the protocol. Raises `RpcError`, or `ApiError` at a limit."""
-    method = METHODS.get(call.method)
-    if method is None:
-        raise RpcError(METHOD_NOT_FOUND, f"There is no method {call.method[:100]}.")
-    result = await method(context, call, version)
+    result = await _respond(context, call, version)
     if version not in protocol.STATELESS_VERSIONS:
         return result
     result = {"resultType": "complete", **result, "_meta": {protocol.SERVER_KEY: describe_server(context.caller)}}
@@ -46,6 +40,50 @@ async def answer(context: ToolContext, call: Call, version: str) -> dict[str, An
         is_open = get_access(context.caller.project) == McpSettings.Access.OPEN and context.caller.groups == PUBLIC
         result |= {"ttlMs": CACHE_MS[call.method], "cacheScope": "public" if is_open else "private"}
     return result
+
+
+async def _respond(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
+    project, params = context.caller.project, call.params
+    match call.method:
+        case "initialize":
+            return {
+                "protocolVersion": protocol.choose_version(params.get("protocolVersion")),
+                "capabilities": CAPABILITIES,
+                "serverInfo": describe_server(context.caller),
+                "instructions": write_instructions(context.caller),
+            }
+        case "server/discover":
+            return {
+                "supportedVersions": list(protocol.VERSIONS),
+                "capabilities": CAPABILITIES,
+                "instructions": write_instructions(context.caller),
+            }
+        case "ping":
+            return {}
+        case "tools/list":
+            return registry.list_tools()
+        case "tools/call":
+            return await registry.call_tool(context, params.get("name"), params.get("arguments") or {})
+        case "resources/list":
+            await context.spend(search_charges(context.caller))
+            return await in_db(resources.list_resources)(project, params.get("cursor"))
+        case "resources/templates/list":
+            return resources.list_templates(project)
+        case "resources/read":
+            return await _read_resource(context, params.get("uri"), version)
+    raise RpcError(METHOD_NOT_FOUND, f"There is no method {call.method[:100]}.")
+
+
+async def _read_resource(context: ToolContext, uri: Any, version: str) -> dict[str, Any]:
+    path = resources.parse_uri(context.caller.project, uri)
+    try:
+        if path is None:
+            raise NotFound("There is no such resource.")
+        page = await read_page.read(context, path)
+    except NotFound:
+        code = INVALID_PARAMS if version in protocol.STATELESS_VERSIONS else RESOURCE_NOT_FOUND
+        raise RpcError(code, "uri: there is no such page.", {"uri": str(uri)[:100]}) from None
+    return {"contents": [{"uri": uri, "mimeType": resources.MARKDOWN, "text": page.content}]}
 
 
 def describe_server(caller: Caller) -> dict[str, str]:
@@ -68,66 +106,3 @@ def write_instructions(caller: Caller) -> str:
         "search_docs, read whole pages with read_page, and ask questions of how and why with ask_docs. Link to the "
         "public URLs that these tools return. If a page is wrong or something is missing, say so with give_feedback."
     )
-
-
-async def _initialize(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
-    return {
-        "protocolVersion": protocol.choose_version(call.params.get("protocolVersion")),
-        "capabilities": CAPABILITIES,
-        "serverInfo": describe_server(context.caller),
-        "instructions": write_instructions(context.caller),
-    }
-
-
-async def _discover(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
-    return {
-        "supportedVersions": list(protocol.VERSIONS),
-        "capabilities": CAPABILITIES,
-        "instructions": write_instructions(context.caller),
-    }
-
-
-async def _ping(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
-    return {}
-
-
-async def _list_tools(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
-    return registry.list_tools()
-
-
-async def _call_tool(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
-    return await registry.call_tool(context, call.params.get("name"), call.params.get("arguments") or {})
-
-
-async def _list_resources(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
-    await context.spend(search_charges(context.caller))
-    return await in_db(resources.list_resources)(context.caller.project, call.params.get("cursor"))
-
-
-async def _list_templates(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
-    return resources.list_templates(context.caller.project)
-
-
-async def _read_resource(context: ToolContext, call: Call, version: str) -> dict[str, Any]:
-    uri = call.params.get("uri")
-    path = resources.parse_uri(context.caller.project, uri)
-    try:
-        if path is None:
-            raise NotFound("There is no such resource.")
-        page = await read_page.read(context, path)
-    except NotFound:
-        code = INVALID_PARAMS if version in protocol.STATELESS_VERSIONS else RESOURCE_NOT_FOUND
-        raise RpcError(code, "uri: there is no such page.", {"uri": str(uri)[:100]}) from None
-    return {"contents": [{"uri": uri, "mimeType": resources.MARKDOWN, "text": page.content}]}
-
-
-METHODS: dict[str, Method] = {
-    "initialize": _initialize,
-    "server/discover": _discover,
-    "ping": _ping,
-    "tools/list": _list_tools,
-    "tools/call": _call_tool,
-    "resources/list": _list_resources,
-    "resources/templates/list": _list_templates,
-    "resources/read": _read_resource,
-}

@@ -5,19 +5,16 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from docsite.core.http.client_address import parse_address
-from docsite.core.tenants.models import Project
+from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER, NotErasable
 from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import navigation
 from docsite.core.workspace.date_filter import DateFilter
 from docsite.core.workspace.scoped_admin import ScopedAdmin
 from docsite.privacy import audit_page, erasure
-from docsite.privacy.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER
 from docsite.privacy.models import AuditEntry
 
 WHOSE = (
@@ -58,26 +55,6 @@ class EraseForm(forms.Form):
         if not may_erase_everything:
             whose.choices = [choice for choice in WHOSE if choice[0] != EVERYTHING]
 
-    def clean(self) -> dict[str, Any]:
-        """Check that the data is named."""
-        cleaned = super().clean() or self.cleaned_data
-        whose, identifier = cleaned.get("whose"), cleaned.get("identifier", "")
-        if whose != EVERYTHING and not identifier:
-            self.add_error("identifier", "Write whose data to erase.")
-        elif whose == VISITOR and parse_address(identifier) is None:
-            self.add_error("identifier", "Write an IP address.")
-        if whose == VISITOR and not cleaned.get("user_agent"):
-            self.add_error("user_agent", "Write the user agent of the visitor's browser.")
-        return cleaned
-
-    def erase(self, project: Project) -> erasure.Receipt:
-        """Erase the data. Raises ValidationError if it cannot be erased."""
-        named = {field: self.cleaned_data[field] for field in ("whose", "identifier", "user_agent", "reader_id")}
-        try:
-            return erasure.erase(project, **named)
-        except erasure.NotErasable as refusal:
-            raise ValidationError(str(refusal)) from None
-
 
 @admin.register(AuditEntry)
 class AuditAdmin(ScopedAdmin):
@@ -110,11 +87,12 @@ class AuditAdmin(ScopedAdmin):
         form = EraseForm(request.POST or None, initial=named, may_erase_everything=may_erase_everything)
         receipt = None
         if request.method == "POST" and form.is_valid():
+            subject = {field: form.cleaned_data[field] for field in form.cleaned_data if field != "confirm"}
             try:
-                receipt = form.erase(project)
+                receipt = erasure.erase(project, **subject)
                 form = EraseForm(may_erase_everything=may_erase_everything)
-            except ValidationError as refusal:
-                form.add_error(None, refusal)
+            except NotErasable as refusal:
+                form.add_error(None, str(refusal))
         context = {
             **self.admin_site.each_context(request),
             "title": f"Erase data of {project.name}",

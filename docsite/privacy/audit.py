@@ -1,13 +1,14 @@
 """Records changes of keys, settings and roles, log-ins, downloads and commands, whoever makes them.
 
-It listens to Django's signals of the models below. An update of many rows at once (`QuerySet.update`)
-sends no signal, so code that changes these models saves them one by one.
+It listens to Django's signals of the models that an app names in `audited` of its AppConfig. An update of many rows
+at once (`QuerySet.update`) sends no signal, so code that changes these models saves them one by one.
 """
 
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.core.exceptions import ObjectDoesNotExist
@@ -15,26 +16,11 @@ from django.db import DatabaseError, transaction
 from django.db.models import Field, Model
 from django.db.models.signals import post_delete, post_save, pre_save
 
-from analytics.models import AnalyticsSettings
-from assistant.models import AssistantSettings, GroupAction, ModelPrice, PinnedAnswer, SupportSettings, WidgetSettings
 from docsite.core import context, signals
-from docsite.core.delivery.models import Webhook
-from docsite.core.sign_on.models import GroupRole, Identity
-from docsite.core.tenants.models import ApiKey, Invitation, Membership, Organization, Project, ReaderKey
-from docsite.mcp.models import McpSettings
+from docsite.core.tenants.models import ApiKey, Membership, Organization, Project, ReaderKey
 from docsite.privacy import chain
 from docsite.privacy.models import AuditEntry
-from search.models import PageWords, SearchSettings, Source
 
-SETTINGS = (AnalyticsSettings, AssistantSettings, McpSettings, SearchSettings, SupportSettings, WidgetSettings)
-LOG_IN = (GroupRole, Identity)
-CONTENT = (GroupAction, ModelPrice, PageWords, PinnedAnswer, Webhook)
-WATCHED: tuple[type[Model], ...] = (
-    *(ApiKey, Invitation, Membership, Organization, Project, ReaderKey, Source),
-    *LOG_IN,
-    *CONTENT,
-    *SETTINGS,
-)
 _IGNORED = {  # the service itself changes these fields
     "last_login",
     "last_used_at",
@@ -55,8 +41,9 @@ _OLD_VALUES = "_values_before_the_change"
 
 
 def watch() -> None:
-    """Listen to the changes of every watched model."""
-    for model in (*WATCHED, get_user_model()):
+    """Listen to the changes of every audited model."""
+    audited = [app.get_model(name) for app in apps.get_app_configs() for name in getattr(app, "audited", ())]
+    for model in (*audited, get_user_model()):
         name = f"audit {model._meta.label}"
         pre_save.connect(_keep_old_values, sender=model, dispatch_uid=name)
         post_save.connect(_on_save, sender=model, dispatch_uid=name)
@@ -151,7 +138,7 @@ def _keep_old_values(
 def _on_save(
     sender: type[Model], instance: Model, created: bool, raw: bool = False, update_fields: Any = None, **kwargs: Any
 ) -> None:
-    if raw or (created and sender in SETTINGS and not context.get_actor()):
+    if raw or (created and _is_settings(sender) and not context.get_actor()):
         return  # the service creates a row with the defaults when it needs one
     before: dict[str, Any] = instance.__dict__.pop(_OLD_VALUES, None) or {}
     changed = [
@@ -168,6 +155,11 @@ def _on_save(
         details = {field.name: _describe_value(field, getattr(instance, field.attname)) for field in changed}
         old = {field.name: _describe_value(field, before.get(field.attname)) for field in changed if before}
         _add_model_entry(verb, instance, details, old)
+
+
+def _is_settings(model: type[Model]) -> bool:
+    """Whether a table has one row for each project."""
+    return any(field.one_to_one and field.related_model is Project for field in model._meta.concrete_fields)
 
 
 def _on_delete(sender: type[Model], instance: Model, **kwargs: Any) -> None:

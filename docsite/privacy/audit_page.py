@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from django import forms
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from docsite.core.tenants.models import Project
@@ -26,52 +26,47 @@ _SILENT = ("", "set", "empty", "[]")  # values of a new row
 _KNOWN = ("organization", "project", "user", "invited_by", "created_at")  # ids of rows, and what the entry shows anyway
 
 
-@dataclass(frozen=True)
-class Filters:
+def _day(label: str) -> forms.DateField:
+    wrong = f"{label}: write a day such as 2026-11-30."
+    return forms.DateField(required=False, input_formats=["%Y-%m-%d"], error_messages={"invalid": wrong})
+
+
+class Filters(forms.Form):
     """Which entries are shown. Empty: all. `after` and `before` are days in UTC, both included."""
 
-    actor: str
-    action: str
-    after: date | None
-    before: date | None
-    errors: tuple[str, ...]
+    actor = forms.CharField(required=False, max_length=200)
+    action = forms.CharField(required=False, max_length=200)
+    after = _day("From")
+    before = _day("To")
 
-    @classmethod
-    def parse(cls, query: QueryDict) -> "Filters":
-        """Read the parameters of an address."""
-        days: dict[str, date | None] = {}
-        errors = []
-        for name, label in (("after", "From"), ("before", "To")):
-            text = query.get(name, "")
-            try:
-                days[name] = date.fromisoformat(text) if text else None
-            except ValueError:
-                days[name] = None
-                errors.append(f"{label}: write a day such as 2026-11-30.")
-        actor, action = (query.get(name, "").replace("\0", "")[:200] for name in ("actor", "action"))
-        return cls(actor, action, days["after"], days["before"], tuple(errors))
+    def list_wrong(self) -> list[str]:
+        """A sentence for each filter that is wrong."""
+        return [str(sentence) for sentences in self.errors.values() for sentence in sentences]
 
     def link(self, **more: object) -> str:
         """The query of an address with these filters."""
-        values = {"actor": self.actor, "action": self.action, "after": self.after, "before": self.before, **more}
+        values = {**self.cleaned_data, **more}
         return f"?{urlencode({name: value for name, value in values.items() if value})}"
 
     def select(self, entries: "QuerySet[AuditEntry]") -> "QuerySet[AuditEntry]":
-        """The entries that pass."""
-        if self.actor:
-            entries = entries.filter(actor__icontains=self.actor)
-        if self.action:
-            entries = entries.filter(action=self.action)
-        if self.after:
-            entries = entries.filter(at__gte=_midnight(self.after))
-        if self.before and self.before < date.max:
-            entries = entries.filter(at__lt=_midnight(self.before + timedelta(days=1)))
+        """The entries that pass. A filter that is wrong passes all."""
+        values = self.cleaned_data
+        after, before = values.get("after"), values.get("before")
+        if values.get("actor"):
+            entries = entries.filter(actor__icontains=values["actor"])
+        if values.get("action"):
+            entries = entries.filter(action=values["action"])
+        if after:
+            entries = entries.filter(at__gte=_midnight(after))
+        if before and before < date.max:
+            entries = entries.filter(at__lt=_midnight(before + timedelta(days=1)))
         return entries
 
 
 def show_audit(request: HttpRequest, project: Project) -> HttpResponse:
     """Show the entries of the organization that pass the filters, the latest first."""
-    filters = Filters.parse(request.GET)
+    filters = Filters(request.GET)
+    is_valid = filters.is_valid()
     every = AuditEntry.objects.filter(organization_id=project.organization_id)
     entries = filters.select(every).order_by("-pk")
     older = request.GET.get("older", "")
@@ -79,7 +74,8 @@ def show_audit(request: HttpRequest, project: Project) -> HttpResponse:
         entries = entries.filter(pk__lt=int(older))
     rows = list(entries[: ROWS + 1])
     context = {
-        "filters": filters,
+        "filters": filters.cleaned_data,
+        "wrong": filters.list_wrong(),
         "rows": [(entry, _describe(entry)) for entry in rows[:ROWS]],
         "actions": every.order_by("action").values_list("action", flat=True).distinct(),
         "older": filters.link(older=rows[ROWS - 1].pk) if len(rows) > ROWS else "",
@@ -89,19 +85,17 @@ def show_audit(request: HttpRequest, project: Project) -> HttpResponse:
             for form, (label, _) in downloads.FORMATS.items()
         ],
     }
-    status = 400 if filters.errors else 200
+    status = 200 if is_valid else 400
     title = f"Audit of {project.organization}"
     return navigation.render(request, "admin/privacy/audit.html", project, title, context, status=status)
 
 
 def send_audit(request: HttpRequest, project: Project, form: str) -> HttpResponseBase:
     """All entries of the organization that pass the filters, the oldest first, as a file."""
-    kind = next((kind for kind in downloads.FORMATS if kind == form), None)
-    if kind is None:
-        raise Http404
-    filters = Filters.parse(request.GET)
-    if filters.errors:
-        return downloads.refuse(filters.errors)
+    kind = downloads.parse_format(form)
+    filters = Filters(request.GET)
+    if not filters.is_valid():
+        return downloads.refuse(filters.list_wrong())
     entries = filters.select(AuditEntry.objects.filter(organization_id=project.organization_id)).order_by("pk")
     lines = downloads.format_table(COLUMNS, _list_rows(entries, kind), kind)
     return downloads.send_file(lines, kind, f"{project.domain}-audit.{kind}")

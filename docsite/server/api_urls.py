@@ -1,19 +1,32 @@
 """URLs behind the API middleware: the API of `api.py`, the scripts for other sites, health."""
 
+from django.db import connection
 from django.http import HttpRequest, JsonResponse
 from django.urls import include, path
 from django.views.decorators.http import require_GET
 
 from docsite.core.access.api_middleware import own_origin
+from docsite.core.db import HEALTH, in_db
 from docsite.core.http.errors import NotFound
 from docsite.server.api import api
-from docsite.server.health.database import health
 from docsite.server.openapi import build_document
 
 
 def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
     """No such path."""
     return NotFound("No such path.").response()
+
+
+@require_GET
+async def health(request: HttpRequest) -> JsonResponse:
+    """200 `{"status": "ok"}` when the database answers; else 503, from the API middleware."""
+
+    def ping() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+
+    await in_db(ping, HEALTH)()
+    return JsonResponse({"status": "ok"})
 
 
 @require_GET

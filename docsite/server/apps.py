@@ -22,7 +22,7 @@ class ServerConfig(AppConfig):
 
         components.register("docsite.server.components")
         connection_created.connect(_measure_statements)
-        primary.watch_connections()
+        connection_created.connect(primary.look_at)
 
 
 def _measure_statements(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:

@@ -1,9 +1,9 @@
-"""Warnings and errors for operators at start-up."""
+"""Warnings for operators at start-up."""
 
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.checks import CheckMessage, Warning, register
 
 from docsite.server.health import descriptors
 
@@ -23,24 +23,6 @@ def debug_is_off(**kwargs: Any) -> list[CheckMessage]:
     if settings.DEBUG and hosts:
         return [Warning("DEBUG is on for a public host.", hint="Unset DEBUG.", id="docsite.W002")]
     return []
-
-
-@register()
-def limits_have_prices(**kwargs: Any) -> list[CheckMessage]:
-    """Refuse a limit in money without prices in the same currency: owners may set prices in any."""
-    env = settings.ENV
-    if not env.openai_base_url or env.openai_input_price is not None or env.openai_output_price is not None:
-        return []
-    names = ("daily_cost_per_project", "monthly_cost_per_project")
-    return [
-        Error(
-            f"{name.upper()} is set, and no price is.",
-            hint="Set OPENAI_INPUT_PRICE and OPENAI_OUTPUT_PRICE, or remove the limit.",
-            id="docsite.E001",
-        )
-        for name in names
-        if getattr(env, name) is not None
-    ]
 
 
 @register()

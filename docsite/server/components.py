@@ -4,6 +4,7 @@ import resource
 import shutil
 import time
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 
 from django.conf import settings
@@ -14,7 +15,7 @@ from docsite.core.components import Component
 from docsite.core.components.metrics import Metric, gauge
 from docsite.core.group_commit import list_queues
 from docsite.core.http import limit_use, open_sockets
-from docsite.server import memory, sessions
+from docsite.server import memory
 from docsite.server.doctor import host, stores
 
 _started_at = time.time()
@@ -81,7 +82,7 @@ COMPONENTS = (
         name="stores",
         doctor=(stores.check_database, stores.check_connections, stores.check_pool, stores.check_redis),
     ),
-    Component(name="log-in sessions", sweep=sessions.sweep),
+    Component(name="log-in sessions", sweep=import_module(settings.SESSION_ENGINE).SessionStore.clear_expired),
     Component(name="uses of keys", flush=last_uses.flush),
     Component(name="uses of limits", flush=limit_use.flush),
 )

@@ -18,6 +18,7 @@ from autobahn.exception import Disconnected
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.server import Server
 from django.conf import settings
+from django.core.management.base import CommandError
 from django.utils.module_loading import import_string
 from twisted.internet import tcp
 from twisted.internet.defer import Deferred
@@ -33,11 +34,14 @@ MAX_WAIT_SECONDS = 120.0  # for a client that reads too slowly; then its connect
 SHORT_REQUEST_GRACE_SECONDS = 2.0  # for short requests to end, after all answers have ended
 
 
-def check_address(host: str, port: int) -> None:
-    """Raise OSError if the server cannot listen on this address. Daphne would only log it and go on."""
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind((host, port))
+def check_address(host: str, port: int, advice: str = "Choose another --port.") -> None:
+    """Raise CommandError if the server cannot listen on this address. Daphne would only log it and go on."""
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as failure:
+        raise CommandError(f"{host}:{port}: {failure.strerror}. {advice}") from None
 
 
 class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types

@@ -65,20 +65,17 @@ def _list_threads() -> tuple[BackgroundThread, ...]:
     return (Sweeper(list_sweeps()), *(thread for component in components.load() for thread in component.threads))
 
 
-async def no_requests() -> None:
-    """Do nothing: for servers that call `stop` when no request is left."""
-
-
-async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> None:
+async def stop(end_requests: Callable[[], Awaitable[None]] | None = None) -> None:
     """End the running work, then store the data that waits in memory. Never raises, since the process ends anyway.
 
-    `end_requests` runs after the end of the answers and before anything is stored,
-    so that the records of the last requests are stored, too.
+    `end_requests` is for servers with requests that still run. It runs after the end of the answers and before anything
+    is stored, so that the records of the last requests are stored, too.
     """
     readiness.start_draining()
     drains = [_attempt(f"end the {one.name}", one.drain()) for one in components.load() if one.drain]
     await asyncio.gather(stop_background(), *drains)
-    await _attempt("end the last requests", end_requests())
+    if end_requests:
+        await _attempt("end the last requests", end_requests())
     for component in reversed(components.load()):
         if component.flush:
             await _attempt(f"store the last {component.name}", in_db(component.flush, REPORTS)())

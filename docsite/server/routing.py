@@ -5,16 +5,13 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from channels.routing import URLRouter
 from django.conf import settings
-from django.urls import re_path
 from django.utils.module_loading import import_string
 
 from docsite.core import context, request_times
 from docsite.core.access.api_middleware import as_api_error
 from docsite.core.http import client_address
 from docsite.core.http.errors import ApiError, TooLarge, is_body_too_large
-from docsite.core.workspace.health.socket import HealthSocket
 from docsite.server.fast_path.handler import FastPath
 from docsite.server.handlers import ApiHandler, PageHandler
 from docsite.server.health import probes
@@ -27,6 +24,7 @@ _API = re.compile(
     # Where agents look for a server of OAuth after a 401. There is none, which they must be told in JSON.
     r"|register|token|authorize|\.well-known/(oauth-[^/]+|openid-configuration))(/|$)"
 )
+_SOCKET = re.compile(r"/(?:discovery/)?v1/assistant/(?P<domain>[^/\0]+)/socket")
 _WITHOUT_PREFIX = re.compile(r"/(v1/(assistant|search|page)|v2/assistant)/")
 
 
@@ -80,32 +78,17 @@ async def _send_error(error: ApiError, send: Send) -> None:
     await send({"type": "http.response.body", "body": response.content})
 
 
-async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    """Close a socket before it opens (403), since nothing is served at its path."""
-    await receive()
-    await send({"type": "websocket.close"})
-
-
 class Sockets:
-    """Passes each WebSocket to its consumer."""
+    """Passes a WebSocket to the assistant. At any other path it is closed before it opens (403)."""
 
     def __init__(self) -> None:
-        self.router = _build_socket_router()
+        self.assistant = import_string("assistant.consumers.AssistantSocket").as_asgi()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one socket."""
         context.request_id.set(scope.get("extensions", {}).get("docsite.request_id") or context.create_request_id())
-        await self.router(scope, receive, send)
-
-
-def _build_socket_router() -> URLRouter:
-    return URLRouter(
-        [
-            re_path(
-                r"^(?:discovery/)?v1/assistant/(?P<domain>[^/\0]+)/socket$",
-                import_string("assistant.consumers.AssistantSocket").as_asgi(),
-            ),
-            re_path(r"^admin/project/(?P<domain>[^/\0]+)/limits/live$", HealthSocket.as_asgi()),
-            re_path(r"", refuse),  # type: ignore[arg-type]  # an ASGI application
-        ]
-    )
+        if match := _SOCKET.fullmatch(scope["path"]):
+            await self.assistant({**scope, "url_route": {"kwargs": match.groupdict()}}, receive, send)
+        else:
+            await receive()
+            await send({"type": "websocket.close"})

@@ -1,5 +1,6 @@
 """What the wizard knows of a site before its project exists. It is stored in the session of the user."""
 
+import re
 import secrets
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
@@ -79,10 +80,8 @@ def propose_domain(docs_url: str) -> str:
     """
     host = (urlsplit(docs_url).hostname or "").lower()
     labels = [label for label in host.split(".")[:-1] if label not in ("www", "docs", "doc", "documentation", "help")]
-    cleaned = [
-        "".join(sign for sign in label if sign.isascii() and (sign.isalnum() or sign == "-")) for label in labels
-    ]
-    name = next((label.strip("-") for label in cleaned if label.strip("-") and not label.isdigit()), "docs")[:50]
+    names = [re.sub("[^a-z0-9-]", "", label).strip("-") for label in labels]
+    name = next((name for name in names if name and not name.isdigit()), "docs")[:50]
     taken = set(Project.objects.filter(domain__startswith=name).values_list("domain", flat=True))
     return next(
         free for free in (name, *(f"{name}-{number}" for number in range(2, len(taken) + 3))) if free not in taken

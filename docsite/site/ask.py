@@ -54,7 +54,10 @@ async def ask(request: HttpRequest) -> HttpResponse:
         try:
             form = forms.parse_form(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
             question, path = form.get("question", "").strip(), form.get("path", "")
-            _check(question)
+            if not question:
+                raise BadRequest(sentence="Write a question first.")
+            if len(question) > MAX_TEXT:
+                raise BadRequest(sentence=f"The question has more than {MAX_TEXT:,} characters.")
             outcome, thread_id = await _answer(request, question, path, language)
         except Exception as failure:  # the boundary: after every failure the reader gets the page with a sentence
             refusal = as_api_error(failure)
@@ -88,14 +91,6 @@ def _support_path(thread_id: str) -> str:
         return ""
     query = {"threadId": thread_id} if thread_id else None
     return reverse("pages:support", args=[project.domain], query=query)
-
-
-def _check(question: str) -> None:
-    """Refuse an empty or too long question. Raises 400."""
-    if not question:
-        raise BadRequest(sentence="Write a question first.")
-    if len(question) > MAX_TEXT:
-        raise BadRequest(sentence=f"The question has more than {MAX_TEXT:,} characters.")
 
 
 async def _answer(request: HttpRequest, question: str, path: str, language: str) -> tuple[Outcome, str]:

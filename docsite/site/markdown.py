@@ -1,7 +1,5 @@
 """Markdown to HTML without inline styles or scripts: anchored headings, highlighted code, tables that scroll."""
 
-import html
-import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,45 +9,15 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
-from pygments.token import (
-    Comment,
-    Generic,
-    Keyword,
-    Literal,
-    Name,
-    Number,
-    Operator,
-    String,
-    _TokenType,
-    is_token_subtype,
-)
 from pygments.util import ClassNotFound
 
 from search.text.markdown.plain_text import anchor_and_heading, inline_text
 from search.text.markdown.reader import new_parser
 
-# The class of the style sheet for each token type; narrower types come first.
-_COLOURS = {
-    Keyword.Type: "type",
-    Name.Class: "type",
-    Name.Builtin: "type",
-    Name.Namespace: "type",
-    Name.Decorator: "type",
-    Name.Tag: "keyword",
-    Keyword: "keyword",
-    Operator.Word: "keyword",
-    Name.Attribute: "name",
-    Name.Function: "name",
-    Name.Variable: "name",
-    Name.Constant: "number",
-    Number: "number",
-    String: "string",
-    Literal: "string",
-    Comment: "comment",
-    Generic.Heading: "comment",
-    Generic.Prompt: "prompt",
-}
+_FORMATTER = HtmlFormatter(nowrap=True)  # `site.css` has the colours of its classes
 _TITLE = re.compile(r"""\b(?:title|filename)=(["'])(.+?)\1""")
 
 
@@ -124,27 +92,11 @@ def _title(more: str) -> str:
 
 
 def _highlight(code: str, language: str) -> str:
-    """Code as HTML: a span for each run of one colour, none for text in the default colour."""
+    """Code as HTML, with a span for each token that may have a colour."""
     try:
-        tokens = get_lexer_by_name(language).get_tokens(code)
+        return highlight(code, get_lexer_by_name(language), _FORMATTER)
     except ClassNotFound:
         return escape(code)
-    runs = itertools.groupby(tokens, lambda token: _colour(token[0]))
-    pieces = ((colour, html.escape("".join(text for _, text in run), quote=False)) for colour, run in runs)
-    return "".join(f'<span class="{colour}">{text}</span>' if colour else text for colour, text in pieces)
-
-
-def _colour(kind: _TokenType) -> str:
-    """The colour of a token type; empty for the default one."""
-    return next((colour for wider, colour in _COLOURS.items() if is_token_subtype(kind, wider)), "")
-
-
-def _table_open(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
-    return '<div class="table" tabindex="0"><table>\n'
-
-
-def _table_close(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
-    return "</table></div>\n"
 
 
 def _build() -> MarkdownIt:
@@ -153,8 +105,8 @@ def _build() -> MarkdownIt:
     parser.add_render_rule("heading_open", _heading_open)
     parser.add_render_rule("heading_close", _heading_close)
     parser.add_render_rule("fence", _fence)
-    parser.add_render_rule("table_open", _table_open)
-    parser.add_render_rule("table_close", _table_close)
+    parser.add_render_rule("table_open", lambda *_: '<div class="table" tabindex="0"><table>\n')
+    parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     return parser
 
 

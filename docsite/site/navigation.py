@@ -111,12 +111,12 @@ def _root(language: str) -> str:
 
 
 def pages(language: str = DEFAULT_LANGUAGE) -> Mapping[str, Page]:
-    """The pages of a language by slug, in reading order. Loaded once in a process; with DEBUG, again after an edit."""
-    return _load(language, _find_newest())
+    """The pages of a language by slug, in reading order. Loaded once in a process."""
+    return _load(language)
 
 
-@functools.lru_cache(maxsize=len(LANGUAGES))
-def _load(language: str, newest: int) -> dict[str, Page]:
+@functools.cache
+def _load(language: str) -> dict[str, Page]:
     folder = CONTENT if language == DEFAULT_LANGUAGE else CONTENT / language
     return {
         slug: _page(folder / f"{slug}.md", language, group)
@@ -140,19 +140,9 @@ def _page(file: Path, language: str, group: str) -> Page:
     )
 
 
+@functools.cache
 def readable_pages(language: str) -> Mapping[str, Page]:
     """Every page by slug, for readers of a language: pages without a translation in the default language."""
-    return _load_readable(language, _find_newest())
-
-
-def _find_newest() -> int:
-    """The time of the last edit in DEBUG, else 0."""
-    files = [*CONTENT.rglob("*.md"), *([CHANGELOG] if CHANGELOG.exists() else [])] if settings.DEBUG else []
-    return max((file.stat().st_mtime_ns for file in files), default=0)
-
-
-@functools.lru_cache(maxsize=len(LANGUAGES))
-def _load_readable(language: str, newest: int) -> dict[str, Page]:
     names = _GROUPS.get(language, {})
     untranslated = {
         slug: replace(page, reader_language=language, group=names.get(page.group, page.group))

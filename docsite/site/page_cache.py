@@ -43,8 +43,7 @@ class PageCache:
 
     def __init__(self, pages: Application) -> None:
         self.pages = pages
-        # Read before requests come: files are not read in the event loop. With DEBUG, pages may change.
-        self._paths = frozenset() if settings.DEBUG else frozenset(list_paths())
+        self._paths = frozenset(list_paths())  # before requests come: files are not read in the event loop
         self._responses: OrderedDict[tuple[Any, ...], _Response] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

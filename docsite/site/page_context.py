@@ -8,7 +8,10 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
+from django.http import HttpRequest
 
+from analytics import agents
+from analytics.collecting.requests import prefetch_purpose
 from docsite.core import context
 from docsite.core.access.authentication import project_by_domain
 from docsite.core.tenants.models import Project
@@ -69,6 +72,13 @@ def language_of(path: str) -> str:
 
 def _in_language(page: Page | None, code: str) -> Page:
     return readable_pages(code)[page.slug if page else "index"]
+
+
+def is_reader(request: HttpRequest) -> bool:
+    """Whether a reader sent this request: no crawler, no prefetching browser, and not for the headers alone."""
+    verdict = agents.classify(request.headers.get("User-Agent", ""))
+    is_known_crawler = verdict.client_class in agents.KNOWN_CRAWLERS
+    return request.method == "GET" and not prefetch_purpose(request) and not is_known_crawler
 
 
 def site_project() -> Project | None:

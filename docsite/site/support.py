@@ -12,7 +12,6 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 from pydantic import ValidationError
 
-from analytics import agents
 from assistant.conversations import transcript
 from assistant.limits import SUPPORT_IP, SUPPORT_ORG
 from assistant.models import SupportSettings, Thread
@@ -28,7 +27,7 @@ from docsite.core.http.errors import ApiError, BadRequest
 from docsite.core.tenants.models import Project
 from docsite.site import forms, interface_texts
 from docsite.site.navigation import DEFAULT_LANGUAGE, LANGUAGES
-from docsite.site.page_context import page_context, site_project
+from docsite.site.page_context import is_reader, page_context, site_project
 
 FIELDS = ("email", "subject", "message", "path", "threadId", "token", "homepage")
 TURN = "turn-"  # with the id of an answer after it: the name of its check box
@@ -57,7 +56,7 @@ def support(request: HttpRequest, domain: str) -> HttpResponse:
             sent_id = store.record(project, _parse(values, chosen), thread).request_id
         else:
             ratelimit.spend((BROWSER_IP, network_of(client_ip(request))))
-            if _is_reader(request):
+            if is_reader(request):
                 store.count_form(project, "begun")
     except Exception as failure:  # the boundary: after every failure the reader gets the page with a sentence
         refusal = as_api_error(failure)
@@ -83,12 +82,6 @@ def support(request: HttpRequest, domain: str) -> HttpResponse:
     response = render(request, "pages/support.html", context, status=refusal.status if refusal else 200)
     response.headers["Referrer-Policy"] = "same-origin"  # the address has the id of the conversation
     return forms.finish_response(response, refusal)
-
-
-def _is_reader(request: HttpRequest) -> bool:
-    """Whether a person may have opened the form: no crawler, and no program that asks only for the headers."""
-    verdict = agents.classify(request.headers.get("User-Agent", ""))
-    return request.method == "GET" and verdict.client_class not in agents.KNOWN_CRAWLERS
 
 
 def _parse(values: dict[str, str], chosen: list[str]) -> SupportRequestIn:

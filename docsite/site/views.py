@@ -12,8 +12,6 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
-from analytics import agents
-from analytics.collecting.requests import prefetch_purpose
 from assistant.widget.files import get_panel_path
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.context import measure_cpu_time
@@ -35,7 +33,7 @@ from docsite.site.navigation import (
     readable_pages,
 )
 from docsite.site.nearest_pages import find_nearest
-from docsite.site.page_context import language_of, last_site_project, page_context, site_project
+from docsite.site.page_context import is_reader, language_of, last_site_project, page_context, site_project
 from search.hits import Filters
 from search.limits import SEARCH_IP
 from search.models import SearchQuery
@@ -99,7 +97,7 @@ def search(request: HttpRequest) -> HttpResponse:
         refusal = error
     with measure_cpu_time():
         hits = _search_language_first(project, query, language) if project and query and not refusal else []
-    if project and not refusal and _is_reader(request):
+    if project and not refusal and is_reader(request):
         user_agent = request.headers.get("User-Agent", "")
         recording.record(
             project,
@@ -149,14 +147,6 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         response = render(request, "pages/not_found.html", context, status=404)
     patch_vary_headers(response, ["Accept"])
     return response
-
-
-def _is_reader(request: HttpRequest) -> bool:
-    """Whether a reader sent this request, and not a crawler or a prefetching browser."""
-    verdict = agents.classify(request.headers.get("User-Agent", ""))
-    return (
-        request.method == "GET" and not prefetch_purpose(request) and verdict.client_class not in agents.KNOWN_CRAWLERS
-    )
 
 
 def _find_page(slug: str, language: str) -> Page:

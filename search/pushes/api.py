@@ -12,7 +12,7 @@ from docsite.core.access import uploads
 from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import REPORTS, in_db
 from docsite.core.http.errors import BadRequest, NotFound
-from docsite.core.http.streams import streaming_response
+from docsite.core.http.streams import PieceResponse
 from docsite.core.tenants.models import Project
 from search.limits import push_charges
 from search.models import Source
@@ -58,7 +58,7 @@ async def push(
         is_preview=params.preview == "1",
         actor=_name(request),
     )
-    return streaming_response(await stream.start(job, file), {"Content-Type": "application/x-ndjson"})
+    return PieceResponse(await stream.start(job, file), {"Content-Type": "application/x-ndjson"})
 
 
 @router.post(

@@ -11,9 +11,11 @@ from functools import lru_cache
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from docsite.core.components.erasure import EVERYTHING, Subject
 from docsite.core.group_commit import GroupCommit
 from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
@@ -61,11 +63,19 @@ def forget_callers(project: Project) -> None:
     SearchQuery.objects.filter(project=project, caller__isnull=False).update(caller=None)
 
 
-def erase(project: Project, caller: int | None = None) -> int:
-    """Delete the searches and clicks of a project, or those of one caller. Returns their number."""
+def erase(subject: Subject) -> dict[str, int]:
+    """Delete the searches and clicks of a subject. Of a visitor, those of the last one to two hours are known."""
     flush()
-    searches = SearchQuery.objects.filter(project=project)
-    return (searches if caller is None else searches.filter(caller=caller)).delete()[0]
+    searches = find_searches(subject)
+    return {} if searches is None else {"searches": searches.delete()[0]}
+
+
+def find_searches(subject: Subject) -> "QuerySet[SearchQuery] | None":
+    """The stored searches of a visitor, or of a whole project; None for subjects that do not search."""
+    searches = SearchQuery.objects.filter(project=subject.project)
+    if subject.address:
+        return searches.filter(caller=hash_caller(subject.project, subject.address, subject.user_agent))
+    return searches if subject.whose == EVERYTHING else None
 
 
 def record(

@@ -1,44 +1,35 @@
-// Updates the facts of the page over a socket. Without it, the link refreshes the page.
-const LOGGED_OUT = 4001;
-const FIRST_WAIT = 5_000; // milliseconds until the next attempt; each further one waits twice as long
-const LONGEST_WAIT = 60_000;
+// Updates the facts of the page. Without JavaScript, the link refreshes the page.
+const PAUSE = 2_000; // milliseconds between two requests
+const LONGEST_PAUSE = 60_000; // after failures, each of which doubles it
 
 const box = /** @type {HTMLElement} */ (document.querySelector("[data-live]"));
 const status = /** @type {HTMLElement} */ (document.querySelector("[data-live-status]"));
-let wait = FIRST_WAIT;
-let timer = 0;
-/** @type {WebSocket | null} */
-let socket = null;
+let pause = PAUSE;
 
-function connect() {
-  clearTimeout(timer);
-  if (socket || document.hidden) return;
-  const address = new URL(box.dataset.live ?? "", location.href);
-  address.protocol = address.protocol.replace("http", "ws");
-  const opened = new WebSocket(address);
-  socket = opened;
-  opened.addEventListener("message", ({ data }) => {
-    wait = FIRST_WAIT;
-    status.textContent = "Updates itself";
-    const page = new DOMParser().parseFromString(data, "text/html");
-    box.replaceChildren(...page.body.childNodes);
-  });
-  opened.addEventListener("close", ({ code }) => {
-    if (socket === opened) socket = null;
-    if (code === LOGGED_OUT) {
-      status.textContent = "The updates have ended, since you are logged out or not a member any more.";
-      return;
-    }
-    if (document.hidden) return;
-    status.textContent = "Not connected";
-    timer = setTimeout(connect, wait);
-    wait = Math.min(2 * wait, LONGEST_WAIT);
-  });
+/** Load the page again and show its facts. Returns whether further ones may follow. */
+async function renew() {
+  const response = await fetch(location.href, { redirect: "manual" });
+  if (response.type === "opaqueredirect" || response.status === 403 || response.status === 404) {
+    status.textContent = "The updates have ended, since you are logged out or not a member any more.";
+    return false;
+  }
+  if (!response.ok) throw new Error(response.statusText);
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const facts = page.querySelector("[data-live]");
+  if (facts && facts.innerHTML !== box.innerHTML) box.replaceChildren(...facts.childNodes);
+  status.textContent = "Updates itself";
+  return true;
 }
 
-// A page that nobody sees needs no updates.
-document.addEventListener("visibilitychange", () => {
-  if (document.hidden) socket?.close();
-  else connect();
-});
-connect();
+async function run() {
+  let goesOn = true;
+  try {
+    if (!document.hidden) goesOn = await renew(); // a page that nobody sees needs no updates
+    pause = PAUSE;
+  } catch {
+    status.textContent = "Not connected";
+    pause = Math.min(2 * pause, LONGEST_PAUSE);
+  }
+  if (goesOn) setTimeout(run, pause);
+}
+run();

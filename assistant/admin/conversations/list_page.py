@@ -16,7 +16,7 @@ from assistant.admin.conversations.ratings import Rating
 from assistant.conversations.outcomes import WITHOUT_ANSWER, count_unanswered
 from assistant.models import Message, Thread
 from docsite.core.http.cursor import Moment
-from docsite.core.http.streams import streaming_response
+from docsite.core.http.streams import PieceResponse
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
@@ -92,7 +92,7 @@ def export_list(request: HttpRequest, project: Project) -> HttpResponseBase:
         return HttpResponse("\n".join(wrong), status=400, content_type="text/plain; charset=utf-8")
     name = f"{project.domain}-conversations.jsonl"
     headers = {"Content-Type": "application/x-ndjson", "Content-Disposition": f'attachment; filename="{name}"'}
-    return streaming_response(exports.stream_listing(replace(listing, by_conversation=True)), headers)
+    return PieceResponse(exports.stream_listing(replace(listing, by_conversation=True)), headers)
 
 
 def build_listing(project: Project, state: ListState) -> tuple[Listing | None, Moment | None, list[str]]:

@@ -118,11 +118,7 @@ def load_with_project(relation: str) -> None:
 
 def project_by_domain(domain: str) -> Project | None:
     """The project of a domain, at most `CACHE_SECONDS` old."""
-    project: Project | None = ttl_cache.get(
-        ("domain", domain),
-        lambda: Project.objects.select_related(*_relations).filter(domain=domain).first(),
-    )
-    return project
+    return _find_project("domain", domain)
 
 
 def find_cached_project(domain: str) -> Project | None:
@@ -133,9 +129,12 @@ def find_cached_project(domain: str) -> Project | None:
 
 def project_by_id(project_id: str) -> Project | None:
     """The project of a projectId, at most `CACHE_SECONDS` old."""
+    return _find_project("project_id", project_id)
+
+
+def _find_project(field: str, value: str) -> Project | None:
     project: Project | None = ttl_cache.get(
-        ("id", project_id),
-        lambda: Project.objects.select_related(*_relations).filter(project_id=project_id).first(),
+        (field, value), lambda: Project.objects.select_related(*_relations).filter(**{field: value}).first()
     )
     return project
 

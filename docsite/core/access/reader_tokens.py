@@ -17,6 +17,13 @@ MAX_LENGTH = 8192  # characters of a token
 MAX_SECONDS = 24 * 3600  # from now to the end of a token
 LEEWAY = 30  # seconds that the owner's clock may differ from ours
 MAX_SUBJECT = 255  # characters of `sub`
+_FAULTS = {  # by the exceptions of PyJWT
+    "InvalidAlgorithmError": "has another algorithm than its key",
+    "InvalidSignatureError": "has a wrong signature",
+    "ExpiredSignatureError": "has expired",
+    "ImmatureSignatureError": "is not valid yet: compare the clocks",
+    "InvalidAudienceError": "is not for this project: `aud` must be its domain",
+}
 
 
 class ReaderTokenRefused(ApiError):
@@ -52,20 +59,11 @@ def _decode(project: Project, token: str) -> dict[str, Any]:
             leeway=LEEWAY,
             options={"require": ["exp", "aud"]},
         )
-    except jwt.InvalidAlgorithmError:
-        raise ReaderTokenRefused("has another algorithm than its key") from None
-    except jwt.InvalidSignatureError:
-        raise ReaderTokenRefused("has a wrong signature") from None
-    except jwt.ExpiredSignatureError:
-        raise ReaderTokenRefused("has expired") from None
-    except jwt.ImmatureSignatureError:
-        raise ReaderTokenRefused("is not valid yet: compare the clocks") from None
-    except jwt.InvalidAudienceError:
-        raise ReaderTokenRefused("is not for this project: `aud` must be its domain") from None
     except jwt.MissingRequiredClaimError as missing:
         raise ReaderTokenRefused(f"lacks the claim `{missing.claim}`") from None
-    except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
-        raise ReaderTokenRefused("is not a JWT with the claims that it needs") from None
+    except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as wrong:
+        fault = _FAULTS.get(type(wrong).__name__, "is not a JWT with the claims that it needs")
+        raise ReaderTokenRefused(fault) from None
     ends = claims["exp"]
     if isinstance(ends, bool) or not isinstance(ends, int | float) or ends > time.time() + MAX_SECONDS + LEEWAY:
         raise ReaderTokenRefused("must end within 24 hours: `exp` is later")

@@ -11,6 +11,7 @@ class DeliveryConfig(AppConfig):
     name = "docsite.core.delivery"
     label = "delivery"
     verbose_name = "Deliveries"
+    audited = ("Webhook",)
 
     def ready(self) -> None:
         """Register what runs beside the requests."""

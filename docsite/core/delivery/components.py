@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from django.core.mail import get_connection  # noqa: TID251  # opens a connection, sends nothing
 from django.db import DatabaseError
 
-from docsite.core.components import Component
-from docsite.core.components.findings import Finding
+from docsite.core.components import Component, Finding
 from docsite.core.components.metrics import Metric
 from docsite.core.delivery import background, events, mail
 from docsite.core.delivery.models import Delivery

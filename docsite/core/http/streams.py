@@ -7,24 +7,19 @@ from django.http import StreamingHttpResponse
 
 
 class PieceResponse(StreamingHttpResponse):
-    """A streamed response whose `pieces` can be sent without the response, which would be in memory until their end."""
+    """A response that sends each piece at once. The iterator must not raise: the client would wait forever.
+
+    `pieces` can be sent without the response, which would be in memory until their end.
+    """
 
     def __init__(self, pieces: AsyncIterator[bytes], headers: Mapping[str, str]) -> None:
-        super().__init__(pieces, headers=headers)
-        self.pieces = pieces
-
-
-def streaming_response(pieces: AsyncIterator[bytes], headers: Mapping[str, str]) -> PieceResponse:
-    """A response that sends each piece at once. The iterator must not raise: the client would wait forever."""
-    return PieceResponse(
-        pieces,
-        {
-            **headers,
+        own = {
             "Cache-Control": "no-store, no-transform",
             "X-Accel-Buffering": "no",  # nginx
             "Content-Encoding": "identity",  # keeps compressing middleware off
-        },
-    )
+        }
+        super().__init__(pieces, headers={**headers, **own})
+        self.pieces = pieces
 
 
 SendNow = Callable[[Callable[[], Iterable[bytes]]], bool]
@@ -37,9 +32,5 @@ def find_send_now(scope: Mapping[str, Any]) -> SendNow:
     without calling that, if nothing can be sent now. Call it only while the server waits for the next piece. With
     another server it never sends.
     """
-    send_now: SendNow = scope.get("extensions", {}).get("docsite.send_now", _send_nothing)
+    send_now: SendNow = scope.get("extensions", {}).get("docsite.send_now", lambda build: False)
     return send_now
-
-
-def _send_nothing(build: Callable[[], Iterable[bytes]]) -> bool:
-    return False

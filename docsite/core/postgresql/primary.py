@@ -13,7 +13,6 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.signals import connection_created
 
 logger = logging.getLogger(__name__)
 
@@ -44,12 +43,8 @@ def check_server(expected: str = "") -> str:
     return answering
 
 
-def watch_connections() -> None:
-    """Look at the server of each new connection."""
-    connection_created.connect(_see_new_connection)
-
-
-def _see_new_connection(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
+def look_at(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
+    """Look at the server of a new connection, as a receiver of Django's signal."""
     _find_server(connection)
 
 

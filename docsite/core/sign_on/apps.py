@@ -9,3 +9,4 @@ class SignOnConfig(AppConfig):
     name = "docsite.core.sign_on"
     label = "sign_on"
     verbose_name = "Log-in"
+    audited = ("GroupRole", "Identity")

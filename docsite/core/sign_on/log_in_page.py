@@ -1,7 +1,6 @@
 """The log-in page of the admin, and the pages that ask for more: a code, or the password once more."""
 
 import time
-from typing import Any
 
 from django import forms
 from django.contrib import admin
@@ -10,14 +9,13 @@ from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_login_failed
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from docsite.core.http.errors import TooMany
 from docsite.core.sign_on import provider, single_sign_on, two_factor
 from docsite.core.sign_on.password import LoginForm, OwnPasswordForm, remember_browser
 from docsite.core.sign_on.reauthentication import PROOF_SECONDS, note_proof
-from docsite.core.sign_on.sessions import find_next, mark, open_session
+from docsite.core.sign_on.sessions import find_next, mark, open_session, render_log_in
 from docsite.core.tenants.log_in_rules import Method
 
 CODE_SECONDS = 300  # between the password and the code
@@ -74,7 +72,7 @@ def ask_code(request: HttpRequest) -> HttpResponse:
         except TooMany as wait:
             refusal = wait
             form.add_error("code", wait.sentence)
-    page = _render(request, "code.html", {"title": "Your code", "form": form})
+    page = render_log_in(request, "code.html", {"title": "Your code", "form": form})
     if refusal:
         _set_status(page, refusal)
     return page
@@ -105,13 +103,7 @@ def ask_proof(request: HttpRequest) -> HttpResponse:
         "provider_name": provider.get_name(),
         "minutes": int(PROOF_SECONDS // 60),
     }
-    return _render(request, "proof.html", shown, 400 if form.errors else 200)
-
-
-def _render(request: HttpRequest, template: str, shown: dict[str, Any], status: int = 200) -> HttpResponse:
-    shown = {**admin.site.each_context(request), **shown}
-    headers = {"Cache-Control": "private, no-store"}
-    return TemplateResponse(request, f"admin/log_in/{template}", shown, status=status, headers=headers)
+    return render_log_in(request, "proof.html", shown, 400 if form.errors else 200)
 
 
 def _find_waiting(request: HttpRequest) -> User | None:

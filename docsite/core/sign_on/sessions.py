@@ -1,11 +1,14 @@
 """The session of a user who has shown who they are."""
 
 from datetime import timedelta
+from typing import Any
 
+from django.contrib import admin
 from django.contrib.auth import SESSION_KEY, login
 from django.contrib.auth.models import AbstractBaseUser, User
 from django.contrib.sessions.models import Session
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -50,3 +53,10 @@ def find_next(request: HttpRequest, wanted: str) -> str:
     """The address to go to after the log-in: the one that is wanted if it is of this service, else the admin."""
     is_own = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
     return wanted if is_own else reverse("admin:index")
+
+
+def render_log_in(request: HttpRequest, template: str, shown: dict[str, Any], status: int = 200) -> HttpResponse:
+    """A page of the log-in, which nobody stores."""
+    shown = {**admin.site.each_context(request), **shown}
+    headers = {"Cache-Control": "private, no-store"}
+    return TemplateResponse(request, f"admin/log_in/{template}", shown, status=status, headers=headers)

@@ -4,11 +4,9 @@ import logging
 import time
 from typing import Any
 
-from django.contrib import admin
 from django.contrib.auth.signals import user_login_failed
 from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
 from django.urls import resolve, reverse
 from django.utils.http import urlencode
 
@@ -20,7 +18,7 @@ from docsite.core.sign_on import accounts, groups, provider
 from docsite.core.sign_on.password import LOGIN_IP
 from docsite.core.sign_on.provider import Claims, ProviderError
 from docsite.core.sign_on.reauthentication import has_proof, proof_url
-from docsite.core.sign_on.sessions import find_next, open_session
+from docsite.core.sign_on.sessions import find_next, open_session, render_log_in
 from docsite.core.tenants import members
 from docsite.core.tenants.log_in_rules import Method, list_inaccessible
 
@@ -149,6 +147,4 @@ def _refuse(request: HttpRequest, wrong: str, status: int) -> HttpResponse:
 
 def _render(request: HttpRequest, template: str, shown: dict[str, Any], status: int = 200) -> HttpResponse:
     names = {"provider_name": provider.get_name(), "start": start_url(), "login": reverse("admin:login")}
-    shown = {**admin.site.each_context(request), **names, **shown}
-    headers = {"Cache-Control": "private, no-store"}
-    return TemplateResponse(request, f"admin/log_in/{template}", shown, status=status, headers=headers)
+    return render_log_in(request, template, {**names, **shown}, status)

@@ -9,3 +9,4 @@ class ProjectsConfig(AppConfig):
     name = "docsite.core.tenants"
     label = "projects"
     verbose_name = "Documentation projects"
+    audited = ("ApiKey", "Invitation", "Membership", "Organization", "Project", "ReaderKey")

@@ -15,11 +15,16 @@ from docsite.core.sign_on.reauthentication import guard
 from docsite.core.tenants.models import Membership, Organization, Project, Role
 from docsite.core.tenants.roles import list_roles_up_to
 from docsite.core.tenants.staff import organizations_of
-from docsite.core.workspace import extensions, navigation, notifications, reader_keys, webhooks
+from docsite.core.workspace import (
+    extensions,
+    navigation,
+    notifications,  # noqa: F401  # it registers itself, as the next two do
+    reader_keys,  # noqa: F401
+    webhooks,  # noqa: F401
+)
 from docsite.core.workspace.fields import OriginsField
 from docsite.core.workspace.health import core_facts
-from docsite.core.workspace.health import page as health_page
-from docsite.core.workspace.health.sections import add_section
+from docsite.core.workspace.health.sections import add_section, show_page
 from docsite.core.workspace.keys import keys_page
 from docsite.core.workspace.people import own_log_in, rules  # noqa: F401  # register themselves
 from docsite.core.workspace.people import page as people_page  # noqa: F401  # registers itself
@@ -68,15 +73,15 @@ class ProjectForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for section in extensions.settings():
-            row = section.stored(self.instance) or section.model()
+        for section in extensions.settings:
+            row = section.model._default_manager.filter(project=self.instance.pk).first() or section.model()
             for name in section.names:
                 self.initial.setdefault(name, getattr(row, name))
 
     def clean(self) -> dict[str, Any]:
         """Check the settings as their models would."""
         cleaned = super().clean() or self.cleaned_data
-        for section in extensions.settings():
+        for section in extensions.settings:
             for field in section.fields:
                 if field.name in cleaned:
                     try:
@@ -87,13 +92,9 @@ class ProjectForm(forms.ModelForm):
 
     def save_settings(self) -> None:
         """Store the changed settings, those of each app in its own row."""
-        for section in extensions.settings():
+        for section in extensions.settings:
             if changed := {name: self.cleaned_data[name] for name in section.names if name in self.changed_data}:
-                section.save(self.instance, changed)
-
-
-def _facts() -> list[Any]:
-    return [fact.show for fact in extensions.facts()]
+                section.model._default_manager.update_or_create(project_id=self.instance.pk, defaults=changed)
 
 
 @admin.register(Project)
@@ -115,7 +116,7 @@ class ProjectAdmin(ScopedAdmin):
 
     def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
         """The project, the facts of the apps, the links."""
-        return ("domain", "name", "organization", *_facts(), "pages")
+        return ("domain", "name", "organization", *extensions.facts, "pages")
 
     def get_list_display_links(self, request: HttpRequest, list_display: Any) -> Any:
         """A link to the settings, which owners see."""
@@ -123,22 +124,22 @@ class ProjectAdmin(ScopedAdmin):
 
     def get_list_select_related(self, request: HttpRequest) -> list[str]:
         """Load the related rows of the list in one query."""
-        return ["organization", *(fact.relation for fact in extensions.facts())]
+        return ["organization", *extensions.facts.values()]
 
     def get_fieldsets(self, request: HttpRequest, obj: Project | None = None) -> Any:
         """The site and the facts of the apps; then blocks of settings, each below its heading."""
         blocks: dict[str, list[str]] = {}
-        for section in extensions.settings():
+        for section in extensions.settings:
             blocks.setdefault(section.heading, []).extend(section.names)
         blocks.setdefault(extensions.PRIVACY, []).insert(0, "redact_personal_data")
-        site = ("Documentation site", {"fields": [*self.site_fields, *_facts()]})
+        site = ("Documentation site", {"fields": [*self.site_fields, *extensions.facts]})
         return [site, *((heading, {"fields": names}) for heading, names in blocks.items())]
 
     def get_form(self, request: HttpRequest, obj: Project | None = None, change: bool = False, **kwargs: Any) -> Any:
         """Add the settings of the apps to the form."""
         declared = {
             field.name: self.formfield_for_dbfield(field, request)
-            for section in extensions.settings()
+            for section in extensions.settings
             for field in section.fields
         }
         form = type("ProjectForm", (ProjectForm,), declared)
@@ -173,7 +174,7 @@ class ProjectAdmin(ScopedAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[Any, ...]:
         """A project cannot move to another organization, since its keys cannot."""
-        readonly = (*self.readonly_fields, *_facts())
+        readonly = (*self.readonly_fields, *extensions.facts)
         return (*readonly, "organization") if obj else readonly
 
     formfield_overrides: ClassVar = {URLField: {"assume_scheme": "https"}}
@@ -200,19 +201,16 @@ navigation.add_page(
     names=["projects_keys"],
 )
 navigation.add_page(
-    health_page.KEY,
+    "limits",
     "Limits and health",
     group="Set-up",
     position=87,
-    views=[("", health_page.show_page, "")],
+    views=[("", show_page, "")],
     reads=Role.WRITER,
 )
 guard("projects_keys", "auth_user_password_change")
 for model in ("auth_user", "auth_group", "projects_organization"):  # an organization is shown with its members
     guard(*(f"{model}_{part}" for part in ("changelist", "add", "change", "delete")))
-reader_keys.add_to_navigation()
-webhooks.add_to_navigation()
-notifications.add_to_navigation()
 add_section("Limits", core_facts.list_limits, position=10)
 add_section("Refused requests", core_facts.list_refusals, position=15)
 add_section("Service", core_facts.list_database, position=90)

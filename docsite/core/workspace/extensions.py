@@ -29,39 +29,26 @@ class SettingsFields:
         """The model's fields."""
         return [self.model._meta.get_field(name) for name in self.names]  # type: ignore[misc]  # no relations
 
-    def stored(self, project: Project) -> Model | None:
-        """The row of a project, if there is one."""
-        return self.model._default_manager.filter(project=project.pk).first()
-
-    def save(self, project: Project, values: dict[str, Any]) -> None:
-        """Store the values in the row of the project, which is created if it is missing."""
-        self.model._default_manager.update_or_create(project_id=project.pk, defaults=values)
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A read-only value of a project. `show` carries what `django.contrib.admin.display` sets."""
-
-    show: Callable[[Project], str]
-    relation: str  # of the row that it comes from
-
 
 PRIVACY = "Privacy and retention"  # the heading of fields that more than one app has
 
-_settings: list[SettingsFields] = []
-_facts: list[Fact] = []
-_key_uses: list[str] = []
+settings: list[SettingsFields] = []
+facts: dict[Callable[[Project], str], str] = {}  # with the relations whose rows they come from
+key_uses: list[str] = []  # templates
 _notices: list[Callable[[HttpRequest, Project], str]] = []
 
 
 def add_settings(heading: str, model: type[Model], *names: str) -> None:
     """Let owners edit fields of an app's settings row on the page of a project. Equal headings share a block."""
-    _settings.append(SettingsFields(heading, model, names))
+    settings.append(SettingsFields(heading, model, names))
 
 
 def add_fact(show: Callable[[Project], str], *, relation: str) -> None:
-    """Show a read-only value in the list of projects and on the page of each."""
-    _facts.append(Fact(show, relation))
+    """Show a read-only value in the list of projects and on the page of each.
+
+    `show` carries what `django.contrib.admin.display` sets.
+    """
+    facts[show] = relation
 
 
 def add_key_use(template: str) -> None:
@@ -69,7 +56,7 @@ def add_key_use(template: str) -> None:
 
     The template gets `project`, `base_url` (of this service) and `sample_key`: the new key, or a placeholder.
     """
-    _key_uses.append(template)
+    key_uses.append(template)
 
 
 def add_notice(find: Callable[[HttpRequest, Project], str]) -> None:
@@ -80,18 +67,3 @@ def add_notice(find: Callable[[HttpRequest, Project], str]) -> None:
 def notices(request: HttpRequest, project: Project) -> list[str]:
     """The notices about a project, as HTML."""
     return [notice for notice in (find(request, project) for find in _notices) if notice]
-
-
-def settings() -> list[SettingsFields]:
-    """The settings of all apps."""
-    return list(_settings)
-
-
-def facts() -> list[Fact]:
-    """The facts of all apps."""
-    return list(_facts)
-
-
-def key_uses() -> list[str]:
-    """The templates of all apps for the keys page."""
-    return list(_key_uses)

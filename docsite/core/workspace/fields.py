@@ -1,6 +1,5 @@
 """Form fields of the workspace."""
 
-import json
 from typing import Any
 
 from django import forms
@@ -12,10 +11,7 @@ MAX_ORIGINS = 100
 
 
 class OriginsField(forms.CharField):
-    """Origins, one a line. An address with a path or capitals becomes its origin; a host alone gets `https://`.
-
-    A JSON list is accepted, too.
-    """
+    """Origins, one a line. An address with a path or capitals becomes its origin; a host alone gets `https://`."""
 
     def __init__(self, **options: Any) -> None:
         lines = forms.Textarea(attrs={"rows": 3, "class": "vLargeTextField", "spellcheck": "false"})
@@ -34,13 +30,7 @@ class OriginsField(forms.CharField):
 
     def to_python(self, value: Any) -> Any:
         """The list of origins, each once."""
-        text = str(super().to_python(value))
-        lines = text.replace(",", " ").split()
-        if text.startswith("["):
-            try:
-                lines = [str(line) for line in json.loads(text)]
-            except ValueError:
-                raise ValidationError("Write one address a line.") from None
+        lines = str(super().to_python(value)).replace(",", " ").split()
         if len(lines) > MAX_ORIGINS:
             raise ValidationError(f"At most {MAX_ORIGINS} addresses.")
         return list(dict.fromkeys(_find_origin(line) for line in lines))

@@ -29,11 +29,7 @@ class NewKeyForm(forms.Form):
         required=False,
         choices=[
             ("", "Default (admin key: 90 days, assistant key: no expiry)"),
-            ("7", "7 days"),
-            ("30", "30 days"),
-            ("60", "60 days"),
-            ("90", "90 days"),
-            ("365", "365 days"),
+            *((str(days), f"{days} days") for days in (7, 30, 60, 90, 365)),
             ("none", "No expiry"),
         ],
     )
@@ -114,7 +110,7 @@ def keys_page(request: HttpRequest, domain: str) -> HttpResponse:
         "keys_left": next((usage.remaining for usage in ratelimit.peek(charge)), None),
         "secret": secret if created and created.kind == ApiKey.Kind.ADMIN else "",
         "created": created,
-        "key_uses": extensions.key_uses(),
+        "key_uses": extensions.key_uses,
         "sample_key": find_public_token(project, now) or "svc_dsc_…",
         "base_url": f"{request.scheme}://{request.get_host()}",
     }

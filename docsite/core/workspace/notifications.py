@@ -75,9 +75,7 @@ def show_notifications(request: HttpRequest, project: Project) -> HttpResponse:
     }
     status = 400 if form.errors else 200
     name = "admin/workspace/notifications.html"
-    response = navigation.render(request, name, project, "Notifications", context, status=status)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return navigation.render(request, name, project, "Notifications", context, status=status)
 
 
 def _send_digest(stored: Subscription) -> tuple[bool, str]:
@@ -86,14 +84,12 @@ def _send_digest(stored: Subscription) -> tuple[bool, str]:
     return sending.try_to_send(email, digest.ISSUED)
 
 
-def add_to_navigation() -> None:
-    """Add the page to the navigation of every project."""
-    navigation.add_page(
-        KEY,
-        "Notifications",
-        group="Set-up",
-        position=85,
-        views=[("", show_notifications, "")],
-        reads=Role.VIEWER,
-        acts=Role.VIEWER,
-    )
+navigation.add_page(
+    KEY,
+    "Notifications",
+    group="Set-up",
+    position=85,
+    views=[("", show_notifications, "")],
+    reads=Role.VIEWER,
+    acts=Role.VIEWER,
+)

@@ -92,7 +92,5 @@ def show_keys(request: HttpRequest, project: Project) -> HttpResponse:
     return navigation.render(request, "admin/projects/reader_keys.html", project, "Readers", context, status=status)
 
 
-def add_to_navigation() -> None:
-    """Add the page to the navigation of every project."""
-    navigation.add_page("readers", "Readers", group="Set-up", position=83, views=[("", show_keys, "")])
-    guard("workspace_readers")
+navigation.add_page("readers", "Readers", group="Set-up", position=83, views=[("", show_keys, "")])
+guard("workspace_readers")

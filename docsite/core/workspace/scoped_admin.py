@@ -52,10 +52,7 @@ class ScopedAdmin(admin.ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """All rows for superusers; for staff, those of their organizations."""
-        rows = super().get_queryset(request)
-        if request.user.is_superuser:
-            return rows
-        return self._filter_rows(request, rows, self.reads)
+        return self._filter_rows(request, super().get_queryset(request), self.reads)
 
     def _filter_rows(self, request: HttpRequest, rows: QuerySet[Any], role: Role) -> QuerySet[Any]:
         """The rows of the organizations in which the user has at least this role."""

@@ -143,9 +143,7 @@ def _respond(
 ) -> HttpResponse:
     status = 400 if form.errors else 200
     name = f"admin/workspace/webhooks/{template}"
-    response = navigation.render(request, name, project, title, context, status=status)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return navigation.render(request, name, project, title, context, status=status)
 
 
 def _find_delivery(webhook: Webhook, delivery_id: str) -> Delivery:
@@ -154,16 +152,14 @@ def _find_delivery(webhook: Webhook, delivery_id: str) -> Delivery:
     return get_object_or_404(webhook.deliveries, delivery_id=delivery_id)
 
 
-def add_to_navigation() -> None:
-    """Add the pages to the navigation of every project."""
-    navigation.add_page(
-        KEY,
-        "Webhooks",
-        group="Set-up",
-        position=84,
-        views=[("", show_list, ""), ("<int:pk>", show_webhook, "edit")],
-        reads=Role.OWNER,
-        acts=Role.OWNER,
-    )
-    guard("workspace_webhooks")
-    guard("workspace_webhooks_edit", when=lambda request: "rotate" in request.POST)
+navigation.add_page(
+    KEY,
+    "Webhooks",
+    group="Set-up",
+    position=84,
+    views=[("", show_list, ""), ("<int:pk>", show_webhook, "edit")],
+    reads=Role.OWNER,
+    acts=Role.OWNER,
+)
+guard("workspace_webhooks")
+guard("workspace_webhooks_edit", when=lambda request: "rotate" in request.POST)

@@ -4,38 +4,19 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from pydantic import Field, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from docsite.env import check_port
+from docsite.setting_types import Settings, check_port
 
 
-class OpenIdSettings(BaseSettings):
+class OpenIdSettings(Settings):
     """The provider, and this service at the provider."""
 
-    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore")
-
-    oidc_issuer: str = Field(
-        default="",
-        description="Address of your OpenID Connect provider, for single sign-on to the admin, such as "
-        "`https://login.example.com/realms/main`. It may be in a private network. Empty: no single sign-on.",
-    )
-    oidc_client_id: str = Field(default="", description="With `OIDC_ISSUER`: the name of this service at the provider.")
-    oidc_client_secret: str = Field(
-        default="", repr=False, description="With `OIDC_ISSUER`: the secret of this service at the provider."
-    )
-    oidc_name: str = Field(
-        default="single sign-on",
-        max_length=60,
-        description="What the button of the log-in page says after “Log in with”, such as `Example ID`.",
-    )
-    oidc_scopes: str = Field(
-        default="openid profile email",
-        description="Scopes that are asked of the provider, separated by blanks. Some providers send groups only with "
-        "a scope of their own.",
-    )
-    oidc_group_claim: str = Field(
-        default="groups", description="Claim of the ID token, or of the provider's user info, that lists groups."
-    )
+    oidc_issuer: str = ""
+    oidc_client_id: str = ""
+    oidc_client_secret: str = Field(default="", repr=False)
+    oidc_name: str = Field(default="single sign-on", max_length=60)
+    oidc_scopes: str = "openid profile email"
+    oidc_group_claim: str = "groups"
 
     @field_validator("oidc_issuer")
     @classmethod

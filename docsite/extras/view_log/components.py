@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from docsite.core.components import Component
-from docsite.core.components.findings import Finding
+from docsite.core.components import Component, Finding
 from docsite.core.components.metrics import Metric, gauge
 from docsite.extras.view_log import connection, consumer, publisher, state
 from docsite.extras.view_log.connection import LogUnavailableError

@@ -4,25 +4,15 @@ import importlib.util
 import re
 
 from django.conf import settings
-from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import field_validator
 
-from docsite.env import check_port
+from docsite.setting_types import Settings, check_port
 
 
-class ViewLogSettings(BaseSettings):
+class ViewLogSettings(Settings):
     """Where the log is."""
 
-    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore")
-
-    view_log_url: str = Field(
-        default="",
-        description="`nats://user:password@host:4222,host:4222`: NATS servers with JetStream, a "
-        "[log in front of the database](/growing#a-log-in-front-of-the-database). Page views are acknowledged when the "
-        "log has them, also while the database is away. With `tls` instead of `nats` the connections use TLS. "
-        "In a password, write `%40` for `@`, `%23` for `#`, `%25` for `%`, `%2F` for `/` and `%3F` for `?`. "
-        "Empty: they are acknowledged when the database has them.",
-    )
+    view_log_url: str = ""
 
     @field_validator("view_log_url")
     @classmethod

@@ -13,7 +13,6 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
-from docsite.core.tenants.management.base import MOVED_IN_PART, is_moved_in_part
 from docsite.server.backup import postgresql, sqlite
 from docsite.server.backup.rows import BackupError, compare
 
@@ -63,8 +62,6 @@ def load(folder: Path) -> dict[str, Any]:
         raise BackupError(f"This is a backup of {manifest['database']}, and DATABASE_URL is of {connection.vendor}.")
     if (settings.ENV.secret_key or not (folder / KEY).exists()) and manifest["key"] != _fingerprint():
         raise BackupError("SECRET_KEY is not that of the backup. Set the same one.")
-    if is_moved_in_part():
-        raise BackupError(f"{MOVED_IN_PART} To restore the backup here instead, empty this database first.")
     if not engine.is_empty():
         raise BackupError("The database is not empty. Move it away, or name an empty one in DATABASE_URL.")
     if not (folder / engine.FILE).exists():

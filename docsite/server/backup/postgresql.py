@@ -53,13 +53,7 @@ def _count(cursor: Any) -> dict[str, int]:
     cursor.execute(  # partitions, not what they are parts of
         "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
     )
-    tables = [name for (name,) in cursor.fetchall()]
-
-    def fetch(sql: str) -> int:
-        cursor.execute(sql)
-        return int(cursor.fetchone()[0])
-
-    return count_rows(tables, fetch)
+    return count_rows(cursor, [name for (name,) in cursor.fetchall()])
 
 
 def _count_dump(file: Path) -> dict[str, int]:

@@ -53,7 +53,7 @@ def _count(database: sqlite3.Connection) -> dict[str, int]:
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' "
         "AND sql NOT LIKE 'CREATE VIRTUAL%'"
     )
-    return count_rows([name for (name,) in tables], lambda sql: database.execute(sql).fetchone()[0])
+    return count_rows(database.cursor(), [name for (name,) in tables])
 
 
 def _check(database: sqlite3.Connection) -> None:

@@ -5,7 +5,7 @@ import shutil
 
 from django.conf import settings
 
-from docsite.core.components.findings import Finding
+from docsite.core.components import Finding
 from docsite.server.health import descriptors
 from docsite.server.health.readiness import MIN_FREE_MIB
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from docsite.core.components.findings import Finding
+from docsite.core.components import Finding
 from docsite.core.http.client_address import parse_hop
 from docsite.core.unicode.addresses import urlsplit
 from docsite.server.health import reflection

@@ -11,12 +11,11 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import load_backend
 
 from docsite import database_settings
-from docsite.core.components.findings import Finding
+from docsite.core.components import Finding
 from docsite.core.context import limit_database_time
 from docsite.core.db import list_missing_migrations
 from docsite.core.logs import describe
 from docsite.core.redis_servers import clients
-from docsite.core.tenants.management.base import MOVE_AGAIN, is_moved_in_part
 
 SECONDS = 5.0
 MAX_CLOCK_SECONDS = 2.0  # between this host and a server
@@ -29,8 +28,6 @@ def check_database() -> Finding:
     try:
         with limit_database_time(SECONDS), connection.cursor() as cursor:
             name = _describe_server(cursor)
-            if is_moved_in_part():
-                return Finding("Database", f"{name} has a part of the data: a move to it was interrupted", MOVE_AGAIN)
             pending = len(list_missing_migrations())
             if not pending:
                 cursor.execute("UPDATE projects_counter SET value = value WHERE key = %s", ["no such key"])

@@ -13,7 +13,6 @@ from docsite.core.components.metrics import Metric
 from docsite.core.context import limit_database_time
 from docsite.core.db import HEALTH, in_db
 from docsite.server.metrics import requests
-from docsite.server.metrics.exposition import render
 
 STORE_SECONDS = 2.0
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
@@ -53,3 +52,18 @@ def _collect_process() -> list[Metric]:
 def _collect_stored(measure: Callable[[], Iterable[Metric]]) -> list[Metric]:
     with limit_database_time(STORE_SECONDS):
         return list(measure())
+
+
+def render(metrics: Iterable[Metric]) -> str:
+    """The lines of metrics (https://prometheus.io/docs/instrumenting/exposition_formats/)."""
+    lines: list[str] = []
+    for metric in metrics:
+        lines += [f"# HELP {metric.name} {metric.help}", f"# TYPE {metric.name} {metric.kind}"]
+        for suffix, labels, value in metric.values:
+            inside = ",".join(f'{name}="{_escape(text)}"' for name, text in labels)
+            lines.append(f"{metric.name}{suffix}{f'{{{inside}}}' if inside else ''} {value:.17g}")
+    return "\n".join(lines) + "\n"
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

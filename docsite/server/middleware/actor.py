@@ -1,8 +1,8 @@
 """Tells the audit who is logged in, and from where, and lets the admin see every page of the documentation."""
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
-from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import async_only_middleware
@@ -13,19 +13,17 @@ from docsite.core.http.client_address import client_ip, network_of
 
 
 @async_only_middleware
-class SetActor:
-    """Sets the user of the session as the actor of the request, and which pages the request may see.
+def set_actor(get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> Callable[..., Any]:
+    """Set the user of the session as the actor of the request, and which pages the request may see.
 
-    The addresses of the admin check who calls them; all others see what a reader without a token sees.
+    The user is loaded only when an entry is added. The addresses of the admin check who calls them; all others see
+    what a reader without a token sees.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
-        self.get_response = get_response
-        markcoroutinefunction(self)
-
-    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Respond. The user is loaded only when an entry is added."""
+    async def respond(request: HttpRequest) -> HttpResponseBase:
         context.set_actor(lambda: request.user.get_username())
         context.set_network(lambda: network_of(client_ip(request)))
         with read_as(None if request.path_info.startswith("/admin/") else PUBLIC):
-            return await self.get_response(request)
+            return await get_response(request)
+
+    return respond

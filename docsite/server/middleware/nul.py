@@ -1,8 +1,8 @@
 """Refuse requests for pages with a NUL character in a parameter."""
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
-from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBadRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import async_only_middleware
@@ -11,15 +11,12 @@ from docsite.core.http.nul import find_nul
 
 
 @async_only_middleware
-class RefuseNul:
-    """Answers 400 before any view looks such a parameter up in the database. `ApiMiddleware` does it for the API."""
+def refuse_nul(get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> Callable[..., Any]:
+    """Answer 400 before any view looks such a parameter up in the database. `ApiMiddleware` does it for the API."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
-        self.get_response = get_response
-        markcoroutinefunction(self)
-
-    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Refuse, or respond."""
+    async def respond(request: HttpRequest) -> HttpResponseBase:
         if find_nul(request) is not None:
             return HttpResponseBadRequest("The request contains a NUL character.", content_type="text/plain")
-        return await self.get_response(request)
+        return await get_response(request)
+
+    return respond

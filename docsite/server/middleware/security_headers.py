@@ -1,8 +1,8 @@
 """Security headers of pages and of the admin."""
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
-from asgiref.sync import markcoroutinefunction
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -19,19 +19,16 @@ def build_policy(cdn_origin: str) -> str:
 
 
 @async_only_middleware
-class SecurityHeaders:
-    """Adds the Content-Security-Policy to pages, and `secure` to cookies over HTTPS."""
+def add_security_headers(get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> Callable[..., Any]:
+    """Add the Content-Security-Policy to pages, and `secure` to cookies over HTTPS."""
+    policy = build_policy(settings.ENV.cdn_origin)
 
-    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
-        self.get_response = get_response
-        self.policy = build_policy(settings.ENV.cdn_origin)
-        markcoroutinefunction(self)
-
-    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Respond with the headers set."""
-        response = await self.get_response(request)
-        response.headers.setdefault("Content-Security-Policy", self.policy)
+    async def respond(request: HttpRequest) -> HttpResponseBase:
+        response = await get_response(request)
+        response.headers.setdefault("Content-Security-Policy", policy)
         if request.is_secure():
             for cookie in response.cookies.values():
                 cookie["secure"] = True
         return response
+
+    return respond

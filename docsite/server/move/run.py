@@ -1,13 +1,14 @@
-"""Moves all data to another database. After an interruption it goes on where it was."""
+"""Moves all data to another database."""
 
 from collections.abc import Callable
 
 from django.apps import apps
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 
 from analytics.counting import partitions
+from docsite.core.db import snapshot
 from docsite.server.backup.rows import BackupError, compare, count_rows
 from docsite.server.move import copying, id_counters, source, target
 
@@ -17,22 +18,19 @@ Report = Callable[[str, int, int], None]  # table, rows copied, rows in all
 def move(url: str, record: Callable[[], None], report: Report) -> dict[str, int]:
     """Move all rows, count them on both sides, and return the numbers by table. Raises `BackupError`.
 
-    `record` is called before the first row is moved, and may write.
+    It is one transaction: after an interruption the new database is as empty as before. `record` is called before the
+    first row is moved, and may write.
     """
     try:
         new = target.connect(url)
-        is_resumed = target.has_begun(new)
+        target.check_empty(new)
     except DatabaseError as failure:
         raise BackupError(f"The new database cannot be used: {' '.join(str(failure).split())}") from None
-    if not is_resumed:
-        target.migrate(url)
-        record()
+    target.migrate(url)
+    record()
     models = list_models()
-    with source.hold() as state:
-        if is_resumed:
-            target.check_state(new, state)
-        else:
-            target.begin(new, models, state)
+    with transaction.atomic(using=target.ALIAS), source.hold(), snapshot():
+        target.clear(new, models)
         counts, last = _count(connection, models), id_counters.load(models)
         id_counters.store(new, models, last)
         partitions.extend(new)  # for the views that are copied
@@ -40,7 +38,9 @@ def move(url: str, record: Callable[[], None], report: Report) -> dict[str, int]
             table = model._meta.db_table
             copying.copy(model, new, lambda rows, table=table: report(table, rows, counts[table]))  # type: ignore[misc]
         compare(counts, _count(new, models))
-    target.finish(new, lambda: id_counters.store(new, models, last))
+        id_counters.store(new, models, last)
+    with new.cursor() as cursor:
+        cursor.execute("ANALYZE")  # without statistics queries are slow
     return counts
 
 
@@ -61,9 +61,4 @@ def _references(model: type[Model]) -> set[type[Model]]:
 
 def _count(database: BaseDatabaseWrapper, models: list[type[Model]]) -> dict[str, int]:
     with database.cursor() as cursor:
-
-        def fetch(sql: str) -> int:
-            cursor.execute(sql)
-            return int(cursor.fetchone()[0])
-
-        return count_rows([model._meta.db_table for model in models], fetch)
+        return count_rows(cursor, [model._meta.db_table for model in models])

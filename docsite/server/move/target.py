@@ -1,25 +1,18 @@
-"""The database that gets the data. A table in it, written in the same transactions, says how far the move is."""
+"""The database that gets the data."""
 
-import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from django.core.serializers.json import DjangoJSONEncoder
-from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 
 from docsite import database_settings
-from docsite.core.tenants.management.base import MOVE_PROGRESS as PROGRESS
 from docsite.server.backup.rows import BackupError
 
 ALIAS = "target"
-_STATE = "state of the source"
-CHANGED = "The database was written since the move began. Empty the new one, and begin again."
 
 
 def connect(url: str) -> BaseDatabaseWrapper:
@@ -43,11 +36,9 @@ def _identify(database: BaseDatabaseWrapper) -> list[str]:
     return [str(database.settings_dict[name]) for name in ("ENGINE", "HOST", "PORT", "NAME")]
 
 
-def has_begun(target: BaseDatabaseWrapper) -> bool:
-    """Whether a move to it was interrupted. Raises `BackupError` when it has other data."""
+def check_empty(target: BaseDatabaseWrapper) -> None:
+    """Raise `BackupError` if the database has data, or tables of something else."""
     tables = target.introspection.table_names()
-    if PROGRESS in tables:
-        return True
     with target.cursor() as cursor:
         for table in ("auth_user", "projects_organization"):
             if table in tables:
@@ -56,7 +47,6 @@ def has_begun(target: BaseDatabaseWrapper) -> bool:
                     raise BackupError("The new database has data. Name an empty one.")
     if tables and "django_migrations" not in tables:
         raise BackupError("The new database has tables of something else. Name an empty one.")
-    return False
 
 
 def migrate(url: str) -> None:
@@ -67,49 +57,14 @@ def migrate(url: str) -> None:
         raise BackupError("The tables could not be made in the new database.")
 
 
-def begin(target: BaseDatabaseWrapper, models: list[type[Model]], state: str) -> None:
-    """Note the state of the source, and remove the few rows that migrations have made."""
-    with transaction.atomic(using=ALIAS), target.cursor() as cursor:
-        cursor.execute(f"CREATE TABLE {PROGRESS} (name varchar(100) PRIMARY KEY, value text NOT NULL)")
-        cursor.execute(f"INSERT INTO {PROGRESS} (name, value) VALUES (%s, %s)", [_STATE, state])
+def clear(target: BaseDatabaseWrapper, models: list[type[Model]]) -> None:
+    """Remove the few rows that migrations have made, and let each statement check its foreign keys from now on.
+
+    PostgreSQL would remember every row until the end of the transaction, to check it then.
+    """
+    with target.cursor() as cursor:
         for model in reversed(models):
             if model._base_manager.using(ALIAS).exists():
                 cursor.execute(f"DELETE FROM {target.ops.quote_name(model._meta.db_table)}")
-
-
-def check_state(target: BaseDatabaseWrapper, state: str) -> None:
-    """Raise `BackupError` if the source was written since the move began."""
-    if _load(target, _STATE) != state:
-        raise BackupError(CHANGED)
-
-
-def load_progress(target: BaseDatabaseWrapper, table: str) -> dict[str, Any]:
-    """How far a table is copied: `key` of the last row, number of `rows`, whether it is `done`."""
-    text = _load(target, table)
-    return json.loads(text) if text else {"key": None, "rows": 0, "done": False}
-
-
-def save_progress(target: BaseDatabaseWrapper, table: str, progress: dict[str, Any]) -> None:
-    """Store it. Call it in the transaction of the rows."""
-    with target.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO {PROGRESS} (name, value) VALUES (%s, %s) "
-            "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            [table, json.dumps(progress, cls=DjangoJSONEncoder)],
-        )
-
-
-def finish(target: BaseDatabaseWrapper, store_id_counters: Callable[[], None]) -> None:
-    """Set the counters for new ids and forget the progress."""
-    with transaction.atomic(using=ALIAS), target.cursor() as cursor:
-        store_id_counters()
-        cursor.execute(f"DROP TABLE {PROGRESS}")
-    with target.cursor() as cursor:
-        cursor.execute("ANALYZE")  # without statistics queries are slow
-
-
-def _load(target: BaseDatabaseWrapper, name: str) -> str | None:
-    with target.cursor() as cursor:
-        cursor.execute(f"SELECT value FROM {PROGRESS} WHERE name = %s", [name])
-        row = cursor.fetchone()
-        return str(row[0]) if row else None
+        if target.vendor == "postgresql":
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")

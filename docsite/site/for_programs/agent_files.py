@@ -20,17 +20,6 @@ from docsite.site.page_context import SITE_NAME, last_site_project
 
 _PUSH_SCRIPT = (Path(__file__).parent / "push.py").read_bytes()
 _MARKDOWN = "text/markdown; charset=utf-8"
-_ROBOTS = """User-agent: *
-Allow: /
-Disallow: /admin/
-Disallow: /ask$
-Disallow: /ask?
-Disallow: /search$
-Disallow: /search?
-Disallow: /support/
-
-Sitemap: {sitemap}
-"""
 
 
 @require_safe
@@ -90,8 +79,8 @@ def sitemap(request: HttpRequest) -> HttpResponse:
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
     """Crawlers may read everything but the admin, questions, searches and support forms (RFC 9309)."""
-    text = _ROBOTS.format(sitemap=request.build_absolute_uri("/sitemap.xml"))
-    return HttpResponse(text, content_type="text/plain; charset=utf-8")
+    context = {"sitemap": request.build_absolute_uri("/sitemap.xml")}
+    return render(request, "pages/robots.txt", context, content_type="text/plain; charset=utf-8")
 
 
 @require_safe

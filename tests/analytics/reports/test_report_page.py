@@ -326,7 +326,7 @@ def test_a_bar_shows_what_belongs_to_both_parts_once():
     chart = charts.build_chart(
         [Point("one", "1", first=6, second=5, total=8, before=4), Point("two", "2", 0, 0, 0, 10)]
     )
-    assert [line.label for line in chart.lines] == ["0", "5", "10"]
+    assert [label for _, label in chart.lines] == ["0", "5", "10"]
     bar = chart.bars[0]
     assert (bar.first.y, bar.first.height) == ("40%", "60%")
     assert (bar.second.y, bar.second.height) == ("20%", "50%"), "it hangs from the top, over the first part"
@@ -336,8 +336,8 @@ def test_a_bar_shows_what_belongs_to_both_parts_once():
 
 def test_a_chart_of_nothing_and_of_one_point():
     assert charts.build_chart([]).bars == []
-    assert [line.label for line in charts.build_chart([Point("one", "1", 0, 0, 0)]).lines] == ["0", "1"]
-    assert [line.label for line in charts.build_chart([Point("one", "1", 1, 0, 1_234_567)]).lines] == [
+    assert [label for _, label in charts.build_chart([Point("one", "1", 0, 0, 0)]).lines] == ["0", "1"]
+    assert [label for _, label in charts.build_chart([Point("one", "1", 1, 0, 1_234_567)]).lines] == [
         "0",
         "500k",
         "1M",

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from assistant.models import Message, SupportFormCount, SupportRequest, SupportSettings, Thread
 from assistant.support_requests import store
+from docsite.core.components.erasure import EVERYTHING, READER, WRITER
 from docsite.core.delivery.models import Delivery
 from docsite.privacy import erasure
 from tests.assistant.support.conftest import DOCS, old_token
@@ -191,11 +192,11 @@ def test_requests_are_erased_by_address_reader_and_project(make_project, switch_
     write(project)
     write(project, email="bob@reader.example", threadId=thread.thread_id, fp="reader", messageIds=ids)
     write(project, email="carl@reader.example")
-    receipt = erasure.erase(project, erasure.WRITER, "ADA@reader.example")
+    receipt = erasure.erase(project, WRITER, "ADA@reader.example")
     assert receipt.erased == {"support requests": 1}
     assert "ada" not in receipt.subject.lower()
-    assert erasure.erase_reader(project, "reader").erased["support requests"] == 1
-    assert erasure.erase_project(project).erased["support requests"] == 1
+    assert erasure.erase(project, READER, "reader").erased["support requests"] == 1
+    assert erasure.erase(project, EVERYTHING).erased["support requests"] == 1
     assert not SupportRequest.objects.filter(project=project).exists()
     assert not Delivery.objects.filter(project=project).exists()
 

@@ -3,6 +3,7 @@
 import getpass
 
 import pytest
+from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.db import DatabaseError, connection, transaction
 
@@ -46,7 +47,7 @@ def test_settings_are_recorded_without_their_texts(project, owner):
     page = f"/admin/projects/project/{project.project.pk}/change/"
     form = owner.get(page).context["adminform"].form
     values = {name: value for name, value in form.initial.items() if value is not None and name in form.fields}
-    owner.post(page, {**values, "allowed_origins": "[]", "name": "A secret name", "ai_scope": "readers"})
+    owner.post(page, {**values, "allowed_origins": "", "name": "A secret name", "ai_scope": "readers"})
     rows = AuditEntry.objects.filter(organization_id=project.project.organization_id).order_by("-pk")[:2]
     details = {row.action: row.details for row in rows}
     assert details == {"analytics settings changed": {"ai_scope": "readers"}, "project changed": {"name": "set"}}
@@ -112,3 +113,10 @@ def test_staff_read_the_entries_of_their_organizations_only(project, owner, make
         assert owner.get(url + page).status_code == 403
     posted = owner.post(f"{url}{entry.pk}/change/", {"actor": "nobody"})
     assert posted.status_code == 403
+
+
+def test_every_table_of_settings_of_a_project_is_audited():
+    audited = {app.get_model(name) for app in apps.get_app_configs() for name in getattr(app, "audited", ())}
+    settings = {model for model in apps.get_models() if model.__name__.endswith("Settings")}
+    assert len(settings) >= 6
+    assert settings <= audited

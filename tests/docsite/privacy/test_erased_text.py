@@ -24,6 +24,7 @@ from assistant.models import AssistantSettings, Message, SupportRequest, Support
 from assistant.question_groups import grouping
 from assistant.sessions.start import forget_conversation
 from docsite.core import write_ahead_log
+from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, VISITOR
 from docsite.core.delivery import outbox
 from docsite.core.delivery.models import Delivery
 from docsite.core.sweeper import Sweeper
@@ -139,17 +140,17 @@ def receipt_of(**named: str) -> Callable[[Project, str], Any]:
 
 
 def thread_of(project: Project, word: str) -> Any:
-    return erasure.erase_conversation(project, Thread.objects.get(project=project).thread_id)
+    return erasure.erase(project, CONVERSATION, Thread.objects.get(project=project).thread_id)
 
 
 ERASURES: dict[str, tuple[Callable[[Project, str], Any], Callable[[Project, str], Any]]] = {
-    "a reader": (leave_conversation, receipt_of(whose=erasure.READER, identifier="fp-{word}")),
+    "a reader": (leave_conversation, receipt_of(whose=READER, identifier="fp-{word}")),
     "a conversation": (leave_conversation, thread_of),
     "a visitor": (
         leave_search,
-        receipt_of(whose=erasure.VISITOR, identifier=str(ADDRESS), user_agent=BROWSER),
+        receipt_of(whose=VISITOR, identifier=str(ADDRESS), user_agent=BROWSER),
     ),
-    "everything": (leave_everything, receipt_of(whose=erasure.EVERYTHING)),
+    "everything": (leave_everything, receipt_of(whose=EVERYTHING)),
     "a reader's own deletion": (leave_conversation, forget),
     "the end of retention": (leave_conversation, sweep),
     "a deletion in the admin": (leave_conversation, delete_in_admin),
@@ -192,7 +193,7 @@ def test_the_words_are_in_no_file(make_project, word, name):
 def test_a_receipt_says_where_copies_are(make_project, word):
     project = make_project().project
     leave_conversation(project, word)
-    receipt = erasure.erase_reader(project, f"fp-{word}")
+    receipt = erasure.erase(project, READER, f"fp-{word}")
     expected = [erasure.IN_PAGES if connection.vendor == "sqlite" else erasure.IN_POSTGRESQL, erasure.IN_BACKUPS]
     assert receipt.left == expected
     assert receipt.lines()[-2:] == [f"Left in  {place}" for place in expected]
@@ -209,7 +210,7 @@ def test_a_log_that_a_reader_uses_is_emptied_when_the_reader_ends(make_project, 
         reader.execute("BEGIN")
         assert reader.execute("SELECT count(*) FROM assistant_thread").fetchone()
         Thread.objects.create(project=project, fp="other")  # what the reader does not see yet is in the log
-        assert erasure.erase_reader(project, f"fp-{word}").left[0] == erasure.IN_LOG
+        assert erasure.erase(project, READER, f"fp-{word}").left[0] == erasure.IN_LOG
         assert find_in_files(word)
         Thread.objects.create(project=project, fp="other")
     Sweeper([]).work()

@@ -14,6 +14,8 @@ from analytics.models import AgentViews, Cells, Feedback, LogImport, PageView, S
 from analytics.reports import visitor_counts
 from assistant.conversations import chat_ids
 from assistant.models import ChatId, Message, Thread
+from docsite.core import components
+from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER, NotErasable, Subject
 from docsite.core.tenants.models import ApiKey
 from docsite.privacy import erasure
 from docsite.privacy.models import AuditEntry
@@ -65,7 +67,7 @@ def test_a_reader_is_erased_with_everything_that_belongs_to_the_conversations(te
     for number in range(3):
         ask(tenant, "reader", f"chat-{number}")
     others = [ask(tenant, "other", "chat-9"), ask(stranger, "reader", "chat-0")]
-    receipt = erasure.erase_reader(tenant.project, "reader")
+    receipt = erasure.erase(tenant.project, READER, "reader")
     assert receipt.erased == {"conversations": 3, "messages": 6, "feedback": 3, "support requests": 0, "chat ids": 3}
     assert (rows(tenant)["Thread"], rows(tenant)["Feedback"], rows(tenant)["ChatId"]) == (1, 1, 1)
     assert set(Thread.objects.filter(pk__in=[one.pk for one in others])) == set(others)
@@ -73,12 +75,12 @@ def test_a_reader_is_erased_with_everything_that_belongs_to_the_conversations(te
     assert entry.details == {"receipt": receipt.receipt_id, **receipt.erased, "left": receipt.left}
     assert (entry.object, entry.project) == (receipt.subject, tenant.domain)
     assert "reader " in receipt.subject
-    assert receipt.subject == erasure.erase_reader(tenant.project, "reader").subject, "so that a reader can check it"
+    assert receipt.subject == erasure.erase(tenant.project, READER, "reader").subject, "so that a reader can check it"
 
 
 def test_a_receipt_does_not_name_the_reader(tenant):
     ask(tenant, "alice@example.org", "chat-1")
-    text = "\n".join(erasure.erase_reader(tenant.project, "alice@example.org").lines())
+    text = "\n".join(erasure.erase(tenant.project, READER, "alice@example.org").lines())
     entry = AuditEntry.objects.filter(pk=last_entry().pk).values().get()
     assert "alice" not in text + json.dumps(entry, default=str)
     assert "Erased   1 conversations" in text
@@ -86,20 +88,20 @@ def test_a_receipt_does_not_name_the_reader(tenant):
 
 def test_the_fp_that_many_share_is_never_erased(tenant):
     ask(tenant, "anonymous", "chat-1")
-    with pytest.raises(erasure.NotErasable):
-        erasure.erase_reader(tenant.project, "anonymous")
+    with pytest.raises(NotErasable):
+        erasure.erase(tenant.project, READER, "anonymous")
     assert rows(tenant)["Thread"] == 1
 
 
-@pytest.mark.parametrize("whose", [erasure.READER, erasure.CONVERSATION, erasure.VISITOR])
+@pytest.mark.parametrize("whose", [READER, CONVERSATION, VISITOR])
 def test_an_erasure_needs_an_identifier(tenant, whose):
-    with pytest.raises(erasure.NotErasable, match=f"Name the {whose}"):
+    with pytest.raises(NotErasable, match=f"Name the {whose}"):
         erasure.erase(tenant.project, whose, "", "Browser")
 
 
 def test_one_conversation_of_a_reader_is_erased(tenant):
     first, second = ask(tenant, "anonymous", "chat-1"), ask(tenant, "anonymous", "chat-2")
-    assert erasure.erase_conversation(tenant.project, first.thread_id).erased["messages"] == 2
+    assert erasure.erase(tenant.project, CONVERSATION, first.thread_id).erased["messages"] == 2
     assert list(Thread.objects.filter(project=tenant.project)) == [second]
     assert ChatId.objects.get(project=tenant.project).thread == second
 
@@ -110,7 +112,7 @@ def test_a_running_answer_of_an_erased_reader_is_not_stored_again(model_service,
     with http.stream("POST", url, json=body, headers=project.assistant) as answer:
         pieces = answer.iter_text()
         next(pieces)
-        assert erasure.erase_reader(project.project, "reader").erased["messages"] == 2
+        assert erasure.erase(project.project, READER, "reader").erased["messages"] == 2
         "".join(pieces)  # to its end
     assert not Message.objects.filter(thread__project=project.project).exists()
 
@@ -127,7 +129,7 @@ def test_a_visitor_is_erased_and_the_counts_stay(tenant):
     now = datetime.now(UTC)
     period = (now - timedelta(days=10), now.replace(minute=0, second=0, microsecond=0))
     before = visitor_counts.count_visitors(tenant.project, *period).totals
-    receipt = erasure.erase_visitor(tenant.project, ADDRESS, CHROME)
+    receipt = erasure.erase(tenant.project, VISITOR, str(ADDRESS), CHROME)
     assert receipt.erased["page views"] == 4, "with those of the days' secrets"
     assert receipt.erased["visit histories"] >= 2
     assert receipt.erased["searches"] == 1
@@ -145,8 +147,8 @@ def test_a_visitor_with_a_first_party_id_is_erased_by_it(tenant):
     tenant.project.refresh_from_db()
     read(tenant, reader_id="reader-id-1")
     read(tenant, reader_id="reader-id-2")
-    assert erasure.erase_visitor(tenant.project, ADDRESS, CHROME).erased["page views"] == 0
-    assert erasure.erase_visitor(tenant.project, ADDRESS, CHROME, "reader-id-1").erased["page views"] == 2
+    assert erasure.erase(tenant.project, VISITOR, str(ADDRESS), CHROME).erased["page views"] == 0
+    assert erasure.erase(tenant.project, VISITOR, str(ADDRESS), CHROME, "reader-id-1").erased["page views"] == 2
 
 
 def fill(tenant) -> None:
@@ -168,7 +170,7 @@ def test_a_project_is_erased_and_others_stay(tenant, make_project):
     fill(other)
     before = rows(other)
     assert min(number for name, number in rows(tenant).items() if name != "AgentViews") > 0
-    receipt = erasure.erase_project(tenant.project)
+    receipt = erasure.erase(tenant.project, EVERYTHING)
     assert set(rows(tenant).values()) == {0}
     assert rows(other) == before
     assert receipt.erased == {
@@ -206,10 +208,7 @@ def test_members_erase_readers_in_the_admin_and_superusers_everything(tenant, ma
     owner.post(url, {"whose": "everything", "confirm": "on"})
     assert rows(tenant)["Thread"] == 1, "not without confirmation, and everything only by superusers"
     wrong = owner.post(url, {"whose": "visitor", "identifier": "reader", "confirm": "on"}).context["form"].errors
-    assert wrong == {
-        "identifier": ["Write an IP address."],
-        "user_agent": ["Write the user agent of the visitor's browser."],
-    }
+    assert wrong == {"__all__": ["A visitor is named by an IP address and a user agent."]}
     refused = owner.post(url, {"whose": "reader", "identifier": "anonymous", "confirm": "on"})
     assert "Many readers share" in refused.content.decode()
     page = owner.post(url, {**reader, "confirm": "on"}).content.decode()
@@ -220,3 +219,41 @@ def test_members_erase_readers_in_the_admin_and_superusers_everything(tenant, ma
     superuser = logged_in(f"superuser-{tenant.project.pk}", is_superuser=True)
     assert superuser.post(url, {"whose": "everything", "confirm": "on"}).status_code == 200
     assert set(rows(tenant).values()) == {0}
+
+
+def test_components_erase_from_the_top_and_one_that_cannot_stops_the_others(tenant, monkeypatch):
+    """A component that refuses is asked before what is below it has deleted anything."""
+    erased: list[str] = []
+
+    def component(name: str, refuses: bool = False) -> components.Component:
+        def erase(subject: Subject) -> dict[str, int]:
+            if refuses:
+                raise NotErasable("Not now.")
+            erased.append(f"{name}: {subject.whose} {subject.identifier}")
+            return {name: 1}
+
+        return components.Component(name=name, erase=erase)
+
+    monkeypatch.setattr(
+        components, "load", lambda: (component("low"), components.Component(name="x"), component("top"))
+    )
+    assert erasure.erase(tenant.project, READER, "ada").erased == {"low": 1, "top": 1}
+    assert erased == ["top: reader ada", "low: reader ada"]
+    monkeypatch.setattr(components, "load", lambda: (component("low"), component("top", refuses=True)))
+    before = last_entry().pk
+    with pytest.raises(NotErasable, match="Not now"):
+        erasure.erase(tenant.project, READER, "ada")
+    assert (len(erased), last_entry().pk) == (2, before)
+
+
+@pytest.mark.parametrize(
+    ("subject", "kinds"),
+    [
+        ((READER, "ada"), {"conversations", "messages", "feedback", "support requests", "chat ids"}),
+        ((CONVERSATION, "thr_1"), {"conversations", "messages", "feedback", "support requests", "chat ids"}),
+        ((WRITER, "ada@reader.example"), {"support requests"}),
+        ((VISITOR, str(ADDRESS), CHROME), {"page views", "visit histories", "searches"}),
+    ],
+)
+def test_a_receipt_counts_what_the_subject_can_have_left(tenant, subject, kinds):
+    assert erasure.erase(tenant.project, *subject).erased == dict.fromkeys(kinds, 0)

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from docsite import data_folder, private_files
 from docsite import env as environment
 from docsite.core.workspace.templatetags.workspace import script_attributes
-from docsite.server.checks import limits_have_prices
+from docsite.env import Env
 from docsite.server.doctor import proxy
 from docsite.server.health import reflection
 from docsite.server.middleware.security_headers import build_policy
@@ -127,13 +127,12 @@ def test_without_the_site_the_admins_help_opens_for_who_is_logged_in(start, http
     assert http.get(f"{service.url}/nothing", headers=session).status_code == 404
 
 
-@pytest.mark.parametrize(
-    ("prices", "ids"), [({}, ["docsite.E001"]), ({"openai_output_price": 2.0}, []), ({"openai_base_url": ""}, [])]
-)
-def test_an_operators_limit_in_money_needs_the_operators_prices(monkeypatch, prices, ids):
-    changed = {"openai_base_url": "http://127.0.0.1:1/v1", "monthly_cost_per_project": 5.0, **prices}
-    monkeypatch.setattr(django_settings, "ENV", django_settings.ENV.model_copy(update=changed))
-    assert [error.id for error in limits_have_prices()] == ids
+def test_an_operators_limit_in_money_needs_the_operators_prices():
+    limit = {"openai_base_url": "http://127.0.0.1:1/v1", "monthly_cost_per_project": 5.0}
+    with pytest.raises(ValidationError, match="set OPENAI_INPUT_PRICE"):
+        Env(**limit)
+    for fitting in ({"openai_output_price": 2.0}, {"openai_base_url": ""}, {"monthly_cost_per_project": None}):
+        Env(**{**limit, **fitting})
 
 
 def test_a_short_metrics_token_is_refused():

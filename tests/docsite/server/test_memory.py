@@ -20,7 +20,7 @@ from asgiref.testing import ApplicationCommunicator
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest
 
-from docsite.core.http.streams import PieceResponse, streaming_response
+from docsite.core.http.streams import PieceResponse
 from docsite.server.daphne import Inbox
 from docsite.server.fast_path.handler import FastPath
 from docsite.server.fast_path.routes import Route
@@ -89,7 +89,7 @@ async def test_an_open_stream_holds_neither_its_request_nor_its_response():
 
     async def respond(request: HttpRequest) -> PieceResponse:
         assert request.method == "POST"
-        return streaming_response(pieces(), {"X-Own": "1"})
+        return PieceResponse(pieces(), {"X-Own": "1"})
 
     fast_path = FastPath(Mock())
     fast_path.routes = [(Route(re.compile("/stream"), Mock(), Mock()), respond)]

@@ -3,13 +3,10 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
-from django.db.utils import DatabaseError, InterfaceError, OperationalError, ProgrammingError
+from django.db.utils import OperationalError, ProgrammingError
 
 from docsite.core import context
 from docsite.core.db import list_missing_migrations
@@ -17,9 +14,6 @@ from docsite.core.signals import command_started
 from docsite.core.tenants.models import Project
 
 MAX_LISTED = 10  # projects in the error for an unknown domain
-MOVE_PROGRESS = "move_progress"  # a table of a database to which a move was begun and not ended
-MOVE_AGAIN = "Set DATABASE_URL to the old database, and run movedatabase again."
-MOVED_IN_PART = f"A move to this database was interrupted. {MOVE_AGAIN}"
 NOT_MIGRATED = "The database is behind the code. Run first: python manage.py migrate"
 
 
@@ -31,8 +25,6 @@ class ServiceCommand(BaseCommand):
         name = type(self).__module__.rpartition(".")[2]
         context.set_command_as_actor(name)
         try:
-            if is_moved_in_part():
-                raise CommandError(MOVED_IN_PART)
             command_started.send(type(self), name=name, domain=str(options.get("domain") or ""))
             return super().execute(*args, **options)
         except KeyboardInterrupt:
@@ -47,14 +39,6 @@ class ServiceCommand(BaseCommand):
                 raise CommandError(NOT_MIGRATED) from None
             reason = " ".join(str(failure).split())
             raise CommandError(f"The database cannot be used ({reason}).") from None
-
-
-def is_moved_in_part() -> bool:
-    """Whether `movedatabase` began to copy into this database and did not finish. False if there is no database."""
-    tables: Sequence[str] = ()
-    with suppress(DatabaseError, InterfaceError):
-        tables = connection.introspection.table_names()
-    return MOVE_PROGRESS in tables
 
 
 def check_migrations() -> None:

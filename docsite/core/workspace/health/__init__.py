@@ -1,5 +1,4 @@
-"""The page "Limits and health" of a project, which updates itself over a socket.
+"""The page "Limits and health" of a project. A script loads it again and again while somebody looks at it.
 
-An app adds a section with facts in its `admin` package (`sections`). `page` shows them, and `socket` sends them again
-when they change.
+An app adds a section with facts in its `admin` package (`sections`), which also shows them.
 """

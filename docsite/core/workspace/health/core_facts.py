@@ -3,6 +3,7 @@
 import re
 import time
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from django.conf import settings
@@ -16,10 +17,12 @@ from docsite.core.http.limit_use import HOUR, SERVICE
 from docsite.core.http.ratelimit import Limit
 from docsite.core.tenants.models import LimitUse, Project
 from docsite.core.workspace.health.sections import Fact
+from docsite.setting_types import describe_setting
 
 WEEK_HOURS = 7 * 24
 MAX_REFUSALS = 20  # lines
 NEARLY = 0.8  # of a limit
+_WINDOWS = {1: "a second", 60: "a minute", HOUR: "an hour", 24 * HOUR: "a day"}
 
 
 def list_limits(project: Project) -> list[Fact]:
@@ -40,7 +43,7 @@ def list_limits(project: Project) -> list[Fact]:
         else:
             used = hour.get(limit.name, 0)
         most = max(week.get(limit.name, 0), used)
-        value = f"{used:,} of {count:,} in {_format_window(seconds)}"
+        value = f"{used:,} of {count:,} in {_WINDOWS.get(seconds) or format_duration(seconds)}"
         note = f"at most {most:,} in the last week"
         if not limit.by_organization:
             note = f"by one caller in this hour; {note}"
@@ -55,7 +58,12 @@ def list_refusals(project: Project) -> list[Fact]:
     rows = refused.annotate(total=Sum("refused")).order_by("-hour", "limit_name")[:MAX_REFUSALS]
     labels = {limit.name: _label(limit) for limit in ratelimit.all_limits.values()}
     return [
-        Fact(labels.get(name, name), f"{total:,} refused", f"{_format_hour(hour)} UTC", state="bad")
+        Fact(
+            labels.get(name, name),
+            f"{total:,} refused",
+            f"{datetime.fromtimestamp(hour * HOUR, UTC):%Y-%m-%d %H}:00 UTC",
+            state="bad",
+        )
         for hour, name, total in rows
     ] or [Fact("Refused requests", "none", "in the last week", state="good")]
 
@@ -89,18 +97,9 @@ def _uses(project: Project) -> "QuerySet[LimitUse]":
     return LimitUse.objects.filter(own, hour__gt=int(time.time()) // HOUR - WEEK_HOURS).order_by()
 
 
+@cache
 def _label(limit: Limit) -> str:
     """What it counts, for people."""
     if limit.label:
         return limit.label
-    description = type(settings.ENV).model_fields[limit.rate].description or limit.name
-    return re.split(r"\. |\.$|, | \(", description)[0]
-
-
-def _format_window(seconds: int) -> str:
-    names = {1: "a second", 60: "a minute", HOUR: "an hour", 24 * HOUR: "a day"}
-    return names.get(seconds) or format_duration(seconds)
-
-
-def _format_hour(hour: int) -> str:
-    return f"{datetime.fromtimestamp(hour * HOUR, UTC):%Y-%m-%d %H}:00"
+    return re.split(r"\. |\.$|, | \(", describe_setting(limit.rate))[0]

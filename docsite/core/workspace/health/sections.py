@@ -5,7 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from django.http import HttpRequest, HttpResponse
+
 from docsite.core.tenants.models import Project
+from docsite.core.workspace import navigation
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +49,12 @@ def add_section(title: str, load: Load, *, position: int) -> None:
 def load_sections(project: Project) -> list[Section]:
     """Load all sections by position. One that fails does not hide the others: the page is for such times."""
     return [Section(title, _load(title, load, project)) for _, title, load in sorted(_sections, key=lambda one: one[0])]
+
+
+def show_page(request: HttpRequest, project: Project) -> HttpResponse:
+    """The page, with all facts as they are now."""
+    context = {"sections": load_sections(project)}
+    return navigation.render(request, "admin/workspace/limits.html", project, "Limits and health", context)
 
 
 def _load(title: str, load: Load, project: Project) -> Sequence[Fact] | None:

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from django.contrib import admin
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from docsite.core.http.errors import TooMany
@@ -13,7 +11,7 @@ from docsite.core.sign_on import provider, single_sign_on, two_factor
 from docsite.core.sign_on.log_in_page import CodeForm
 from docsite.core.sign_on.models import Identity
 from docsite.core.sign_on.reauthentication import guard
-from docsite.core.sign_on.sessions import end_sessions, mark
+from docsite.core.sign_on.sessions import end_sessions, mark, render_log_in
 from docsite.core.tenants.log_in_rules import Method, get_method, list_inaccessible
 from docsite.core.workspace import navigation
 
@@ -42,7 +40,6 @@ def show_own_log_in(request: HttpRequest) -> HttpResponse:
     pending = two_factor.find_pending(user) if request.method == "POST" else None
     picture, secret = two_factor.describe(pending) if pending else ("", "")
     context = {
-        **admin.site.each_context(request),
         "title": "Your log-in",
         "closed": list_inaccessible(request),
         "has_password": has_password,
@@ -56,9 +53,7 @@ def show_own_log_in(request: HttpRequest) -> HttpResponse:
         "provider_name": provider.get_name(),
         "identity": Identity.objects.filter(user=user).first(),
     }
-    status = 400 if form.errors else 200
-    headers = {"Cache-Control": "private, no-store"}
-    return TemplateResponse(request, "admin/log_in/account.html", context, status=status, headers=headers)
+    return render_log_in(request, "account.html", context, 400 if form.errors else 200)
 
 
 def _change(request: HttpRequest, user: Any, form: CodeForm) -> list[str]:

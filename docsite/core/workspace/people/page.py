@@ -6,13 +6,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 
-from docsite.core.delivery import mail
+from docsite.core.delivery import mail, sending
+from docsite.core.delivery.messages import Email
 from docsite.core.sign_on.reauthentication import guard
 from docsite.core.tenants import members
 from docsite.core.tenants.members import MembershipError
-from docsite.core.tenants.models import Membership, Project, Role
+from docsite.core.tenants.models import Invitation, Membership, Project, Role
 from docsite.core.workspace import navigation
-from docsite.core.workspace.people.mail import send_invitation
 from docsite.core.workspace.posted_rows import find_posted_row
 
 KEY = "people"
@@ -42,7 +42,7 @@ def show_people(request: HttpRequest, project: Project) -> HttpResponse:
                     organization, Role(form.cleaned_data["role"]), form.cleaned_data["email"], request.user
                 )
                 address = request.build_absolute_uri(reverse("invitation", args=[token]))
-                is_sent = send_invitation(invitation, address)
+                is_sent = _send_invitation(invitation, address)
                 form = InviteForm()
         except MembershipError as refusal:
             messages.error(request, str(refusal))
@@ -102,6 +102,19 @@ def _change(request: HttpRequest, project: Project) -> None:
         messages.success(request, f"{member.user} is {request.POST['role']} now.")
     else:
         messages.error(request, "This person or invitation is not here any more.")
+
+
+def _send_invitation(invitation: Invitation, address: str) -> bool:
+    """Send the link now: it is not stored. Returns whether the mail server took it; the owner can copy the link."""
+    if not mail.is_configured() or not invitation.email:
+        return False
+    text = (
+        f"You are invited to {invitation.organization} on its documentation service, as {invitation.role}.\n\n"
+        f"{address}\n\n"
+        f"The link works once, until {invitation.expires_at:%Y-%m-%d %H:%M} UTC.\n"
+    )
+    email = Email([invitation.email], f"Invitation to {invitation.organization}", text)
+    return sending.try_to_send(email, "invitation")[0]
 
 
 navigation.add_page(

@@ -60,19 +60,11 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Line:
-    """A line across the plot, and its label."""
-
-    y: str
-    label: str
-
-
-@dataclass(frozen=True)
 class Chart:
-    """A chart: its bars, and the lines behind them."""
+    """A chart: its bars, and the lines behind them, each with its height and its label."""
 
     bars: list[Bar]
-    lines: list[Line]
+    lines: list[tuple[str, str]]
 
 
 def build_chart(points: Sequence[Point]) -> Chart:
@@ -97,7 +89,7 @@ def build_chart(points: Sequence[Point]) -> Chart:
                 number // every % 2 == 1,
             )
         )
-    return Chart(bars, [Line(_percent(100 - 100 * tick / top), compact(tick)) for tick in ticks])
+    return Chart(bars, [(_percent(100 - 100 * tick / top), compact(tick)) for tick in ticks])
 
 
 def compact(number: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.urls import reverse
 
+from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER, NotErasable
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.privacy import erasure
 
@@ -36,16 +37,16 @@ class Command(ServiceCommand):
         if not options["yes"]:
             raise CommandError("This cannot be undone. To do it, add --yes.")
         names = {
-            erasure.READER: options["fp"],
-            erasure.CONVERSATION: options["thread"],
-            erasure.WRITER: options["email"],
-            erasure.VISITOR: options["visitor"],
-            erasure.EVERYTHING: "" if options["everything"] else None,
+            READER: options["fp"],
+            CONVERSATION: options["thread"],
+            WRITER: options["email"],
+            VISITOR: options["visitor"],
+            EVERYTHING: "" if options["everything"] else None,
         }
         whose, identifier = next((whose, name) for whose, name in names.items() if name is not None)
         try:
             receipt = erasure.erase(project, whose, identifier, options["user_agent"], options["reader_id"])
-        except erasure.NotErasable as refusal:
+        except NotErasable as refusal:
             raise CommandError(str(refusal)) from None
         if options["json"]:
             self.stdout.write(json.dumps(asdict(receipt), default=str))

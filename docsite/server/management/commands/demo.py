@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.urls import reverse
 
 from analytics.collecting.sample import make_sample_views
@@ -55,10 +55,7 @@ class Command(ServiceCommand):
         host, port = options["host"], options["port"]
         display_host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
         base_url = f"http://{f'[{display_host}]' if ':' in display_host else display_host}:{port}"
-        try:
-            check_address(host, port)
-        except OSError as failure:
-            raise CommandError(f"{host}:{port}: {failure.strerror}. Try: make demo PORT={port + 1}") from None
+        check_address(host, port, f"Try: make demo PORT={port + 1}")
         if display_host not in settings.ALLOWED_HOSTS:
             settings.ALLOWED_HOSTS.append(f"[{display_host}]" if ":" in display_host else display_host)
         self._step("Database")

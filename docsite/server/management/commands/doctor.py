@@ -1,10 +1,12 @@
 """`manage.py doctor`: what of the set-up does not work, and what to do."""
 
+from itertools import chain
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from docsite.server.doctor.examination import examine
+from docsite.core import components
+from docsite.server.doctor.proxy import check_proxy
 
 
 class Command(BaseCommand):
@@ -20,7 +22,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Print a line for each finding. The exit status is 1 if something is to be done."""
         has_advice = False
-        for finding in examine(options["url"]):
+        findings = (check() for component in components.load() for check in component.doctor)
+        through_proxy = [check_proxy(options["url"])] if options["url"] else []
+        for finding in filter(None, chain(findings, through_proxy)):
             mark = "✗" if finding.advice else "✓"
             self.stdout.write(f"{mark} {finding.subject}: {finding.fact}.")
             if finding.advice:

@@ -20,12 +20,9 @@ VARIABLE = "NEW_DATABASE_URL"
 
 
 class Command(BaseCommand):
-    """Moves the data of SQLite to PostgreSQL, or back.
+    """Moves the data of SQLite to PostgreSQL, or back."""
 
-    The audit records the first start only: another entry would change the source.
-    """
-
-    help = "Move all data to the database of a URL, and count it on both sides. Run it again if it was interrupted."
+    help = "Move all data to the database of a URL, and count it on both sides. All or nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the address."""
@@ -54,10 +51,10 @@ class Command(BaseCommand):
         except BackupError as failure:
             raise CommandError(str(failure)) from None
         except KeyboardInterrupt:
-            raise CommandError("Stopped. Run the command again to continue.", returncode=130) from None
+            raise CommandError("Stopped. The new database is empty.", returncode=130) from None
         except DatabaseError as failure:
             reason = " ".join(str(failure).split())
-            raise CommandError(f"A database does not answer ({reason}). Run the command again to continue.") from None
+            raise CommandError(f"A database does not answer ({reason}). Run the command again.") from None
         self.stdout.write(f"Moved {sum(counts.values()):,} rows in {len(counts)} tables, counted in both databases.")
         self.stdout.write(
             "Set DATABASE_URL to the new database, leave SECRET_KEY or DATA_DIR/secret_key as it is, "

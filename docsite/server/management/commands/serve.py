@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from assistant import model_status
 from docsite.core.tenants.management.base import ServiceCommand, check_migrations, port
@@ -31,10 +31,7 @@ class Command(ServiceCommand):
         host, port = options["host"], options["port"]
         check_migrations()
         descriptors.raise_limit()
-        try:
-            check_address(host, port)
-        except OSError as failure:
-            raise CommandError(f"{host}:{port}: {failure.strerror}. Choose another --port.") from None
+        check_address(host, port)
         lines = f"Answers: {model_status.describe()}\nReady: http://{host}:{port}/"
         if first_account.is_missing():
             lines = f"No account yet: open /first-account, with the code {first_account.build_code()}\n{lines}"

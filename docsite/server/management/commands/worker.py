@@ -5,7 +5,7 @@ import signal
 import threading
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from docsite.core.tenants.management.base import ServiceCommand, check_migrations, port
 from docsite.server import lifecycle
@@ -33,10 +33,7 @@ class Command(ServiceCommand):
         check_migrations()
         descriptors.raise_limit()
         if port:
-            try:
-                check_address(host, port)
-            except OSError as failure:
-                raise CommandError(f"{host}:{port}: {failure.strerror}. Choose another --port.") from None
+            check_address(host, port)
         lifecycle.start_components()
         lifecycle.start_background()
         if port:

@@ -96,7 +96,7 @@ def test_a_stranger_cannot_choose_another_organization(stranger, mine):
             "domain": "stolen",
             "name": "x",
             "docs_url": "https://x.example",
-            "allowed_origins": "[]",
+            "allowed_origins": "",
             "ai_scope": "all",
         },
     )

@@ -1,23 +1,17 @@
-"""The page "Limits and health": its facts, who sees it, and the socket that updates it."""
+"""The page "Limits and health": its facts, and who sees it."""
 
-import asyncio
-import contextlib
 import re
 
 import pytest
-import websockets
-from asgiref.sync import sync_to_async
-from django.conf import settings
 
 from assistant.models import Message, Thread, TokenReservation
 from docsite.core.http import limit_use, ratelimit
 from docsite.core.http.errors import TooMany
 from docsite.core.http.ratelimit import Limit
-from docsite.core.tenants.models import LimitUse, Membership
-from docsite.core.workspace.health import sections, socket
+from docsite.core.tenants.models import LimitUse
+from docsite.core.workspace.health import sections
 from docsite.core.workspace.health.sections import load_sections
 from search.models import Source
-from tests.conftest import PATIENCE
 
 
 def address(project):
@@ -117,69 +111,3 @@ def test_a_section_that_fails_does_not_hide_the_others(people, project, monkeypa
     html = people.owner.get(address(project)).content.decode()
     assert "could not be read" in html
     assert "<h2>Limits</h2>" in html
-
-
-def cookies(person):
-    return f"{settings.SESSION_COOKIE_NAME}={person.cookies[settings.SESSION_COOKIE_NAME].value}"
-
-
-def connect(service, project, person=None, origin=None):
-    headers = {"Cookie": cookies(person)} if person else {}
-    url = f"{service.ws}{address(project)}/live"
-    return websockets.connect(url, origin=origin or service.url, additional_headers=headers, proxy=None)
-
-
-async def receive_until(connection, text):
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            html = await connection.recv()
-            if text in html:
-                return html
-
-
-async def end_of(connection):
-    """The close code."""
-    with contextlib.suppress(websockets.ConnectionClosed):
-        async with asyncio.timeout(PATIENCE):
-            while True:
-                await connection.recv()
-    return connection.close_code
-
-
-async def test_the_socket_sends_facts_when_they_change(service, people, project):
-    async with connect(service, project, people.owner) as one, connect(service, project, people.teammate) as two:
-        await receive_until(one, "<h2>Limits</h2>")
-        await sync_to_async(Source.objects.create)(project=project.project, name="<b>", location="/x", state="failed")
-        for connection in (one, two):
-            html = await receive_until(connection, "&lt;b&gt;")
-            assert "<b>" not in html
-
-
-@pytest.mark.parametrize("who", ["stranger", "nobody", "other origin", "no origin"])
-async def test_the_socket_refuses_others(service, people, project, who):
-    person = {"stranger": people.stranger, "nobody": None}.get(who, people.owner)
-    origin = {"other origin": "https://docs.acme.example", "no origin": ""}.get(who)
-    url = f"{service.ws}{address(project)}/live"
-    headers = {"Cookie": cookies(person)} if person else {}
-    named = {"origin": service.url if origin is None else origin} if origin != "" else {}
-    with pytest.raises(websockets.InvalidStatus) as refusal:
-        async with websockets.connect(url, additional_headers=headers, proxy=None, **named):
-            pass
-    assert refusal.value.response.status_code == 403
-
-
-async def test_the_socket_ends_with_the_log_in(service, people, project):
-    async with connect(service, project, people.owner) as connection:
-        await receive_until(connection, "<h2>Limits</h2>")
-        await sync_to_async(people.owner.logout)()
-        assert await end_of(connection) == socket.LOGGED_OUT
-
-
-async def test_the_socket_ends_with_the_membership(service, people, project):
-    async with connect(service, project, people.teammate) as connection:
-        await receive_until(connection, "<h2>Limits</h2>")
-        left = Membership.objects.filter(
-            organization=project.project.organization, user__username__startswith="teammate"
-        )
-        await sync_to_async(left.delete)()
-        assert await end_of(connection) == socket.LOGGED_OUT

@@ -81,7 +81,7 @@ def owner(make_project):
 
 
 def form_of(project, **changes):
-    own = {"domain": project.domain, "name": project.name, "docs_url": project.docs_url, "allowed_origins": "[]"}
+    own = {"domain": project.domain, "name": project.name, "docs_url": project.docs_url, "allowed_origins": ""}
     return {**own, "support_url": "", "ai_scope": "all", "secret_rotation": "never", "mcp_access": "open", **changes}
 
 
@@ -193,16 +193,16 @@ def test_the_list_of_projects_links_to_every_app(owner):
 
 def test_a_row_is_the_one_that_the_orm_reads(make_project):
     from assistant.models import AssistantSettings, SupportSettings
-    from docsite.core.tenants.rows import find_row
+    from docsite.core.row_sql import read_row
 
     project, other = make_project().project, make_project().project
     for model, values in (
         (AssistantSettings, {"threshold": 0.25, "instructions": "Be “brief”.", "starter_questions": ["Why?", "Ü?"]}),
         (SupportSettings, {"emails": ["help@docs.example"], "service_url": "https://s.example", "days": None}),
     ):
-        assert find_row(model, project) is None
+        assert read_row(model, "project_id", project.pk) is None
         model.objects.create(project=project, **values)
-        found = find_row(model, project)
+        found = read_row(model, "project_id", project.pk)
         assert found == model.objects.get(project=project)
         assert {name: getattr(found, name) for name in values} == values
-        assert find_row(model, other) is None
+        assert read_row(model, "project_id", other.pk) is None

@@ -6,7 +6,7 @@ import pytest
 
 from docsite.core.components.metrics import Metric
 from docsite.server.metrics import requests
-from docsite.server.metrics.exposition import render
+from docsite.server.metrics.endpoint import render
 from tests.conftest import ROOT
 
 TOKEN = {"Authorization": "Bearer metrics-of-acme-1"}

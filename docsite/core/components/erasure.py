@@ -1,0 +1,41 @@
+"""Whose data the components erase."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from docsite.core.http.client_address import Address, parse_address
+
+if TYPE_CHECKING:
+    from docsite.core.tenants.models import Project
+
+READER, CONVERSATION, WRITER, VISITOR, EVERYTHING = "reader", "conversation", "writer", "visitor", "everything"
+
+
+class NotErasable(Exception):
+    """The data cannot be erased. The message is a sentence."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Whose data: a reader's, a conversation's, a visitor's, a writer's of support requests, or a whole project's.
+
+    `whose` is one of the names above. The identifier is an `fp`, the id of a thread, an e-mail address or a network
+    address; a visitor has a user agent, too. Raises `NotErasable` if these are missing.
+    """
+
+    project: "Project"
+    whose: str
+    identifier: str = ""
+    user_agent: str = ""
+    reader_id: str = ""  # the first-party id of a visitor, if the project uses them
+
+    def __post_init__(self) -> None:
+        if not self.identifier and self.whose != EVERYTHING:
+            raise NotErasable(f"Name the {self.whose}.")
+        if self.whose == VISITOR and not (self.address and self.user_agent):
+            raise NotErasable("A visitor is named by an IP address and a user agent.")
+
+    @property
+    def address(self) -> Address | None:
+        """The network address of a visitor; None for others."""
+        return parse_address(self.identifier) if self.whose == VISITOR else None
