@@ -32,7 +32,7 @@ GROWTH = 4  # a segment with at most so many times the sections that are added i
 class SegmentList:
     """The segments of an index: their numbers of sections by name, and the ids of the sections that are gone.
 
-    `generation` is that of the index. A process of an older release raises that of the project, but not this one.
+    `generation` is that of the index.
     """
 
     generation: int = 0
@@ -50,16 +50,8 @@ class SegmentList:
 
 
 def read_list(project: Project) -> SegmentList:
-    """The segments of the visible index. There is none after an ingest by an older release."""
-    columns = ("segments", "project__generation__number")
-    row = Index.objects.filter(pk=project.pk).values_list(*columns).first()
-    return decode_current(*row) if row else SegmentList()
-
-
-def decode_current(stored: bytes | None, generation: int | None) -> SegmentList:
-    """Decode the column `segments` of an index of this generation; no segment if they are of another one."""
-    decoded = SegmentList.decode(stored)
-    return decoded if decoded.generation == generation else SegmentList()
+    """The segments of the visible index."""
+    return SegmentList.decode(Index.objects.filter(pk=project.pk).values_list("segments", flat=True).first())
 
 
 def load_index(project: Project, stored: SegmentList, known: Mapping[str, Segment]) -> SearchIndex:

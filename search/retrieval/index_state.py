@@ -25,7 +25,7 @@ from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
 from search.models import Document, Index
 from search.postings.search_index import SearchIndex
-from search.postings.storage import SegmentList, decode_current, load_index
+from search.postings.storage import SegmentList, load_index
 from search.staged_index import StagedIndex, staged_index
 from search.text.terms import group_facets
 from search.text.vocabulary import IndexVocabulary, Vocabulary
@@ -217,8 +217,7 @@ def _load_states(project: Project) -> ReaderStates:
     row = Index.objects.filter(pk=project.pk).values_list(*columns).first()
     vocabulary, segments, generation, indexed_at = row or (None, None, None, None)
     words = IndexVocabulary.decode(bytes(vocabulary or b""))
-    segments = decode_current(segments, generation)
-    return ReaderStates(generation or 0, indexed_at, words, segments, _load_columns(project))
+    return ReaderStates(generation or 0, indexed_at, words, SegmentList.decode(segments), _load_columns(project))
 
 
 def _load_columns(project: Project) -> dict[str, Groups]:
@@ -235,8 +234,7 @@ def _build_state(project: Project, states: ReaderStates, groups: Groups | None) 
         vocabulary, index = words.select(words.columns | {""}), None
     else:
         seen = [column for column, names in columns.items() if not names.isdisjoint(groups)]
-        # An older release, which does not tell the words of protected pages from others, may have indexed some.
-        vocabulary = words.select(["", *seen]) if words.columns.issuperset(columns) else Vocabulary()
+        vocabulary = words.select(["", *seen])
         facets = [*group_facets(()), *group_facets(sorted(groups))]
         index = _get_whole_index(project, states.segments).restrict(facets)
     documents = Document.indexed if groups is None else Document.objects
