@@ -14,7 +14,7 @@ from typing import Any
 from docsite.core.tenants.models import Project
 from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, ExcludedPage, Page, UnreadablePage, site_names
-from search.sources.markdown.sites import read_config
+from search.sources.markdown import configuration
 from search.sources.registry import detect_generator, read
 from search.sources.request import SourceRequest
 from search.sources.web import crawl
@@ -170,7 +170,7 @@ def _find_base(location: str) -> str:
     if parts.scheme not in ("http", "https"):
         for name, setting in _SITE_ADDRESSES.items():
             with suppress(ValueError):
-                if found := setting.search(read_config(Path(location), Path(location) / name)):
+                if found := setting.search(configuration.read_text(Path(location), Path(location) / name)):
                     return found[1].rstrip("/")
         return ""
     return f"{parts.scheme}://{parts.netloc}{posixpath.dirname(parts.path).rstrip('/')}"

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from search.sources.html import read_html
-from search.sources.markdown.sites import read_config
+from search.sources.markdown import configuration
 
 MAX_NAME = 200  # characters
 _TEXT = r"""(?:"([^"\n]{1,200})"|'([^'\n]{1,200})')"""
@@ -52,12 +52,12 @@ def find_in_folder(root: Path) -> str:
                 if found := _find_setting(folder, name, setting):
                     return found
     with suppress(ValueError):
-        return read_html(read_config(root, root / "index.html"), "http://localhost/").site_name[:MAX_NAME]
+        return read_html(configuration.read_text(root, root / "index.html"), "http://localhost/").site_name[:MAX_NAME]
     return ""
 
 
 def _find_setting(folder: Path, name: str, setting: re.Pattern[str]) -> str:
     with suppress(ValueError):
-        if (folder / name).is_file() and (found := setting.search(read_config(folder, folder / name))):
+        if (folder / name).is_file() and (found := setting.search(configuration.read_text(folder, folder / name))):
             return next(text for text in found.groups() if text is not None).strip()
     return ""

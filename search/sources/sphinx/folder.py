@@ -12,6 +12,7 @@ from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, myst, rst
 from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
 from search.sources.markdown.front_matter import get_groups
+from search.sources.markdown.sites import compile_ignore_rules
 from search.sources.myst import links
 from search.sources.myst.outline import Outline
 from search.sources.request import SourceRequest
@@ -27,7 +28,6 @@ _OTHER_CONFIGS = (
 _SKIPPED_FOLDERS = frozenset(["_build", "_templates", "_themes", "_static", "node_modules", "__pycache__"])
 _BUILDER = re.compile(r"^[ \t]*builder:[ \t]*[\"']?(?:sphinx_html)?dirhtml", re.MULTILINE)
 _FALSE = ("false", "0", "no")
-_WILDCARDS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def recognizes(request: SourceRequest) -> bool:
@@ -163,17 +163,8 @@ def _files(folder: Path, conf: Conf) -> Iterator[str]:
     endings = tuple(conf.get_list("source_suffix")) or (".rst",)
     if any(name.startswith("myst") for name in conf.get_list("extensions")):
         endings = (*endings, ".md")
-    excluded = [_pattern(pattern) for pattern in conf.get_list("exclude_patterns")]
-    for file in list_files(folder, _SKIPPED_FOLDERS):
-        parents = [file[: slash.start()] for slash in re.finditer("/|$", file)]
-        if file.endswith(endings) and not any(one.fullmatch(parent) for one in excluded for parent in parents):
-            yield file
-
-
-def _pattern(pattern: str) -> re.Pattern[str]:
-    """A pattern of `exclude_patterns`, in which `**` goes through folders."""
-    pieces = re.split(r"(\*\*/?|\*|\?)", pattern.rstrip("/"))
-    return re.compile("".join(_WILDCARDS.get(piece) or re.escape(piece) for piece in pieces))
+    is_excluded = compile_ignore_rules("\n".join(f"/{one.strip('/')}" for one in conf.get_list("exclude_patterns")))
+    return (name for name in list_files(folder, _SKIPPED_FOLDERS) if name.endswith(endings) and not is_excluded(name))
 
 
 def _included_texts(text: str, name: str, site: Site) -> Iterator[str]:

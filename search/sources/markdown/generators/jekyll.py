@@ -9,8 +9,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 
+from search.sources.markdown import configuration
 from search.sources.markdown.generators import liquid
-from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, read_config, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, compile_ignore_rules, remove_ending
 from search.sources.markdown.slugs import GITHUB, Slugs
 from search.sources.request import SourceRequest
 
@@ -34,10 +35,9 @@ _DEFAULT_EXCLUDES = "/vendor/\n/node_modules/\n"
 
 def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
     """The site, if its configuration is in the folder or in one of its usual folders."""
-    for folder in (root / name for name in _FOLDERS):
-        file = next((folder / name for name in _CONFIGS if (folder / name).is_file()), None)
-        if file and (is_requested or not (folder / "_toc.yml").is_file()):  # Jupyter Book has both files
-            config = _load_config(root, file)
+    for folder, file in configuration.find((root / name for name in _FOLDERS), _CONFIGS):
+        if is_requested or not (folder / "_toc.yml").is_file():  # Jupyter Book has both files
+            config = as_mapping(configuration.load(root, file, yaml.BaseLoader))
             if is_requested or (_OWN_FIELDS & set(config) and "source_dir" not in config):  # Hexo's
                 return _build_site(config, folder)
     return _build_site({}, root) if is_requested else None
@@ -81,34 +81,22 @@ def _build_site(config: Meta, folder: Path) -> Site:
         (Tree(folder, language=str(config.get("lang") or config.get("locale") or "")),),
         address,
         is_page,
-        _build_slugs(_mapping(config.get("kramdown"))),
+        _build_slugs(as_mapping(config.get("kramdown"))),
         rewrite=liquid.rewrite,
     )
-
-
-def _load_config(root: Path, file: Path) -> dict[str, Any]:
-    try:
-        config = yaml.load(read_config(root, file), Loader=yaml.BaseLoader)
-    except (yaml.YAMLError, RecursionError):
-        raise ValueError(f"{file.name} is not YAML") from None
-    return config if isinstance(config, dict) else {}
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _read_collections(value: Any) -> dict[str, Mapping[str, Any]]:
     if isinstance(value, list):
         return {str(name): {} for name in value[:100]}
-    return {str(name): _mapping(settings) for name, settings in list(_mapping(value).items())[:100]}
+    return {str(name): as_mapping(settings) for name, settings in list(as_mapping(value).items())[:100]}
 
 
 def _find_default(defaults: Any, name: str, kind: str) -> str:
     """The `permalink` that `defaults` give to a file; the longest path wins."""
     found, length = "", -1
-    for entry in map(_mapping, defaults[:300] if isinstance(defaults, list) else ()):
-        scope, values = _mapping(entry.get("scope")), _mapping(entry.get("values"))
+    for entry in map(as_mapping, defaults[:300] if isinstance(defaults, list) else ()):
+        scope, values = as_mapping(entry.get("scope")), as_mapping(entry.get("values"))
         path = str(scope.get("path") or "").strip("/")
         is_below = not path or name == path or name.startswith(f"{path}/")
         if is_below and scope.get("type", kind) == kind and len(path) >= length and values.get("permalink"):
