@@ -37,17 +37,7 @@ _THIS_PAGE = re.compile(
 )
 
 # "Explain this code": words that ask about a text in front of the reader, and words that name such a text.
-_POINTING = frozenset(
-    analysis.words("""
-    clarify code describe description elaborate example examples explain explained explanation gist here line mean
-    meaning means overview please purpose say says selected selection show snippet summarise summarize summary tell text
-    tldr translate understand work works article document guide page section tutorial
-    bedeutet beschreibe diese dieser dieses erklär erkläre erklären erklärung fasse geht seite worum zusammen
-    zusammenfassung cette explique expliquer expliquez résume résumer résumez résumé signifie
-    artículo esta este esto explica explicar guía página resumen resumir resume significa
-    isso isto resuma resumo articolo pagina questa questo riassumi riassunto spiega spiegami
-""")
-)
+_POINTING = frozenset(word for words in analysis.LANGUAGES.values() for word in words.get("pointing", "").split())
 
 
 @dataclass(frozen=True)
