@@ -10,18 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from docsite.core.paths import normalize
-from search.sources import Draft, ExcludedPage, Page, PageRedirect, UnreadablePage, compute_digest
+from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest
 from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
 from search.sources.markdown import generators, other_formats
 from search.sources.markdown.front_matter import (
-    FIELDS,
-    MAX_WORDS,
+    collect_fields,
     find_exclusion,
-    get_boost,
     get_former_paths,
-    get_groups,
-    get_text,
-    get_words,
     split_front_matter,
 )
 from search.sources.markdown.mdx import to_markdown
@@ -33,9 +28,6 @@ from search.text.markdown.reader import title_of
 FORMATS = (*(ending[1:] for ending in MARKDOWN), *other_formats.FORMATS)  # values of `format` in a manifest
 _OPERATION = re.compile(r"(?i)(?:^|\s)(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+(\S+)\s*$")
 _SHORT_TITLES = ("navTitle", "sidebarTitle", "sidebar_label")  # MkDocs's, Mintlify's and Docusaurus's
-
-
-FolderItem = Draft | UnreadablePage | ExcludedPage | PageRedirect
 
 
 class _SourceFile(NamedTuple):
@@ -53,13 +45,13 @@ def recognizes(request: SourceRequest) -> bool:
     return request.folder is not None
 
 
-def read(request: SourceRequest) -> Iterator[FolderItem]:
+def read(request: SourceRequest) -> Iterator[Item]:
     """The pages in the folder, or those in the request's manifest."""
     root = Path(request.location)
     return read_manifest(root, request.manifest, request) if request.manifest else read_folder(root, request)
 
 
-def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[FolderItem]:
+def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[Item]:
     """The pages of all Markdown and MDX files in a folder that its generator renders. Hidden files are left out.
 
     Raises ValueError with a sentence when the generator's configuration cannot be read.
@@ -74,7 +66,7 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[Fo
                 yield from _read_file(root, tree, site, _SourceFile(name, "", "", {}), request)
 
 
-def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = None) -> Iterator[FolderItem]:
+def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = None) -> Iterator[Item]:
     """The pages in a JSON-lines manifest with the fields `path, file, format, title, language, version, tags`.
 
     The format is one of `FORMATS`. Without it, the file's ending decides; unknown endings are Markdown. Pages have the
@@ -107,7 +99,7 @@ def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = No
             yield from _read_file(root, tree, site, _SourceFile(item["file"], path, address, item, True), request)
 
 
-def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request: SourceRequest) -> Iterator[FolderItem]:
+def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request: SourceRequest) -> Iterator[Item]:
     """The items of one file. Metadata of the manifest wins over the front matter, which wins over the navigation."""
     file = tree.folder / source.name
     origin = file.relative_to(root).as_posix() if file.is_relative_to(root) else source.name
@@ -158,21 +150,13 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
 
 def _collect_fields(meta: dict[str, Any], body: str, short_titles: tuple[str, ...]) -> dict[str, Any]:
     """The title, tags and other fields of a page. A short title replaces a missing title, or becomes a keyword."""
-    fields: dict[str, Any] = {key: words for key in FIELDS if (words := get_text(meta, key)) is not None}
-    keywords = get_words(meta, "keywords")
+    fields = collect_fields(meta)
     for short in (value for name in short_titles if isinstance(value := meta.get(name), str) and value.strip()):
         if "title" in fields or title_of(body):
-            keywords = tuple(dict.fromkeys((*keywords, short.strip())))
+            fields["keywords"] = tuple(dict.fromkeys((*fields["keywords"], short.strip())))
         else:
             fields["title"] = short.strip()
-    tags = tuple(dict.fromkeys(get_words(meta, "tags") + get_words(meta, "tag")))[:MAX_WORDS]
-    return {**fields, "tags": tags, "keywords": keywords, "boost": get_boost(meta), **_collect_groups(meta)}
-
-
-def _collect_groups(meta: dict[str, Any]) -> dict[str, Any]:
-    """The groups of readers; nothing for a page that names none, so that its digest stays what it was."""
-    groups = get_groups(meta)
-    return {} if groups is None else {"groups": groups}
+    return fields
 
 
 def _build_page(page: Page, is_mdx: bool, operation: str, site: Site) -> Page:
