@@ -250,7 +250,8 @@ def _render_content(spec: Spec, content: dict[str, Any], detail: Detail, describ
             yield members
         for title, value in list(_find_examples(spec, media, merged))[: detail.examples]:
             if written := to_json(value):
-                yield f"{_add_colon(title)}\n\n{fence(written, '' if isinstance(value, str) else 'json')}"
+                heading = title if title.endswith((":", ".")) else f"{title}:"
+                yield f"{heading}\n\n{fence(written, '' if isinstance(value, str) else 'json')}"
 
 
 def _find_examples(spec: Spec, media: dict[str, Any], schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -314,7 +315,3 @@ def _render_samples(raw: Any) -> Iterator[str]:
         language = as_text(sample.get("lang"))
         yield as_text(sample.get("label")) or language
         yield fence(as_text(sample["source"]), re.sub(r"[^\w+#.-]", "", language.lower()))
-
-
-def _add_colon(title: str) -> str:
-    return title if title.endswith((":", ".")) else f"{title}:"

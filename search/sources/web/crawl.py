@@ -98,11 +98,14 @@ class _Crawl:
                 self.report_progress(address, len(running))
                 yield from self.handle(address, links, visit.result())
                 if self.is_incomplete and not (self.queue or running):
-                    self.enqueue_previous_pages()
+                    self.is_incomplete = False  # the pages that link to those of the last run may have failed
+                    for address in self.request.previous_validators:
+                        self.enqueue(self.scope.normalize(address), 0)
         for reason in self.limits_reached:
             yield UnreadablePage(printable(self.request.location), reason)
-        if self.limits_reached:
-            yield from self.keep_unvisited_pages()
+        for address in self.request.previous_validators if self.limits_reached else ():
+            if self.scope.normalize(address) and self.request.path_of(address) not in self.visited:
+                yield self.visitor.keep_previous_page(address, "was not reached this time")
 
     def fill_queue(self) -> Iterator[UnreadablePage]:
         """Fill the queue with the location and with the addresses in sitemaps."""
@@ -144,12 +147,6 @@ class _Crawl:
         else:
             self.found.add(path)
             self.queue.append((address, links))
-
-    def enqueue_previous_pages(self) -> None:
-        """Also queue the pages of the last run. The pages that link to them may have failed."""
-        self.is_incomplete = False
-        for address in self.request.previous_validators:
-            self.enqueue(self.scope.normalize(address), 0)
 
     def has_more(self) -> bool:
         """Whether the queue has more pages, and no limit is reached."""
@@ -206,12 +203,6 @@ class _Crawl:
         if self.follows_links:
             self.enqueue(canonical, links + 1)
         return canonical if path in self.found else ""
-
-    def keep_unvisited_pages(self) -> Iterator[Draft | UnreadablePage]:
-        """Yield items that keep the pages of the last run which this crawl did not reach."""
-        for address in self.request.previous_validators:
-            if self.scope.normalize(address) and self.request.path_of(address) not in self.visited:
-                yield self.visitor.keep_previous_page(address, "was not reached this time")
 
     def report_progress(self, address: str, running: int) -> None:
         """Report progress about once a second."""

@@ -130,13 +130,7 @@ class Fetcher:
         raise FetchError(url, f"answers {response.status}", response.status)
 
     def _send(
-        self,
-        url: str,
-        target_url: httpx.URL,
-        validator: str,
-        limits: Limits,
-        media_types: Collection[str],
-        deadline: float,
+        self, url: str, target_url: httpx.URL, validator: str, limits: Limits, media_types: Collection[str], end: float
     ) -> Response:
         """Send one request. Redirects are not followed."""
         headers = [
@@ -159,7 +153,7 @@ class Fetcher:
                 response = Response(str(target_url.copy_with(fragment=None)), stream.status, response_headers, b"")
                 if stream.status != 200 or (media_types and response.content_type not in media_types):
                     return response
-                pieces = _enforce_deadline(stream.iter_stream(), deadline)
+                pieces = _enforce_deadline(stream.iter_stream(), end)
                 body = b"".join(decompress(pieces, response_headers.get("content-encoding", ""), limits.bytes))
                 return Response(response.url, response.status, response_headers, body)
         except network.PrivateAddressError as refused:

@@ -58,7 +58,9 @@ class Visitor:
         try:
             response = self.fetch(address, "" if unconditional else tag, media_types=self.media_types)
         except FetchError as failure:
-            return Visit(page_address, self._explain_failure(address, failure), failure)
+            if failure.is_gone or failure.leaves_site:
+                return Visit(page_address, ExcludedPage(address, failure.reason), failure)
+            return Visit(page_address, UnreadablePage(address, failure.reason, self.request.path_of(address)), failure)
         page_address = get_page_address(response.url)
         if not self.robots.allows(response.url):
             return Visit(page_address, ExcludedPage(response.url, _NOT_ALLOWED))
@@ -77,7 +79,8 @@ class Visitor:
             page = read_html(response.body, response.url, response.charset)
         except ValueError as wrong:
             return Visit(response.url, UnreadablePage(response.url, str(wrong), path))
-        if page.noindex or _forbids_indexing(response):
+        directives = {word.strip() for word in response.headers.get("x-robots-tag", "").lower().split(",")}
+        if page.noindex or directives & {"noindex", "none"}:
             return Visit(response.url, ExcludedPage(response.url, "says that it is not to be indexed"), page=page)
         if page.refresh:
             return Visit(response.url, page=page)
@@ -121,17 +124,6 @@ class Visitor:
         return visit.item or UnreadablePage(
             address, "changed its kind while it was read", self.request.path_of(address)
         )
-
-    def _explain_failure(self, address: str, failure: FetchError) -> UnreadablePage | ExcludedPage:
-        if failure.is_gone or failure.leaves_site:
-            return ExcludedPage(address, failure.reason)
-        return UnreadablePage(address, failure.reason, self.request.path_of(address))
-
-
-def _forbids_indexing(response: Response) -> bool:
-    """Whether the server's headers forbid all crawlers to index the page."""
-    directives = response.headers.get("x-robots-tag", "").lower().split(",")
-    return not {word.strip() for word in directives}.isdisjoint({"noindex", "none"})
 
 
 def make_draft(page: Page, tag: str = "") -> Draft:
