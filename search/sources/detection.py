@@ -1,11 +1,9 @@
 """Look at a source without reading all of it: what it is, how many pages it has, and whether some addresses exist."""
 
 import posixpath
-import re
 import time
 from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,7 +12,6 @@ from typing import Any
 from docsite.core.tenants.models import Project
 from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, ExcludedPage, Page, UnreadablePage, site_names
-from search.sources.markdown import configuration
 from search.sources.registry import detect_generator, read
 from search.sources.request import SourceRequest
 from search.sources.web import crawl
@@ -26,11 +23,6 @@ SAMPLES = 5  # addresses
 MAX_SECONDS = 20.0  # for everything
 MAX_PAGES = 2_000  # that are counted in a folder or a file
 MAX_LISTED = 8  # pages of an llms.txt, each of which is fetched
-_SITE_ADDRESSES = {
-    "mkdocs.yml": re.compile(r"^site_url:[ \t]*[\"']?(https?://[^\s\"'#?]+)", re.MULTILINE),
-    "conf.py": re.compile(r"^html_baseurl[ \t]*=[ \t]*[\"'](https?://[^\s\"'#?]+)", re.MULTILINE),
-    "docs/conf.py": re.compile(r"^html_baseurl[ \t]*=[ \t]*[\"'](https?://[^\s\"'#?]+)", re.MULTILINE),
-}
 
 
 @dataclass(frozen=True)
@@ -129,7 +121,12 @@ def _detect_pages(request: SourceRequest, generator: str, fetcher: Fetcher) -> D
     drafts.sort(key=lambda draft: draft.path != "/")
     built = [item.build() if isinstance(item, Draft) else item for item in _spread(drafts)]
     pages = [page for page in built if isinstance(page, Page)]
-    base_url = request.docs_url or _find_base(request.location)
+    base_url = request.docs_url
+    if not base_url and request.is_remote:
+        parts = urlsplit(request.location)
+        base_url = f"{parts.scheme}://{parts.netloc}{posixpath.dirname(parts.path).rstrip('/')}"
+    elif not base_url:
+        base_url = site_names.find_address(Path(request.location))
     addresses = [Project(docs_url=base_url).url_of(page.path, address=page.address) for page in pages]
     samples = [Sample(address, page.title) for address, page in zip(addresses, pages, strict=True)]
     if base_url:
@@ -162,15 +159,3 @@ def _find_language(pages: Iterable[Page]) -> str:
     found = [(page.language or detect_language(page.markdown[:4000])).partition("-")[0].lower() for page in pages]
     named = [language for language in found if language]
     return max(set(named), key=named.count) if named else ""
-
-
-def _find_base(location: str) -> str:
-    """The folder of an address; for a folder, the address in its configuration of MkDocs or Sphinx, or else nothing."""
-    parts = urlsplit(location)
-    if parts.scheme not in ("http", "https"):
-        for name, setting in _SITE_ADDRESSES.items():
-            with suppress(ValueError):
-                if found := setting.search(configuration.read_text(Path(location), Path(location) / name)):
-                    return found[1].rstrip("/")
-        return ""
-    return f"{parts.scheme}://{parts.netloc}{posixpath.dirname(parts.path).rstrip('/')}"

@@ -28,23 +28,16 @@ def recognizes(request: SourceRequest) -> bool:
     """Whether the location is a folder of built HTML, by the request's generator or by its files."""
     if not request.folder or request.manifest:
         return False
-    return request.generator == "html" or (not request.generator and is_built_html(request.folder))
-
-
-def read(request: SourceRequest) -> Iterator[Item]:
-    """The pages of the folder."""
-    request.progress("generator: html")
-    return read_folder(Path(request.location), request)
-
-
-def is_built_html(root: Path) -> bool:
-    """Whether a folder has HTML files, and no source files that they could be built from."""
-    names = [name.lower() for name in list_files(root, _FOLDERS)]
+    if request.generator:
+        return request.generator == "html"
+    names = [name.lower() for name in list_files(request.folder, _FOLDERS)]
     return any(name.endswith(_ENDINGS) for name in names) and not any(name.endswith(_SOURCE_ENDINGS) for name in names)
 
 
-def read_folder(root: Path, request: SourceRequest) -> Iterator[Item]:
-    """The pages of all HTML files in a folder and its subfolders, except generated indexes and the like."""
+def read(request: SourceRequest) -> Iterator[Item]:
+    """The pages of all HTML files in the folder and its subfolders, except generated indexes and the like."""
+    request.progress("generator: html")
+    root = Path(request.location)
     for name in list_files(root, _FOLDERS):
         if name.lower().endswith(_ENDINGS) and Path(name).stem.lower() not in _GENERATED:
             yield _read(root, name, request)
