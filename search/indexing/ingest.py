@@ -60,7 +60,7 @@ def ingest(
 
 def reindex(project: Project, progress: Callable[[str], None] = lambda line: None) -> Summary:
     """Index every stored page again, of all sources. Raises IngestSuperseded when another ingest begins meanwhile."""
-    return _Reindex(project, progress).run(stored_pages(project))
+    return _Reindex(project, progress, is_current=False).run(stored_pages(project))
 
 
 def set_words(project: Project, path: str, words: str) -> bool:
@@ -75,7 +75,7 @@ def set_words(project: Project, path: str, words: str) -> bool:
             stored.delete()
     if Document.every.filter(project=project).exclude(build="").exists():
         return False
-    _WordsOfPage(project, path).run(stored_pages(project, path), may_be_empty=True)
+    _Reindex(project, path=path).run(stored_pages(project, path), may_be_empty=True)
     return True
 
 
@@ -88,7 +88,7 @@ def apply_groups(project: Project) -> bool:
     staged = Document.every.filter(project=project, ingested_at__gt=timezone.now() - STAGED_LATELY).exclude(build="")
     if staged.exists():
         return False
-    _GroupsOfPages(project, lambda line: None).run(_stored_drafts(project), may_be_empty=True)
+    _Reindex(project).run(_stored_drafts(project), may_be_empty=True)
     return True
 
 
@@ -217,14 +217,26 @@ class _Ingest:
 
 
 class _Reindex(_Ingest):
-    """An ingest of the project's own pages, each of which keeps its source. Redirects stay as they are."""
+    """An ingest of the project's own pages, each of which keeps its source. Redirects stay as they are.
 
-    def __init__(self, project: Project, progress: Callable[[str], None]) -> None:
-        self.sources = dict(Document.indexed.filter(project=project).values_list("path", "source"))
+    With a `path` it is one page. Pages whose words and groups did not change stay, unless `is_current` is False.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        progress: Callable[[str], None] = lambda line: None,
+        *,
+        path: str = "",
+        is_current: bool = True,
+    ) -> None:
+        self.pages = Document.indexed.filter(project=project, **({"path": path} if path else {}))
+        self.sources = dict(self.pages.values_list("path", "source"))
+        self.may_be_current = is_current
         super().__init__(project, progress)
 
     def find_changes(self) -> SourceChanges:
-        return self.compare_with(Document.indexed.filter(project=self.project), is_current=False)
+        return self.compare_with(self.pages, is_current=self.may_be_current and self.build.is_current)
 
     def find_groups(self, path: str, own_groups: Sequence[str] | None) -> str:
         return self.group_rules.find(path, self.sources.get(path), own_groups)
@@ -236,26 +248,6 @@ class _Reindex(_Ingest):
 
     def update_redirects(self) -> None:
         pass
-
-
-class _WordsOfPage(_Reindex):
-    """An ingest of one stored page, if its words are not those of the index."""
-
-    def __init__(self, project: Project, path: str) -> None:
-        self.path = path
-        super().__init__(project, lambda line: None)
-
-    def find_changes(self) -> SourceChanges:
-        page = Document.indexed.filter(project=self.project, path=self.path)
-        return self.compare_with(page, is_current=self.build.is_current)
-
-
-class _GroupsOfPages(_Reindex):
-    """An ingest of the stored pages whose groups are not those of the present rules."""
-
-    def find_changes(self) -> SourceChanges:
-        pages = Document.indexed.filter(project=self.project)
-        return self.compare_with(pages, is_current=self.build.is_current)
 
 
 def _stored_drafts(project: Project) -> Iterator[Draft]:

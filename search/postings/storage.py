@@ -57,7 +57,7 @@ def read_list(project: Project) -> SegmentList:
 def load_index(project: Project, stored: SegmentList, known: Mapping[str, Segment]) -> SearchIndex:
     """The index of these segments. Those that are `known` by their names are not read again."""
     segments = {name: known.get(name) or _load(project, name) for name in stored.segments}
-    _delete_files(project, segments)
+    delete_files(project, segments)
     return SearchIndex(segments, stored.gone)
 
 
@@ -93,12 +93,7 @@ def discard(project: Project) -> None:
     """Delete the segments that the visible index does not have, and their files on this host."""
     names = list(read_list(project).segments)
     SegmentPart.objects.filter(project=project).exclude(segment__in=names).delete()
-    _delete_files(project, names)
-
-
-def delete_files(project: Project) -> None:
-    """Delete the project's files on this host."""
-    _delete_files(project, ())
+    delete_files(project, names)
 
 
 def _store(project: Project, segment: Segment, claim: Callable[[], None]) -> str:
@@ -136,8 +131,8 @@ def _write(file: Path, data: bytes) -> None:
     draft.replace(file)
 
 
-def _delete_files(project: Project, names: Iterable[str]) -> None:
-    """Delete the files of other segments. A process that has mapped one keeps it."""
+def delete_files(project: Project, names: Iterable[str] = ()) -> None:
+    """Delete the project's files on this host, except those of some segments. Whoever has mapped one keeps it."""
     kept = {f"{project.pk}-{name}" for name in names}
     for file in _folder().glob(f"{project.pk}-*"):
         if file.name not in kept:

@@ -132,15 +132,16 @@ class Highlighter:
         before: Highlight | None = None
         was_given = True
         for match in matches:
-            is_pair = before is not None and before[1] + 1 >= match[0] and self._are_pair(before[2], match[2])
+            is_pair = (
+                before is not None
+                and before[1] + 1 >= match[0]
+                and any((first, second) in self.marks.pairs for first in before[2] for second in match[2])
+            )
             if is_pair and before and not was_given:
                 yield before
             before, was_given = match, is_pair or not self.marks.anywhere.isdisjoint(match[2])
             if was_given:
                 yield match
-
-    def _are_pair(self, left: frozenset[str], right: frozenset[str]) -> bool:
-        return any((first, second) in self.marks.pairs for first in left for second in right)
 
     def _find_all(self, line: _Line) -> Iterator[Highlight]:
         for at, piece in line.select(self._wanted_hashes):

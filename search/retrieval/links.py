@@ -51,7 +51,11 @@ def make_absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
     if not changing:
         return list(hits)
     scope = _find_scope(project)
-    keys = {number: _build_key(scope, hits[number]) for number in changing}
+    keys = {
+        number: (scope, hit.path, hit.version, hit.language, hit.body)
+        for number, hit in enumerate(hits)
+        if number in changing
+    }
     bodies = {number: body for number, key in keys.items() if scope and (body := _bodies.get(key)) is not None}
     if missing := [number for number in changing if number not in bodies]:
         parsed = {number: tuple(links(hits[number].body)) for number in missing}
@@ -64,10 +68,6 @@ def make_absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
                 nbytes = sys.getsizeof(hits[number].body) + sys.getsizeof(body) + _ENTRY_BYTES
                 _bodies.put(keys[number], body, nbytes, MAX_BODY_BYTES)
     return [replace(hit, body=bodies[number]) if number in bodies else hit for number, hit in enumerate(hits)]
-
-
-def _build_key(scope: Scope | None, hit: Hit) -> _BodyKey:
-    return scope, hit.path, hit.version, hit.language, hit.body
 
 
 def _find_scope(project: Project) -> Scope | None:

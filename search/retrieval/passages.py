@@ -88,8 +88,9 @@ def find_passages(
         if chance < SURE_CHANCE and (meaning := read_meaning(project, plan.question)):
             best = find_best(replace(plan, meaning=meaning), _count_sections(limit))
         best = selection.keep_current_page(found.plan, best, found.sections, _count_sections(limit))
-        best = _keep_pages(best, limit)
-        places = _list_places(best)
+        first = list(dict.fromkeys(one.candidate.document_id for one in best))[:limit]
+        best = [one for one in best if one.candidate.document_id in first]
+        places = [(one.candidate.document_id, one.candidate.position) for one in best]
         places_around = neighbours.list_places(places) if max_characters else ()
         pages = load_pages(project, places, places_around)
         passages = [(one, _build_passage(pages[one.candidate.document_id], one)) for one in best]
@@ -195,12 +196,6 @@ def load_compared(project: Project, sections: Sequence[ScoredSection]) -> list[H
     return [_build_passage(loaded[one.candidate.section_id][0], one) for one in first]
 
 
-def _keep_pages(sections: Sequence[ScoredSection], limit: int) -> list[ScoredSection]:
-    """The sections of the first `limit` pages."""
-    first = list(dict.fromkeys(one.candidate.document_id for one in sections))[:limit]
-    return [one for one in sections if one.candidate.document_id in first]
-
-
 def _build_passage(page: StoredPage, section: ScoredSection) -> Hit:
     position = section.candidate.position
     return page.build_passage(position, section.score, following=page.list_following(position))
@@ -224,10 +219,6 @@ def _add_excerpts(plan: SearchPlan, pages: Mapping[int, StoredPage], hits: Seque
         page = left.pop(hit.path, None)
         shown.append(replace(hit, excerpt=page.build_excerpt(hit.text, highlighters)[0]) if page else hit)
     return shown
-
-
-def _list_places(sections: Sequence[ScoredSection]) -> list[Place]:
-    return [(one.candidate.document_id, one.candidate.position) for one in sections]
 
 
 def _estimate_chance(plan: SearchPlan, sections: Sequence[ScoredSection]) -> float:
