@@ -11,7 +11,7 @@ from docutils.parsers.rst import Directive, directives
 from docutils.parsers.rst.directives import tables
 from docutils.statemachine import StringList, string2lines
 
-from search.sources.files import read_text_in_folder
+from search.sources.files import read_text_or_nothing
 from search.sources.rst.base import BaseDirective, bold_title, code_block, register, scope_of
 from search.sources.rst.directives import prepare
 from search.sources.rst.scope import MAX_INCLUDES, PageTooComplex
@@ -103,10 +103,7 @@ def find_includes(source: str) -> list[str]:
 def read_text(site: Site, reference: str, from_page: str) -> str:
     """The text of a file that another one names; empty when the site may not include it."""
     file = site.find_include(reference, from_page)
-    try:
-        return read_text_in_folder(file.parent, file, MAX_BYTES).replace("\x00", "") if file else ""
-    except ValueError:
-        return ""
+    return read_text_or_nothing(file.parent, file, MAX_BYTES).replace("\x00", "") if file else ""
 
 
 def select_lines(lines: list[str], options: dict[str, str]) -> list[str]:

@@ -10,8 +10,8 @@ from pathlib import Path
 from docsite.core.paths import normalize
 from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, myst, rst
-from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
-from search.sources.markdown.front_matter import get_groups
+from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder, read_text_or_nothing
+from search.sources.markdown.front_matter import get_groups, get_words
 from search.sources.markdown.sites import compile_ignore_rules
 from search.sources.myst import links
 from search.sources.myst.outline import Outline
@@ -84,16 +84,12 @@ def _make_page(file: str, source: str, site: Site, language: str, address: str) 
     path = normalize(name)
     try:
         converted = myst.convert(source, site, name) if file.endswith(MARKDOWN) else rst.convert(source, site, name)
+        meta = dict(converted.meta)
+        groups, keywords = get_groups(meta), get_words(meta, "keywords")
     except ValueError as error:  # of front matter
-        return UnreadablePage(file, str(error), path)
-    meta = converted.meta
-    try:
-        groups = get_groups(dict(meta))
-    except ValueError as error:
         return UnreadablePage(file, str(error), path)
     if meta.get("nosearch", "false").lower() not in _FALSE:
         return ExcludedPage(file, "says :nosearch:")
-    words = [word.strip()[:100] for word in meta.get("keywords", "").split(",")]
     return Page(
         origin=file,
         path=path,
@@ -101,7 +97,7 @@ def _make_page(file: str, source: str, site: Site, language: str, address: str) 
         title=site.titles.get(name, ""),
         description=meta.get("description", ""),
         language=language,
-        keywords=tuple(dict.fromkeys(filter(None, words)))[:100],
+        keywords=keywords,
         address=address,
         groups=groups,
     )
@@ -185,12 +181,8 @@ def _included_texts(text: str, name: str, site: Site) -> Iterator[str]:
 
 def _is_dirhtml(root: Path) -> bool:
     """Whether each page has the address of a folder, according to the settings of Read the Docs."""
-    for name in (".readthedocs.yaml", ".readthedocs.yml", "readthedocs.yml"):
-        try:
-            return bool(_BUILDER.search(read_text_in_folder(root, root / name)))
-        except ValueError:
-            continue
-    return False
+    names = (".readthedocs.yaml", ".readthedocs.yml", "readthedocs.yml")
+    return any(_BUILDER.search(read_text_or_nothing(root, root / name)) for name in names)
 
 
 def _address(name: str, conf: Conf, dirhtml: bool) -> str:
