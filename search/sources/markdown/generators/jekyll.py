@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,6 @@ _STYLES = {
     "none": "/:categories/:title:output_ext",
 }
 _POST = re.compile(r"(?:.*/)?(\d{4})-(\d\d?)-(\d\d?)-([^/]+)")
-_OFFSET = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)\s*([+-]\d\d):?(\d\d)")
 _TOKEN = re.compile(r":(\w+?)(?=:|[^\w]|$|_(?!ext|day|month))")
 _DEFAULT_EXCLUDES = "/vendor/\n/node_modules/\n"
 
@@ -137,12 +137,10 @@ def _fill(pattern: str, collection: str, inner: str, front: Meta, timezone: str)
 
 def _find_day(text: str, timezone: str) -> str:
     """The day of a post's date in the site's time zone, such as `2024-03-05`; empty without a date."""
-    if timezone and (offset := _OFFSET.fullmatch(text)):
-        try:
-            moment = datetime.fromisoformat(f"{offset[1]}T{offset[2]}{offset[3]}:{offset[4]}")
+    with suppress(ValueError, OSError, ZoneInfoNotFoundError):
+        moment = datetime.fromisoformat(re.sub(r"\s+(?=[+-])", "", text))
+        if timezone and moment.tzinfo:
             return moment.astimezone(ZoneInfo(timezone)).date().isoformat()
-        except (ValueError, OSError, ZoneInfoNotFoundError):
-            return text[:10]
     return text[:10]
 
 
