@@ -4,8 +4,8 @@ import re
 import time
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from types import TracebackType
 from typing import NamedTuple
 
 import httpcore
@@ -87,7 +87,7 @@ class Response:
         return value if len(value) <= MAX_VALIDATOR and value.isascii() and value.isprintable() else ""
 
 
-class Fetcher:
+class Fetcher(AbstractContextManager["Fetcher", None]):
     """Sends GET requests without cookies, credentials or the environment's proxies. Safe for several threads.
 
     It connects only over http and https, and only to public hosts and to private hosts that the owner allows. This
@@ -99,12 +99,7 @@ class Fetcher:
         backend = network.GuardedBackend(PrivateHosts(request.private_hosts), resolver)
         self._pool = httpcore.ConnectionPool(network_backend=backend)
 
-    def __enter__(self) -> "Fetcher":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._pool.close()
 
     def get(self, url: str, validator: str = "", limits: Limits = PAGE, media_types: Collection[str] = ()) -> Response:

@@ -40,7 +40,8 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
     languages = {name for name in as_mapping(config.get("languages")) if name != default}
     files = [(tree.folder, name) for tree in trees for name in list_files(tree.folder)]
     hidden = dict(_find_hidden_sections(root, files))
-    bundles = set(_find_bundles(files))
+    indexes = (name.rpartition("/")[::2] for _, name in files if name.endswith(MARKDOWN))
+    bundles = {folder for folder, last in indexes if folder and last.startswith("index.")}  # one page with its files
     permalinks = as_mapping(config.get("permalinks"))
     permalinks = {**permalinks, **as_mapping(permalinks.get("page"))}
 
@@ -162,14 +163,6 @@ def _find_hidden_sections(root: Path, files: list[tuple[Path, str]]) -> Iterator
 def _is_unrendered(front: Meta) -> bool:
     build = as_mapping(front.get("build") or front.get("_build"))
     return build.get("render") == "never" and "target" not in front and "_target" not in front
-
-
-def _find_bundles(files: list[tuple[Path, str]]) -> Iterator[str]:
-    """Yield the folders that are one page with its files."""
-    for _, name in files:
-        folder, _, last = name.rpartition("/")
-        if folder and last.startswith("index.") and last.endswith(MARKDOWN):
-            yield folder
 
 
 def _split_language(name: str, languages: set[str]) -> tuple[str, str]:

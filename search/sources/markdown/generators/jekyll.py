@@ -44,6 +44,7 @@ def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site 
 
 
 def _build_site(config: Meta, folder: Path) -> Site:
+    kramdown = as_mapping(config.get("kramdown"))
     style = str(config.get("permalink") or "date")
     timezone = str(config.get("timezone") or "")
     above = str(config.get("collections_dir") or "").strip("/")
@@ -81,7 +82,7 @@ def _build_site(config: Meta, folder: Path) -> Site:
         (Tree(folder, language=str(config.get("lang") or config.get("locale") or "")),),
         address,
         is_page,
-        _build_slugs(as_mapping(config.get("kramdown"))),
+        KRAMDOWN if str(kramdown.get("input", "GFM")).lower() == "kramdown" else KRAMDOWN_GFM,
         rewrite=liquid.rewrite,
     )
 
@@ -144,13 +145,11 @@ def _find_day(text: str, timezone: str) -> str:
     return text[:10]
 
 
-def _build_slugs(kramdown: Meta) -> Slugs:
-    if str(kramdown.get("input", "GFM")).lower() == "kramdown":
-        return Slugs("kramdown", _make_kramdown_slug)
-    return Slugs("kramdown GFM", GITHUB.slug, drops_dashes=True)
-
-
 def _make_kramdown_slug(text: str) -> str:
     """The id of kramdown's own parser: ASCII from the first letter on."""
     bare = re.sub(r"[^a-zA-Z0-9 -]", "", re.sub("^[^a-zA-Z]+", "", text))
     return bare.replace(" ", "-").lower() or "section"
+
+
+KRAMDOWN = Slugs("kramdown", _make_kramdown_slug)
+KRAMDOWN_GFM = Slugs("kramdown GFM", GITHUB.slug, drops_dashes=True)

@@ -40,7 +40,9 @@ _Loader.add_multi_constructor(_PYTHON, _python_object)
 def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
     """The site, if its configuration is in the folder, in its `docs`, or in the parent of the folder `docs_dir`."""
     for folder, file in configuration.find((root, root / "docs", root.parent), _CONFIG_FILES):
-        config = _load_config(folder if folder == root.parent else root, file)
+        config = configuration.load(folder if folder == root.parent else root, file, _Loader)
+        if not isinstance(config, dict):
+            raise ValueError(f"{file.name} is not a list of names and values")
         docs = resolve_links(folder / _get_text(config.get("docs_dir"), "docs"))
         if folder == root.parent and docs != resolve_links(root):
             continue
@@ -88,13 +90,6 @@ def _build_site(config: Meta, root: Path, folder: Path, docs: Path) -> Site:
         rewrite=material.rewrite,
         uses_title=blog is not None,
     )
-
-
-def _load_config(root: Path, file: Path) -> Meta:
-    config = configuration.load(root, file, _Loader)
-    if not isinstance(config, dict):
-        raise ValueError(f"{file.name} is not a list of names and values")
-    return config
 
 
 def _get_text(value: Any, default: str) -> str:
