@@ -23,17 +23,7 @@ _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s+|$)")
 _CODE_NAME = re.compile(r"(?=\S*[_./(*$-])[^\s`]+")
 
 _INLINE_COMPONENTS = (ELEMENTS - BLOCK_ELEMENTS) | {
-    "badge",
-    "br",
-    "chip",
-    "hint",
-    "icon",
-    "key",
-    "since",
-    "status",
-    "tag",
-    "tooltip",
-    "version",
+    *("badge", "br", "chip", "hint", "icon", "key", "since", "status", "tag", "tooltip", "version"),
 }
 _CELLS = frozenset(("td", "th", "dt", "dd", "option", "br", "button", "input"))
 _VOID = frozenset(("br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr"))

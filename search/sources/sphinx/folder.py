@@ -31,30 +31,24 @@ _FALSE = ("false", "0", "no")
 
 
 def recognizes(request: SourceRequest) -> bool:
-    """Whether the location is a Sphinx project, according to the request or to its files."""
+    """Whether the location is a Sphinx project, according to the request or to its files.
+
+    It is one if it has a conf.py of Sphinx, or mostly reStructuredText and no other generator.
+    """
     if not request.folder or request.manifest:
         return False
-    return request.generator == "sphinx" or (not request.generator and is_sphinx(request.folder))
-
-
-def read(request: SourceRequest) -> Iterator[Item]:
-    """The pages of the folder and its redirects."""
-    request.progress("generator: sphinx")
-    return read_folder(Path(request.location), request)
-
-
-def is_sphinx(root: Path) -> bool:
-    """Whether a folder has a conf.py of Sphinx, or mostly reStructuredText and no other generator."""
-    if find_folder(root):
-        return True
-    if any((root / name).is_file() for name in _OTHER_CONFIGS):
+    if request.generator or find_folder(request.folder):
+        return request.generator in ("sphinx", "")
+    if any((request.folder / name).is_file() for name in _OTHER_CONFIGS):
         return False
-    endings = [Path(name).suffix for name in list_files(root, _SKIPPED_FOLDERS)]
+    endings = [Path(name).suffix for name in list_files(request.folder, _SKIPPED_FOLDERS)]
     return endings.count(".rst") > sum(endings.count(ending) for ending in (*MARKDOWN, ".html"))
 
 
-def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[Item]:
+def read(request: SourceRequest) -> Iterator[Item]:
     """All pages, and the redirects of conf.py. No code of the project is run."""
+    request.progress("generator: sphinx")
+    root = Path(request.location)
     folder = find_folder(root) or root
     conf = load_conf(folder, root)
     texts: dict[str, str] = {}
