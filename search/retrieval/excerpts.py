@@ -146,13 +146,10 @@ class Highlighter:
     def _find_all(self, line: _Line) -> Iterator[Highlight]:
         for at, piece in line.select(self._wanted_hashes):
             if piece not in self._known:
-                self._known[piece] = self._find_in_piece(piece)
+                words = (_read_words_once if len(piece) <= MAX_KEPT_WORD else _read_words)(piece, self.language)
+                self._known[piece] = [highlight for word in words for highlight in self._find_in_word(word)]
             for start, end, terms in self._known[piece]:
                 yield at + start, at + end, terms
-
-    def _find_in_piece(self, piece: str) -> Sequence[Highlight]:
-        words = (_read_words_once if len(piece) <= MAX_KEPT_WORD else _read_words)(piece, self.language)
-        return [highlight for word in words for highlight in self._find_in_word(word)]
 
     def _find_in_word(self, word: _Word) -> list[Highlight]:
         """The parts of a word that match, joined where they touch; the whole word where it matches as a code name."""

@@ -34,6 +34,10 @@ MAX_BYTES = 256 * 1024 * 1024  # of all cached indexes; a single larger one is c
 MAX_STATE_BYTES = 256 * 1024 * 1024  # of all cached states, which are mostly words; a single larger one is cached alone
 MAX_GROUP_SETS = 8  # of readers of a project, whose states are in memory
 SET_IDLE_SECONDS = 600.0  # without a search, after which a set gives its place to another one
+_REFUSAL = (
+    "More than %s sets of readers' groups search %s within %.0f minutes. Each search of a further set takes longer, "
+    "since what it needs is not kept in memory."
+)
 _STATE_BYTES = 4_000  # without the words
 
 logger = logging.getLogger(__name__)
@@ -131,7 +135,9 @@ def get_state(project: Project) -> IndexState:
                 if _states.get(project.pk) is states:
                     _states.put(project.pk, states, states.nbytes, MAX_STATE_BYTES)
         if state is None:
-            _report_refusal(project, states)
+            states.refused += 1
+            if states.refused == 1:
+                logger.warning(_REFUSAL, MAX_GROUP_SETS, project.domain, SET_IDLE_SECONDS / 60)
             return _build_state(project, states, groups)
     if groups:
         states.used_at[groups] = time.monotonic()
@@ -153,18 +159,6 @@ def count_group_sets(project: Project) -> tuple[int, int]:
     """The sets of groups that have a state in this process, and the searches of others since the index changed."""
     states = _states.get(project.pk)
     return (sum(map(bool, [*states.by_groups])), states.refused) if states else (0, 0)
-
-
-def _report_refusal(project: Project, states: ReaderStates) -> None:
-    states.refused += 1
-    if states.refused == 1:
-        logger.warning(
-            "More than %s sets of readers' groups search %s within %.0f minutes. Each search of a further set takes "
-            "longer, since what it needs is not kept in memory.",
-            MAX_GROUP_SETS,
-            project.domain,
-            SET_IDLE_SECONDS / 60,
-        )
 
 
 def _get_states(project: Project) -> ReaderStates:

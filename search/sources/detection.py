@@ -2,7 +2,7 @@
 
 import posixpath
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -15,7 +15,7 @@ from search.sources import Draft, ExcludedPage, Page, UnreadablePage, site_names
 from search.sources.registry import detect_generator, read
 from search.sources.request import SourceRequest
 from search.sources.web import crawl
-from search.sources.web.fetch import PAGE, Fetcher, FetchError, Limits, Response, printable
+from search.sources.web.fetch import Fetcher, FetchError, printable
 from search.sources.web.visits import Visit
 from search.text.language import detect_language
 
@@ -58,27 +58,13 @@ class Detection:
         return asdict(self)
 
 
-class _BriefFetcher(Fetcher):
-    """A fetcher whose requests together take no longer than MAX_SECONDS."""
-
-    def __init__(self, request: SourceRequest) -> None:
-        super().__init__(request)
-        self._until = time.monotonic() + MAX_SECONDS
-
-    def get(self, url: str, validator: str = "", limits: Limits = PAGE, media_types: Collection[str] = ()) -> Response:
-        left = self._until - time.monotonic()
-        if left <= 0:
-            raise FetchError(url, "was not opened, because the site is slow")
-        return super().get(url, validator, Limits(limits.bytes, min(limits.seconds, left)), media_types)
-
-
 def detect(request: SourceRequest) -> Detection:
     """Look at a source for some seconds. Raises ValueError with a sentence when it cannot be read at all.
 
     The docs URL of the request may be empty. Addresses of a folder's pages are opened only if it is not.
     """
     generator = detect_generator(request)
-    with _BriefFetcher(request) as fetcher:
+    with Fetcher(request, max_seconds=MAX_SECONDS) as fetcher:
         if request.is_remote and not generator:
             return _detect_site(request, fetcher)
         return _detect_pages(request, generator, fetcher)
@@ -86,15 +72,15 @@ def detect(request: SourceRequest) -> Detection:
 
 def _detect_site(request: SourceRequest, fetcher: Fetcher) -> Detection:
     """Look at a site that is crawled."""
-    outline = crawl.outline(request, fetcher)
-    found = outline.addresses
+    site = crawl.Crawl(request, fetcher)
+    found = site.begin()
     with ThreadPoolExecutor(crawl.MAX_CONCURRENT) as pool:
-        visits = list(pool.map(outline.visit, _spread(found)))
+        visits = list(pool.map(site.visitor.visit, _spread(found)))
     pages = [visit.item.build() for visit in visits if isinstance(visit.item, Draft)]
     readable = [page for page in pages if isinstance(page, Page)]
     samples = [_describe_visit(visit) for visit in visits]
     name = site_names.agree([visit.page.site_name for visit in visits if visit.page])
-    return Detection("", len(found), not outline.has_sitemap, _find_language(readable), outline.base_url, name, samples)
+    return Detection("", len(found), site.follows_links, _find_language(readable), site.base_url, name, samples)
 
 
 def _describe_visit(visit: Visit) -> Sample:

@@ -3,7 +3,7 @@
 import codecs
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from urllib.parse import urldefrag
 
 from selectolax.lexbor import LexborHTMLParser
@@ -31,8 +31,8 @@ _MAX_REDIRECT_DELAY = 10  # seconds; a page that refreshes later is a page with 
 
 
 @dataclass(frozen=True)
-class HtmlPage:
-    """A web page.
+class HtmlPage(Page):
+    """A web page, of no source yet.
 
     - `site_name` is what the page calls its site, or the end of its title after a separator; empty for none.
     - `links` are absolute, in order, without fragments and repeats.
@@ -40,13 +40,7 @@ class HtmlPage:
     - A page with `refresh` or `noindex` has no `markdown`.
     """
 
-    title: str = ""
     site_name: str = ""
-    description: str = ""
-    language: str = ""
-    version: str = ""
-    keywords: tuple[str, ...] = ()
-    markdown: str = ""
     links: tuple[str, ...] = ()
     canonical: str = ""
     noindex: bool = False
@@ -54,17 +48,8 @@ class HtmlPage:
 
     def to_page(self, origin: str, path: str, address: str) -> Page:
         """The page of a source with this content."""
-        return Page(
-            origin=origin,
-            path=path,
-            markdown=self.markdown,
-            title=self.title,
-            description=self.description,
-            version=self.version,
-            language=self.language,
-            keywords=self.keywords,
-            address=address,
-        )
+        own = {field.name: getattr(self, field.name) for field in fields(Page)}
+        return Page(**{**own, "origin": origin, "path": path, "address": address})
 
 
 def read_html(source: bytes | str, address: str, charset: str = "") -> HtmlPage:
@@ -88,6 +73,9 @@ def read_html(source: bytes | str, address: str, charset: str = "") -> HtmlPage:
     name_in_title = suffix[0].lstrip(" |–—·»:-") if suffix else ""
     root = tree.root
     page = HtmlPage(
+        origin=address,
+        path="",
+        markdown="",
         title=(full_title[: suffix.start()] if suffix else "") or full_title,
         site_name=_join_lines(meta.get("og:site_name") or meta.get("application-name") or name_in_title),
         description=_join_lines(meta.get("description") or meta.get("og:description", "")),

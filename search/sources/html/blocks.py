@@ -192,12 +192,12 @@ class _Writer:
         for child in node.iter():
             if child.tag == "div":  # groups a term with its definition
                 yield from self._entries(child, depth)
-            elif child.tag == "dt":
+                continue
+            anchor = ""
+            if child.tag == "dt" and not self.nesting and child.css_first(_ENTRY_NAME):
                 anchor = _anchor(child) or next(filter(None, map(_anchor, child.css("[id], a[name]"))), "")
-                if anchor and not self.nesting and child.css_first(_ENTRY_NAME):
-                    yield from self._entry(child, anchor, min(level + 1, 6))
-                else:
-                    yield from self._block(child, depth + 1)
+            if anchor:
+                yield from self._entry(child, anchor, min(level + 1, 6))
             else:
                 yield from self._block(child, depth + 1)
         self.level = level

@@ -1,6 +1,7 @@
 """Read a folder of built HTML: one page for each file, at the address where a server shows it."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -54,9 +55,11 @@ def _read(root: Path, name: str, request: SourceRequest) -> Item:
         return UnreadablePage(name, str(wrong), path)
     bases = (base.strip("/") for base in (request.docs_url, request.path_prefix))
     full_address = "/".join(filter(None, bases)) + f"/{address}"
-    may_redirect = b"refresh" in source[:_REDIRECT_BYTES].lower()
-    if may_redirect and (redirect := _find_redirect(source, name, path, full_address, request)):
-        return redirect
+    if b"refresh" in source[:_REDIRECT_BYTES].lower():
+        with suppress(ValueError):
+            target = read_html(source, full_address).refresh
+            if target and (redirect := _build_redirect(target, name, path, full_address, request)):
+                return redirect
     build = partial(_build_page, source, name, path, address, full_address)
     return Draft(name, path, compute_digest(full_address, source), build, address)
 
@@ -79,16 +82,10 @@ def _build_page(
     return page.to_page(name, path, address)
 
 
-def _find_redirect(
-    source: bytes, name: str, path: str, full_address: str, request: SourceRequest
+def _build_redirect(
+    target: str, name: str, path: str, full_address: str, request: SourceRequest
 ) -> PageRedirect | ExcludedPage | None:
-    """The redirect, if the page is only a redirect."""
-    try:
-        target = read_html(source, full_address).refresh
-    except ValueError:
-        return None
-    if not target:
-        return None
+    """The redirect to an address; None for one to the page itself."""
     if urlsplit(target).netloc != urlsplit(full_address).netloc:
         return ExcludedPage(name, "redirects to another site")
     new_path = request.path_of(target)

@@ -173,12 +173,9 @@ def _drop_empty(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 def _find_operation(meta: dict[str, Any]) -> str:
     """The method and path of the API operation that the page documents, such as `GET /users`; may be empty."""
-    is_requested = meta.get("openapi") or meta.get("api")
-    operation = _OPERATION.search(is_requested) if isinstance(is_requested, str) else None
-    if not operation:
-        return ""
-    method = operation[1].lower() if operation[1].lower() == "webhook" else operation[1].upper()
-    return f"{method} {operation[2]}"
+    named = meta.get("openapi") or meta.get("api")
+    operation = _OPERATION.search(named) if isinstance(named, str) else None
+    return f"{operation[1].upper()} {operation[2]}".replace("WEBHOOK ", "webhook ") if operation else ""
 
 
 def _add_operation(body: str, operation: str) -> str:

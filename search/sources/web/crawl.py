@@ -2,10 +2,9 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 
 import httpx
 
@@ -36,33 +35,14 @@ def read(request: SourceRequest) -> Iterator[Item]:
     an `ExcludedPage`. Raises ValueError when the location itself cannot be read.
     """
     with Fetcher(request) as fetcher:
-        yield from _Crawl(request, fetcher).items()
+        yield from Crawl(request, fetcher).items()
 
 
-@dataclass(frozen=True)
-class Outline:
-    """The beginning of a crawl: the addresses that it would visit first. Without a sitemap, links lead to more."""
+class Crawl:
+    """One crawl. Several threads visit the pages; items come in the order in which the pages were found.
 
-    base_url: str
-    addresses: Sequence[str]
-    has_sitemap: bool
-    visit: Callable[[str], Visit]
-
-
-def outline(request: SourceRequest, fetcher: Fetcher) -> Outline:
-    """Look at the start of a site and at its sitemaps. Raises ValueError when the location cannot be read."""
-    crawl = _Crawl(request, fetcher)
-    list(crawl.fill_queue())
-    start = crawl.visitor.visit(crawl.site) if crawl.follows_links else None
-    for link in start.page.links if start and start.page else ():
-        crawl.enqueue(crawl.scope.normalize(link), 1)
-    site = httpx.URL(crawl.site)
-    base = f"{site.scheme}://{site.netloc.decode()}{crawl.scope.folder.rstrip('/')}"
-    return Outline(base, [address for address, _ in crawl.queue], not crawl.follows_links, crawl.visitor.visit)
-
-
-class _Crawl:
-    """One crawl. Several threads visit the pages; items come in the order in which the pages were found."""
+    Raises ValueError when the location cannot be read.
+    """
 
     def __init__(self, request: SourceRequest, fetcher: Fetcher) -> None:
         self.request = request
@@ -82,6 +62,20 @@ class _Crawl:
         self.failures = 0  # in a row
         self.deadline = time.monotonic() + MAX_SECONDS
         self.reported_at = 0.0
+
+    def begin(self) -> list[str]:
+        """The addresses that it would visit first. Without a sitemap, links lead to more."""
+        list(self.fill_queue())
+        start = self.visitor.visit(self.site) if self.follows_links else None
+        for link in start.page.links if start and start.page else ():
+            self.enqueue(self.scope.normalize(link), 1)
+        return [address for address, _ in self.queue]
+
+    @property
+    def base_url(self) -> str:
+        """The address of the folder that it reads."""
+        site = httpx.URL(self.site)
+        return f"{site.scheme}://{site.netloc.decode()}{self.scope.folder.rstrip('/')}"
 
     def items(self) -> Iterator[Item]:
         """Visit all pages and yield their items."""

@@ -1,5 +1,6 @@
 """Fetch from untrusted hosts over HTTP: every address is checked, and every response is limited."""
 
+import math
 import re
 import time
 import zlib
@@ -92,10 +93,14 @@ class Fetcher(AbstractContextManager["Fetcher", None]):
 
     It connects only over http and https, and only to public hosts and to private hosts that the owner allows. This
     also holds after redirects, which must stay on the site (`is_same_site`). The time limit does not cover the
-    resolution of a name; that ends when the system's resolver gives up.
+    resolution of a name; that ends when the system's resolver gives up. All requests together take at most
+    `max_seconds`.
     """
 
-    def __init__(self, request: SourceRequest, resolver: network.Resolver = network.resolve) -> None:
+    def __init__(
+        self, request: SourceRequest, resolver: network.Resolver = network.resolve, *, max_seconds: float = math.inf
+    ) -> None:
+        self._until = time.monotonic() + max_seconds
         backend = network.GuardedBackend(PrivateHosts(request.private_hosts), resolver)
         self._pool = httpcore.ConnectionPool(network_backend=backend)
 
@@ -108,6 +113,10 @@ class Fetcher(AbstractContextManager["Fetcher", None]):
         With `media_types`, the body of any other type is not read. Raises FetchError.
         """
         current_url = validate_url(url, url)
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise FetchError(url, "was not opened, because the site is slow")
+        limits = limits._replace(seconds=min(limits.seconds, left))
         with network.deadline(limits.seconds) as deadline:
             for _ in range(MAX_REDIRECTS + 1):
                 response = self._send(url, current_url, validator, limits, media_types, deadline)
