@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from search.sources.html import read_html
-from search.sources.markdown import configuration
+from search.sources.markdown import configuration, javascript
 
 MAX_NAME = 200  # characters
 _TEXT = r"""(?:"([^"\n]{1,200})"|'([^'\n]{1,200})')"""
@@ -21,14 +21,7 @@ _CONFIGURATIONS = (
     (("mkdocs.yml", "mkdocs.yaml", "hugo.yaml", "_config.yml", "config.yaml"), _IN_YAML),
     (("hugo.toml", "config.toml", "config/_default/hugo.toml", "book.toml", "zensical.toml"), _IN_TOML),
     (("conf.py", "source/conf.py"), _IN_PYTHON),
-    (
-        tuple(
-            f"{name}.{ending}"
-            for name in ("docusaurus.config", ".vitepress/config", "astro.config")
-            for ending in ("js", "ts", "mjs", "mts", "cjs")
-        ),
-        _IN_SCRIPT,
-    ),
+    *((javascript.list_names(name), _IN_SCRIPT) for name in ("docusaurus.config", ".vitepress/config", "astro.config")),
     (("docs.json", "mint.json"), _IN_JSON),
 )
 _ADDRESSES = (

@@ -173,20 +173,15 @@ class Crawl:
         if visit.page and self.follows_links:
             for link in visit.page.links:
                 self.enqueue(self.scope.normalize(link), links + 1)
-        if visit.page and visit.page.refresh:
-            yield from self.handle_refresh(visit, links)
+        if visit.page and visit.page.refresh:  # it only redirects
+            target = self.scope.normalize(visit.page.refresh)
+            if target and self.request.path_of(target) != new_path:
+                self.enqueue(target, links + 1)
+                yield PageRedirect(new_path, self.request.path_of(target))
         elif isinstance(visit.item, Draft) and (canonical := self.find_canonical(visit, links)):
             yield ExcludedPage(visit.address, f"names {printable(canonical)} as the page to be found")
         elif visit.item:
             yield visit.item
-
-    def handle_refresh(self, visit: Visit, links: int) -> Iterator[PageRedirect]:
-        """Yield the redirect of a page that only redirects, and queue its target."""
-        path = self.request.path_of(visit.address)
-        target = self.scope.normalize(visit.page.refresh if visit.page else "")
-        if target and self.request.path_of(target) != path:
-            self.enqueue(target, links + 1)
-            yield PageRedirect(path, self.request.path_of(target))
 
     def find_canonical(self, visit: Visit, links: int) -> str:
         """The canonical address of a page if it is another page of this crawl, else empty."""

@@ -71,7 +71,9 @@ class Visitor:
             return Visit(page_address)
         if response.content_type in HTML:
             return self._build_html_visit(response)
-        return self._build_markdown_visit(response)
+        page = Page(origin=response.url, path=self.request.path_of(page_address), markdown="", address=page_address)
+        built = build_page(page, response.body)
+        return Visit(page_address, make_draft(built, response.validator) if isinstance(built, Page) else built)
 
     def _build_html_visit(self, response: Response) -> Visit:
         path = self.request.path_of(response.url)
@@ -86,12 +88,6 @@ class Visitor:
             return Visit(response.url, page=page)
         draft = make_draft(page.to_page(response.url, path, response.url), response.validator)
         return Visit(response.url, draft, page=page)
-
-    def _build_markdown_visit(self, response: Response) -> Visit:
-        page_address = get_page_address(response.url)
-        page = Page(origin=response.url, path=self.request.path_of(page_address), markdown="", address=page_address)
-        built = build_page(page, response.body)
-        return Visit(page_address, make_draft(built, response.validator) if isinstance(built, Page) else built)
 
     def fetch(self, address: str, validator: str = "", media_types: tuple[str, ...] = ()) -> Response:
         """Fetch an address after the pause that the site's rules ask for. Raises FetchError."""

@@ -56,17 +56,16 @@ def _find_trees(config: str, folder: Path, docs: Path, route: str) -> Iterator[T
     """Yield the documentation, its older versions and its translations."""
     versions = _read_versions(folder) if docs != folder and docs.parent == folder else []
     newest = "current" if not versions or _LAST_IS_CURRENT.search(config) else versions[0]
-    folders = [("current", docs), *((name, folder / "versioned_docs" / f"version-{name}") for name in versions)]
-    for name, versioned_folder in folders:
-        segment = "" if name == newest else "next" if name == "current" else name
-        yield Tree(versioned_folder, _join_path(route, segment), "" if name == "current" else name)
-    for plugin_folder in sorted((folder / "i18n").glob(f"*/{_PLUGIN}")) if docs != folder else ():
-        language = plugin_folder.parent.name
-        for name, _ in folders:
+    translations = sorted((folder / "i18n").glob(f"*/{_PLUGIN}")) if docs != folder else []
+    for plugin_folder in (folder / "versioned_docs", *translations):
+        language = plugin_folder.parent.name if plugin_folder in translations else ""
+        for name in ("current", *versions):
             segment = "" if name == newest else "next" if name == "current" else name
+            versioned = plugin_folder / ("current" if name == "current" else f"version-{name}")
             version = "" if name == "current" else name
-            translated_folder = plugin_folder / ("current" if name == "current" else f"version-{name}")
-            yield Tree(translated_folder, _join_path(language, route, segment), version, language)
+            yield Tree(
+                versioned if version or language else docs, _join_path(language, route, segment), version, language
+            )
 
 
 def _read_versions(folder: Path) -> list[str]:
