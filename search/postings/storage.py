@@ -44,7 +44,7 @@ class SegmentList:
         return zlib.compress(json.dumps(asdict(self)).encode(), 3)
 
     @classmethod
-    def decode(cls, stored: bytes | None) -> "SegmentList":
+    def decode(cls, stored: bytes | memoryview | None) -> "SegmentList":
         """Decode the bytes of `encode`; without any, there is no segment."""
         return cls(**json.loads(zlib.decompress(stored))) if stored else cls()
 

@@ -37,7 +37,6 @@ class _SourceFile(NamedTuple):
     path: str
     address: str
     manifest_entry: dict[str, Any]
-    is_listed: bool = False  # in a manifest; then its front matter cannot exclude it
 
 
 def recognizes(request: SourceRequest) -> bool:
@@ -96,7 +95,7 @@ def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = No
                 yield UnreadablePage(item["file"], f"format {printable[:20]} is not known", path)
                 continue
             address = site.address(f"{item['path'].strip('/')}.md", {}) or ""
-            yield from _read_file(root, tree, site, _SourceFile(item["file"], path, address, item, True), request)
+            yield from _read_file(root, tree, site, _SourceFile(item["file"], path, address, item), request)
 
 
 def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request: SourceRequest) -> Iterator[Item]:
@@ -126,7 +125,7 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
     except ValueError as wrong:
         yield UnreadablePage(origin, str(wrong), source.path or file_path)
         return
-    if not source.is_listed and (exclusion := find_exclusion(meta, origin)):
+    if not source.path and (exclusion := find_exclusion(meta, origin)):  # what a manifest lists is wanted
         yield exclusion
         return
     address = source.address if source.path else page_address

@@ -21,6 +21,7 @@ _SNIPPET_BLOCK = re.compile(r"([ \t]*)-+8<-+[ \t]*$")
 _SECTION = re.compile(r"-8<-+[ \t]*\[[ \t]*(start|end)[ \t]*:[ \t]*([\w-]+)[ \t]*\]")
 _WITH_LINES = re.compile(r"(.+?):(\d*(?::\d*)?(?:,\d*(?::\d*)?)*)$")
 _WITH_SECTION = re.compile(r"(.+?):([A-Za-z][\w-]*)$")
+_LINES = re.compile(r"(?=.)(\d{0,9})(:)?(\d{0,9})")
 _CODE_FILE = re.compile(r"([ \t]*)\{\*[ \t]+(\S+)((?:[ \t]+\w+\[[^\]\n]*\])*)[ \t]*\*\}[ \t]*$")
 _PLAIN_FILE = re.compile(r"([ \t]*)\{!>?([^!\n]+)!\}[ \t]*$")
 _RANGES = re.compile(r"\bln\[([\d:, ]*)\]")
@@ -133,7 +134,7 @@ def _read_mkdocs(text: str, is_included: bool) -> Iterator[str | _Directive]:
             yield _build_snippet(line, found[1], found[2])
         elif found := _match(_CODE_FILE, line):
             ranges = _RANGES.search(found[3])
-            select = partial(_extract_lines, ranges=ranges[1] if ranges else "")
+            select = partial(extract_lines, ranges=ranges[1] if ranges else "")
             yield _Directive(line, found[1], found[2], select, is_code=True, keeps_front_matter=True)
         elif found := _match(_PLAIN_FILE, line):
             yield _Directive(line, found[1], found[2].strip())
@@ -155,7 +156,7 @@ def _build_snippet(line: str, margin: str, name: str) -> _Directive:
         name, section = found[1], found[2]
 
     def select(text: str) -> str:
-        text = _extract_section(text, section) if section else _extract_lines(text, lines)
+        text = _extract_section(text, section) if section else extract_lines(text, lines)
         return "\n".join(line for line in text.split("\n") if not _SECTION.search(line))
 
     return _Directive(line, margin, name, select, keeps_front_matter=True)
@@ -193,7 +194,7 @@ def _read_vitepress(text: str, is_included: bool) -> Iterator[str | _Directive]:
 def _extract_region(text: str, name: str | None, lines: str) -> str:
     """Some lines between `region name` and its `endregion`; without a name those of the text without such marks."""
     if not name:
-        return _extract_lines("\n".join(line for line in text.split("\n") if not _REGION.match(line)), lines)
+        return extract_lines("\n".join(line for line in text.split("\n") if not _REGION.match(line)), lines)
     selected: list[str] = []
     is_inside = False
     for line in text.split("\n"):
@@ -203,7 +204,7 @@ def _extract_region(text: str, name: str | None, lines: str) -> str:
             break
         elif is_inside:
             selected.append(line)
-    return _extract_lines("\n".join(selected), lines)
+    return extract_lines("\n".join(selected), lines)
 
 
 def _read_mdx(text: str, is_included: bool) -> Iterator[str | _Directive]:
@@ -234,15 +235,19 @@ def _remove_front_matter(text: str) -> str:
         return text
 
 
-def _extract_lines(text: str, ranges: str) -> str:
-    """The lines with these numbers, such as `2:5,9:` or `7`; all lines without ranges. Never longer than the text."""
+def extract_lines(text: str, ranges: str) -> str:
+    """The lines with these numbers, such as `2:5,9:` or `7`; all lines without ranges. Never longer than the text.
+
+    What is no range is left out.
+    """
     lines = text.removesuffix("\n").split("\n")
     selected: list[str] = []
     chars_left = len(text) + 1
-    for piece in ranges.replace(" ", "").split(",") if ranges else [":"]:
-        first, colon, last = piece.partition(":")
-        start = int(first[:9] or 1)
-        end = int(last[:9] or len(lines)) if colon else start
+    for piece in map(_LINES.fullmatch, ranges.replace(" ", "").split(",") if ranges else [":"]):
+        if not piece:
+            continue
+        start = int(piece[1] or 1)
+        end = int(piece[3] or len(lines)) if piece[2] else start
         chosen = lines[max(start, 1) - 1 : end]
         chars_left -= sum(len(line) + 1 for line in chosen)
         if chars_left < 0:
