@@ -139,7 +139,7 @@ def _fill(pattern: str, collection: str, inner: str, front: Meta, timezone: str)
 def _find_day(text: str, timezone: str) -> str:
     """The day of a post's date in the site's time zone, such as `2024-03-05`; empty without a date."""
     with suppress(ValueError, OSError, ZoneInfoNotFoundError):
-        moment = datetime.fromisoformat(re.sub(r"\s+(?=[+-])", "", text))
+        moment = datetime.fromisoformat(text.replace(" +", "+").replace(" -", "-"))
         if timezone and moment.tzinfo:
             return moment.astimezone(ZoneInfo(timezone)).date().isoformat()
     return text[:10]
