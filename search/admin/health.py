@@ -1,11 +1,8 @@
 """What the page "Limits and health" shows of the search: the index and the sources."""
 
-from datetime import datetime
-
-from django.utils.timesince import timesince
-
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.health.sections import Fact, add_section
+from search.admin.sources import format_age
 from search.indexing.build import ANALYSER_VERSION
 from search.models import Document, Generation, Index, Source, VectorIndex
 from search.retrieval import index_state
@@ -22,7 +19,7 @@ def list_index(project: Project) -> list[Fact]:
     facts = [
         Fact(
             "Last change",
-            _format_age(generation.indexed_at),
+            format_age(generation.indexed_at),
             f"{generation.indexed_at:%Y-%m-%d %H:%M} UTC",
         ),
         Fact("Pages", f"{pages:,}", f"index number {generation.number:,}"),
@@ -52,16 +49,11 @@ def list_sources(project: Project) -> list[Fact]:
     for source in Source.objects.filter(project=project).order_by("name")[:MAX_SOURCES]:
         is_silent = source.state == Source.State.RUNNING and not source.is_held
         value = "the process that read it does not respond" if is_silent else source.get_state_display().lower()
-        read = f"read {_format_age(source.read_at)}" if source.read_at else "never read completely"
+        read = f"read {format_age(source.read_at)}" if source.read_at else "never read completely"
         due = f"; next {source.due_at:%Y-%m-%d %H:%M} UTC" if source.due_at else ""
         is_bad = is_silent or source.state == Source.State.FAILED
         facts.append(Fact(source.name, value, read + due, state="bad" if is_bad else "good" if source.read_at else ""))
     return facts or [Fact("Sources", "none stored", "pages may come in by command, too")]
-
-
-def _format_age(at: datetime) -> str:
-    age = timesince(at, depth=1)
-    return "just now" if age.startswith("0") else f"{age} ago"
 
 
 add_section("Index", list_index, position=50)

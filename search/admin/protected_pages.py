@@ -1,12 +1,10 @@
 """The page "Protected pages": which folders are for some readers only, and the protected pages by group."""
 
-import hashlib
 from collections import Counter
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 
@@ -15,9 +13,10 @@ from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports.formatting import visible
 from docsite.core.workspace.reports.links import Choice
+from search.admin import lines
 from search.indexing.ingest import apply_groups
 from search.indexing.page_groups import parse_folders
-from search.models import Document, SearchSettings
+from search.models import Document
 
 KEY = "protected"
 MAX_TEXT = 100_000  # characters of all lines
@@ -25,11 +24,11 @@ MAX_TEXT = 100_000  # characters of all lines
 
 def show_pages(request: HttpRequest, project: Project) -> HttpResponseBase:
     """The rules of folders, which a POST request replaces, and the groups with their pages."""
-    stored = SearchSettings.objects.filter(project=project).values_list("folder_groups", flat=True).first() or ""
+    stored = lines.load(project, "folder_groups")
     text, error = stored, ""
     if request.method == "POST":
-        text = "\n".join(line.rstrip() for line in request.POST.get("lines", "").replace("\0", "").splitlines()).strip()
-        error = _save(project, text, request.POST.get("revision", ""))
+        text = lines.clean(request.POST.get("lines", "")).strip()
+        error = _check(text) or lines.save(project, "folder_groups", text, request.POST.get("revision", ""))
         if not error:
             if apply_groups(project):
                 messages.success(request, "Saved. The pages of the index have the new groups.")
@@ -39,7 +38,7 @@ def show_pages(request: HttpRequest, project: Project) -> HttpResponseBase:
     context = {
         "text": text,
         "wrong": error,
-        "revision": _revision(stored),
+        "revision": lines.get_revision(stored),
         "max_text": MAX_TEXT,
         **_count_pages(project),
         "readers": navigation.find_url("readers", project),
@@ -48,21 +47,14 @@ def show_pages(request: HttpRequest, project: Project) -> HttpResponseBase:
     return navigation.render(request, "admin/search/protected.html", project, "Protected pages", context, status=status)
 
 
-def _save(project: Project, text: str, revision: str) -> str:
-    """Store the lines, if they are right and nobody has changed them since `revision`. Returns what is wrong."""
+def _check(text: str) -> str:
+    """A sentence about what is wrong with the lines; empty if nothing is."""
     if len(text) > MAX_TEXT:
         return f"The lines have more than {MAX_TEXT:,} characters."
     try:
         parse_folders(text)
     except ValueError as wrong:
         return str(wrong)
-    with transaction.atomic():
-        SearchSettings.objects.get_or_create(project_id=project.pk)
-        row = SearchSettings.objects.select_for_update().get(project_id=project.pk)
-        if revision != _revision(row.folder_groups):
-            return "Somebody else has changed these lines meanwhile. Copy yours, load the page again, and add them."
-        row.folder_groups = text
-        row.save(update_fields=["folder_groups"])
     return ""
 
 
@@ -81,10 +73,6 @@ def _count_pages(project: Project) -> dict[str, Any]:
         "public": pages.filter(groups="").count(),
         "protected": pages.exclude(groups="").count(),
     }
-
-
-def _revision(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 navigation.add_page(KEY, "Protected pages", group="Content", position=66, views=[("", show_pages, "")])

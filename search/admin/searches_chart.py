@@ -1,8 +1,7 @@
 """The tiles and the chart of the searches report, for all searches or for one query."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,28 +12,12 @@ from docsite.core.workspace.reports import charts, time_steps
 from docsite.core.workspace.reports.formatting import percent
 from docsite.core.workspace.reports.report_state import DAY, ReportState, previous_period
 from docsite.core.workspace.reports.tables import Change
+from docsite.core.workspace.reports.tiles import Tile
 from search.query_log import totals
 from search.query_log.totals import Counts
 
 Hours = list[tuple[datetime, Counts]]
 Range = tuple[datetime, datetime]
-
-
-@dataclass(frozen=True)
-class Tile:
-    """A number at the top of the report, as text. `is_bad`: less of it is better."""
-
-    label: str
-    value: str
-    change: Change | None = None
-    note: str = ""
-    is_bad: bool = False
-
-    @property
-    def colour(self) -> str:
-        """The class of its change: `up` is good, `down` is bad."""
-        direction = self.change.direction if self.change else ""
-        return {"up": "down", "new": "down", "down": "up"}.get(direction, direction) if self.is_bad else direction
 
 
 def build_totals(
@@ -44,11 +27,12 @@ def build_totals(
     period = previous_period(start, end) if state.compare else None
     hours = totals.count_hours(project, start, end, query)
     hours_before = totals.count_hours(project, *period, query) if period else None
-    counts = _sum(one for _, one in hours)
+    counts = sum((one for _, one in hours), Counts())
+    before = None if hours_before is None else sum((one for _, one in hours_before), Counts())
     return {
         "counts": counts,
         "period": period,
-        "tiles": _build_tiles(counts, None if hours_before is None else _sum(one for _, one in hours_before)),
+        "tiles": _build_tiles(counts, before),
         "chart": charts.build_chart(_build_points(hours, hours_before, start, end)) if counts.searches else None,
         "step": time_steps.LABELS[time_steps.choose_step(start, end)],
     }
@@ -60,7 +44,7 @@ def _build_tiles(counts: Counts, before: Counts | None) -> list[Tile]:
 
     place = counts.mean_position
     return [
-        Tile("Searches", f"{counts.searches:,}", change("searches")),
+        Tile("Searches", f"{counts.searches:,}", change=change("searches")),
         Tile(
             "Clicked",
             percent(counts.clicks, counts.searches),
@@ -68,8 +52,14 @@ def _build_tiles(counts: Counts, before: Counts | None) -> list[Tile]:
             + (f"; before: {percent(before.clicks, before.searches)}" if before and before.searches else ""),
         ),
         Tile("Mean position clicked", "–" if place is None else f"{place:.1f}", note="the first result is 1"),
-        Tile("Without result", f"{counts.without_result:,}", change("without_result"), is_bad=True),
-        Tile("Without click", f"{counts.without_click:,}", change("without_click"), "though there were results", True),
+        Tile("Without result", f"{counts.without_result:,}", change=change("without_result"), more_is="bad"),
+        Tile(
+            "Without click",
+            f"{counts.without_click:,}",
+            note="though there were results",
+            change=change("without_click"),
+            more_is="bad",
+        ),
     ]
 
 
@@ -105,7 +95,3 @@ def _sum_bins(hours: Hours, bins: Sequence[Range], moved_by: timedelta) -> list[
         if sums:
             sums[number] += counts
     return sums
-
-
-def _sum(counts: Iterable[Counts]) -> Counts:
-    return sum(counts, Counts())

@@ -142,7 +142,7 @@ class SourceAdmin(ScopedAdmin):
     @admin.display(description="Last read", ordering="read_at")
     def freshness(self, source: Source) -> str:
         """How old the pages are."""
-        return _format_age(source.read_at)
+        return format_age(source.read_at)
 
     @admin.display(description="Next", ordering="due_at")
     def next_time(self, source: Source) -> str:
@@ -281,14 +281,15 @@ def describe_state(source: Source) -> dict[str, Any]:
         "generator": source.outcome.get("generator")
         or source.generator
         or ("not detected" if source.is_pushed else "none: its pages are fetched"),
-        "freshness": _format_age(source.read_at),
+        "freshness": format_age(source.read_at),
         "next_time": _format_wait(source.due_at),
         "more_skipped": source.outcome.get("skippedCount", 0) - len(source.outcome.get("skipped", [])),
         "more_left_out": source.outcome.get("leftOutCount", 0) - len(source.outcome.get("leftOut", [])),
     }
 
 
-def _format_age(at: datetime | None) -> str:
+def format_age(at: datetime | None) -> str:
+    """How long ago something was, in words."""
     if at is None:
         return "never"
     age = timesince(at, depth=1)

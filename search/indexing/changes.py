@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from django.db.models import QuerySet
 
@@ -29,11 +28,7 @@ class NewPage:
     parts: list[sections.Part]
 
 
-class _Candidate(NamedTuple):
-    """A page that is new or changed, if it can be cut into sections."""
-
-    page: Page
-    digest: str
+_Candidate = tuple[Page, str]  # a page that is new or changed, if it can be cut into sections, and its digest
 
 
 class SourceChanges:
@@ -87,8 +82,9 @@ class SourceChanges:
                 if isinstance(item, Page | Draft) and item.path in waiting:  # cut the first page of a path first
                     yield from self._finish(splitter.take(all=True), waiting)
                 if candidate := self._compare(item):
-                    waiting.add(candidate.page.path)
-                    splitter.add(candidate, candidate.page.markdown, candidate.page.title)
+                    page, _ = candidate
+                    waiting.add(page.path)
+                    splitter.add(candidate, page.markdown, page.title)
                 yield from self._finish(splitter.take(), waiting)
             yield from self._finish(splitter.take(all=True), waiting)
         removed = self.digests.keys() - self._origins.keys() - self._skipped
@@ -135,7 +131,7 @@ class SourceChanges:
         digest = page.digest or entries.compute_digest(page)
         if self._is_unchanged(page.path, digest, page.origin):
             return None
-        return _Candidate(page, digest)
+        return page, digest
 
     def _skip(self, bad: UnreadablePage) -> None:
         """Leave the index's page as it is."""

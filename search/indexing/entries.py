@@ -24,8 +24,10 @@ SectionWords = tuple[set[str], set[str]]  # the terms and the forms of a section
 
 def build_document(page: Page) -> Document:
     """The page as a row, of no project yet. An address or validator that is too long is left empty."""
-    heading = _find_first_heading(page.markdown)
-    title = page.title or heading or _title_from_path(page.path)
+    first = title_of(page.markdown)
+    heading = anchor_and_heading(plain(clean(f"# {first}")), {})[1] if first else ""
+    name = page.path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ").capitalize()
+    title = page.title or heading or name or "Home"
     aliases = [name for name in (heading, *page.keywords) if name and name.lower() != title.lower()]
     return Document(
         path=page.path,
@@ -67,16 +69,6 @@ def compute_digest(page: Page) -> str:
     if page.groups is not None:
         fields.append(page.groups)
     return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
-
-
-def _find_first_heading(source: str) -> str:
-    """The page's own title: the first heading of the first level. Empty if there is none."""
-    title = title_of(source)
-    return anchor_and_heading(plain(clean(f"# {title}")), {})[1] if title else ""
-
-
-def _title_from_path(path: str) -> str:
-    return path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ").capitalize() or "Home"
 
 
 def analyse(document: Document, row: Section) -> tuple[Entry, SectionWords]:

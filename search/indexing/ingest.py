@@ -17,9 +17,7 @@ from search.indexing.changes import NewPage, SourceChanges
 from search.indexing.outcome import IngestRefused, IngestSuperseded, Summary
 from search.indexing.page_groups import GroupRules
 from search.models import Document, Index, PageWords, Redirect, Source
-from search.postings.storage import read_list
 from search.sources import Draft, Item, Page
-from search.text.vocabulary import IndexVocabulary
 
 STAGED_LATELY = timedelta(minutes=15)  # staged pages that are older belong to an ingest that died, or hardly moves
 
@@ -48,7 +46,6 @@ def ingest(
     Raises IngestRefused when the source has no page, since that is rarely intended; with `strict` also when a check
     stops it (`search.signals`). Raises IngestSuperseded when another ingest of the project begins meanwhile.
     """
-    _complete_index(project)
     group_rules = GroupRules.load(project)
     ingest = _Ingest(
         project, progress, source, is_strict=strict, compares=compares, is_preview=is_preview, groups=groups
@@ -63,7 +60,7 @@ def ingest(
 
 def reindex(project: Project, progress: Callable[[str], None] = lambda line: None) -> Summary:
     """Index every stored page again, of all sources. Raises IngestSuperseded when another ingest begins meanwhile."""
-    return _Reindex(project, progress).run(stored_pages(project))
+    return _Reindex(project, progress, is_current=False).run(stored_pages(project))
 
 
 def set_words(project: Project, path: str, words: str) -> bool:
@@ -78,8 +75,7 @@ def set_words(project: Project, path: str, words: str) -> bool:
             stored.delete()
     if Document.every.filter(project=project).exclude(build="").exists():
         return False
-    _complete_index(project)
-    _WordsOfPage(project, path).run(stored_pages(project, path), may_be_empty=True)
+    _Reindex(project, path=path).run(stored_pages(project, path), may_be_empty=True)
     return True
 
 
@@ -92,8 +88,7 @@ def apply_groups(project: Project) -> bool:
     staged = Document.every.filter(project=project, ingested_at__gt=timezone.now() - STAGED_LATELY).exclude(build="")
     if staged.exists():
         return False
-    _complete_index(project)
-    _GroupsOfPages(project, lambda line: None).run(_stored_drafts(project), may_be_empty=True)
+    _Reindex(project).run(_stored_drafts(project), may_be_empty=True)
     return True
 
 
@@ -102,23 +97,8 @@ def withdraw(source: Source) -> Summary:
 
     Raises IngestSuperseded when another ingest begins meanwhile.
     """
-    _complete_index(source.project)
     named = None if source.by_command else source
     return _Ingest(source.project, lambda line: None, named).run([], may_be_empty=True)
-
-
-def _complete_index(project: Project) -> None:
-    """Index every stored page again if a process of an older release, which stores less, has indexed some."""
-    if _lacks_words(project) or (not read_list(project).segments and Document.indexed.filter(project=project).exists()):
-        reindex(project)
-
-
-def _lacks_words(project: Project) -> bool:
-    """Whether the words of protected pages were not counted apart, as by an older release."""
-    if not Document.indexed.filter(project=project).exclude(groups="").exists():
-        return False
-    stored = Index.objects.filter(pk=project.pk).values_list("vocabulary", flat=True).first()
-    return IndexVocabulary.decode(bytes(stored or b"")).columns <= {""}
 
 
 class _Ingest:
@@ -237,14 +217,26 @@ class _Ingest:
 
 
 class _Reindex(_Ingest):
-    """An ingest of the project's own pages, each of which keeps its source. Redirects stay as they are."""
+    """An ingest of the project's own pages, each of which keeps its source. Redirects stay as they are.
 
-    def __init__(self, project: Project, progress: Callable[[str], None]) -> None:
-        self.sources = dict(Document.indexed.filter(project=project).values_list("path", "source"))
+    With a `path` it is one page. Pages whose words and groups did not change stay, unless `is_current` is False.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        progress: Callable[[str], None] = lambda line: None,
+        *,
+        path: str = "",
+        is_current: bool = True,
+    ) -> None:
+        self.pages = Document.indexed.filter(project=project, **({"path": path} if path else {}))
+        self.sources = dict(self.pages.values_list("path", "source"))
+        self.may_be_current = is_current
         super().__init__(project, progress)
 
     def find_changes(self) -> SourceChanges:
-        return self.compare_with(Document.indexed.filter(project=self.project), is_current=False)
+        return self.compare_with(self.pages, is_current=self.may_be_current and self.build.is_current)
 
     def find_groups(self, path: str, own_groups: Sequence[str] | None) -> str:
         return self.group_rules.find(path, self.sources.get(path), own_groups)
@@ -256,26 +248,6 @@ class _Reindex(_Ingest):
 
     def update_redirects(self) -> None:
         pass
-
-
-class _WordsOfPage(_Reindex):
-    """An ingest of one stored page, if its words are not those of the index."""
-
-    def __init__(self, project: Project, path: str) -> None:
-        self.path = path
-        super().__init__(project, lambda line: None)
-
-    def find_changes(self) -> SourceChanges:
-        page = Document.indexed.filter(project=self.project, path=self.path)
-        return self.compare_with(page, is_current=self.build.is_current)
-
-
-class _GroupsOfPages(_Reindex):
-    """An ingest of the stored pages whose groups are not those of the present rules."""
-
-    def find_changes(self) -> SourceChanges:
-        pages = Document.indexed.filter(project=self.project)
-        return self.compare_with(pages, is_current=self.build.is_current)
 
 
 def _stored_drafts(project: Project) -> Iterator[Draft]:
@@ -315,5 +287,4 @@ def stored_pages(project: Project, path: str = "") -> Iterator[Page]:
 def needs_reindex(project: Project) -> bool:
     """Whether pages of the project were indexed by the rules of another release."""
     has_pages = Document.indexed.filter(project=project).exists()
-    is_current = Index.objects.filter(project=project, analyser=ANALYSER_VERSION).exists()
-    return has_pages and (not is_current or _lacks_words(project))
+    return has_pages and not Index.objects.filter(project=project, analyser=ANALYSER_VERSION).exists()

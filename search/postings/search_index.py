@@ -80,6 +80,8 @@ class SearchIndex:
     def __init__(self, segments: Mapping[str, Segment], gone: Sequence[int] = ()) -> None:
         self.by_name = segments
         self.segments = list(segments.values())
+        self._segment_bytes = sum(segment.nbytes for segment in self.segments)
+        self._max_posting_bytes = min(self._segment_bytes, MAX_POSTING_BYTES)
         self._bases = np.cumsum([0, *(len(segment.ids) for segment in self.segments)]).tolist()
         self.ids = self._join("ids", np.int64)
         self.documents = self._join("documents", np.int64)
@@ -126,14 +128,6 @@ class SearchIndex:
     @property
     def _max_kept_bytes(self) -> int:
         return self._max_posting_bytes + _CANDIDATE_BYTES * min(self.sections, MAX_CANDIDATES)
-
-    @cached_property
-    def _segment_bytes(self) -> int:
-        return sum(segment.nbytes for segment in self.segments)
-
-    @property
-    def _max_posting_bytes(self) -> int:
-        return min(self._segment_bytes, MAX_POSTING_BYTES)
 
     def find(self, query: Query, limit: int) -> list[Candidate]:
         """The likeliest sections, best first."""

@@ -32,7 +32,7 @@ GROWTH = 4  # a segment with at most so many times the sections that are added i
 class SegmentList:
     """The segments of an index: their numbers of sections by name, and the ids of the sections that are gone.
 
-    `generation` is that of the index. A process of an older release raises that of the project, but not this one.
+    `generation` is that of the index.
     """
 
     generation: int = 0
@@ -44,28 +44,20 @@ class SegmentList:
         return zlib.compress(json.dumps(asdict(self)).encode(), 3)
 
     @classmethod
-    def decode(cls, stored: bytes | None) -> "SegmentList":
+    def decode(cls, stored: bytes | memoryview | None) -> "SegmentList":
         """Decode the bytes of `encode`; without any, there is no segment."""
         return cls(**json.loads(zlib.decompress(stored))) if stored else cls()
 
 
 def read_list(project: Project) -> SegmentList:
-    """The segments of the visible index. There is none after an ingest by an older release."""
-    columns = ("segments", "project__generation__number")
-    row = Index.objects.filter(pk=project.pk).values_list(*columns).first()
-    return decode_current(*row) if row else SegmentList()
-
-
-def decode_current(stored: bytes | None, generation: int | None) -> SegmentList:
-    """Decode the column `segments` of an index of this generation; no segment if they are of another one."""
-    decoded = SegmentList.decode(stored)
-    return decoded if decoded.generation == generation else SegmentList()
+    """The segments of the visible index."""
+    return SegmentList.decode(Index.objects.filter(pk=project.pk).values_list("segments", flat=True).first())
 
 
 def load_index(project: Project, stored: SegmentList, known: Mapping[str, Segment]) -> SearchIndex:
     """The index of these segments. Those that are `known` by their names are not read again."""
     segments = {name: known.get(name) or _load(project, name) for name in stored.segments}
-    _delete_files(project, segments)
+    delete_files(project, segments)
     return SearchIndex(segments, stored.gone)
 
 
@@ -101,12 +93,7 @@ def discard(project: Project) -> None:
     """Delete the segments that the visible index does not have, and their files on this host."""
     names = list(read_list(project).segments)
     SegmentPart.objects.filter(project=project).exclude(segment__in=names).delete()
-    _delete_files(project, names)
-
-
-def delete_files(project: Project) -> None:
-    """Delete the project's files on this host."""
-    _delete_files(project, ())
+    delete_files(project, names)
 
 
 def _store(project: Project, segment: Segment, claim: Callable[[], None]) -> str:
@@ -144,8 +131,8 @@ def _write(file: Path, data: bytes) -> None:
     draft.replace(file)
 
 
-def _delete_files(project: Project, names: Iterable[str]) -> None:
-    """Delete the files of other segments. A process that has mapped one keeps it."""
+def delete_files(project: Project, names: Iterable[str] = ()) -> None:
+    """Delete the project's files on this host, except those of some segments. Whoever has mapped one keeps it."""
     kept = {f"{project.pk}-{name}" for name in names}
     for file in _folder().glob(f"{project.pk}-*"):
         if file.name not in kept:

@@ -7,7 +7,6 @@ stores them together.
 import hashlib
 import re
 from datetime import datetime, timedelta
-from functools import lru_cache
 
 from django.conf import settings
 from django.db import transaction
@@ -47,15 +46,10 @@ def hash_caller(project: Project, address: Address, user_agent: str) -> int:
     The key is the project's, derived from `SECRET_KEY`: the database does not hold it.
     """
     identity = f"{network_of(address)}\n{user_agent}".encode("utf-8", "replace")
-    key = _derive_key(project.project_id, settings.SECRET_KEY)
+    key = salted_hmac("search.callers", project.project_id, settings.SECRET_KEY, algorithm="sha256").digest()
     return int.from_bytes(
         hashlib.blake2b(identity, key=key, digest_size=8, person=b"search").digest(), "big", signed=True
     )
-
-
-@lru_cache(maxsize=1_000)
-def _derive_key(project_id: str, secret: str) -> bytes:
-    return salted_hmac("search.callers", project_id, secret, algorithm="sha256").digest()
 
 
 def forget_callers(project: Project) -> None:

@@ -6,6 +6,7 @@ All ranges are half-open. A query is all searches with the same folded text.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import add
 from typing import Any, ClassVar
 
 from django.db.models import Avg, CharField, Count, F, FloatField, Func, Max, Q, QuerySet, Sum
@@ -40,12 +41,7 @@ class Counts:
     positions: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
-        return Counts(*(one + another for one, another in zip(self.values, other.values, strict=True)))
-
-    @property
-    def values(self) -> tuple[int, ...]:
-        """The numbers in the order of the fields."""
-        return self.searches, self.clicks, self.without_result, self.without_click, self.positions
+        return Counts(*map(add, vars(self).values(), vars(other).values()))
 
     @property
     def mean_position(self) -> float | None:

@@ -132,26 +132,24 @@ class Highlighter:
         before: Highlight | None = None
         was_given = True
         for match in matches:
-            is_pair = before is not None and before[1] + 1 >= match[0] and self._are_pair(before[2], match[2])
+            is_pair = (
+                before is not None
+                and before[1] + 1 >= match[0]
+                and any((first, second) in self.marks.pairs for first in before[2] for second in match[2])
+            )
             if is_pair and before and not was_given:
                 yield before
             before, was_given = match, is_pair or not self.marks.anywhere.isdisjoint(match[2])
             if was_given:
                 yield match
 
-    def _are_pair(self, left: frozenset[str], right: frozenset[str]) -> bool:
-        return any((first, second) in self.marks.pairs for first in left for second in right)
-
     def _find_all(self, line: _Line) -> Iterator[Highlight]:
         for at, piece in line.select(self._wanted_hashes):
             if piece not in self._known:
-                self._known[piece] = self._find_in_piece(piece)
+                words = (_read_words_once if len(piece) <= MAX_KEPT_WORD else _read_words)(piece, self.language)
+                self._known[piece] = [highlight for word in words for highlight in self._find_in_word(word)]
             for start, end, terms in self._known[piece]:
                 yield at + start, at + end, terms
-
-    def _find_in_piece(self, piece: str) -> Sequence[Highlight]:
-        words = (_read_words_once if len(piece) <= MAX_KEPT_WORD else _read_words)(piece, self.language)
-        return [highlight for word in words for highlight in self._find_in_word(word)]
 
     def _find_in_word(self, word: _Word) -> list[Highlight]:
         """The parts of a word that match, joined where they touch; the whole word where it matches as a code name."""

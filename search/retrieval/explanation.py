@@ -90,19 +90,15 @@ def _applied_filter(filters: Filters, state: index_state.IndexState) -> dict[str
 
 def _explain_score(section: ScoredSection) -> dict[str, Any]:
     """The parts that add up to a score: contributions of the features, the intercept, and the boost."""
-    features = [
-        {
-            "name": name,
-            "value": round(value, 4),
-            "weight": (weight := ranking.MODEL.weights.get(name, 0.0)),
-            "contribution": round(value * weight, 4),
-        }
-        for name, value in zip(ranking.FEATURES, section.features, strict=True)
-    ]
     boost = math.log(section.candidate.boost)
     total = ranking.MODEL.intercept + boost
-    total += sum(value * ranking.MODEL.weights.get(name, 0.0)
-                 for name, value in zip(ranking.FEATURES, section.features, strict=True))  # fmt: skip
+    features = []
+    for name, value in zip(ranking.FEATURES, section.features, strict=True):
+        weight = ranking.MODEL.weights.get(name, 0.0)
+        total += value * weight
+        features.append(
+            {"name": name, "value": round(value, 4), "weight": weight, "contribution": round(value * weight, 4)}
+        )
     return {
         "intercept": ranking.MODEL.intercept,
         "features": features,

@@ -25,7 +25,7 @@ from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
 from search.models import Document, Index
 from search.postings.search_index import SearchIndex
-from search.postings.storage import SegmentList, decode_current, load_index
+from search.postings.storage import SegmentList, load_index
 from search.staged_index import StagedIndex, staged_index
 from search.text.terms import group_facets
 from search.text.vocabulary import IndexVocabulary, Vocabulary
@@ -34,6 +34,10 @@ MAX_BYTES = 256 * 1024 * 1024  # of all cached indexes; a single larger one is c
 MAX_STATE_BYTES = 256 * 1024 * 1024  # of all cached states, which are mostly words; a single larger one is cached alone
 MAX_GROUP_SETS = 8  # of readers of a project, whose states are in memory
 SET_IDLE_SECONDS = 600.0  # without a search, after which a set gives its place to another one
+_REFUSAL = (
+    "More than %s sets of readers' groups search %s within %.0f minutes. Each search of a further set takes longer, "
+    "since what it needs is not kept in memory."
+)
 _STATE_BYTES = 4_000  # without the words
 
 logger = logging.getLogger(__name__)
@@ -131,7 +135,9 @@ def get_state(project: Project) -> IndexState:
                 if _states.get(project.pk) is states:
                     _states.put(project.pk, states, states.nbytes, MAX_STATE_BYTES)
         if state is None:
-            _report_refusal(project, states)
+            states.refused += 1
+            if states.refused == 1:
+                logger.warning(_REFUSAL, MAX_GROUP_SETS, project.domain, SET_IDLE_SECONDS / 60)
             return _build_state(project, states, groups)
     if groups:
         states.used_at[groups] = time.monotonic()
@@ -153,18 +159,6 @@ def count_group_sets(project: Project) -> tuple[int, int]:
     """The sets of groups that have a state in this process, and the searches of others since the index changed."""
     states = _states.get(project.pk)
     return (sum(map(bool, [*states.by_groups])), states.refused) if states else (0, 0)
-
-
-def _report_refusal(project: Project, states: ReaderStates) -> None:
-    states.refused += 1
-    if states.refused == 1:
-        logger.warning(
-            "More than %s sets of readers' groups search %s within %.0f minutes. Each search of a further set takes "
-            "longer, since what it needs is not kept in memory.",
-            MAX_GROUP_SETS,
-            project.domain,
-            SET_IDLE_SECONDS / 60,
-        )
 
 
 def _get_states(project: Project) -> ReaderStates:
@@ -217,8 +211,7 @@ def _load_states(project: Project) -> ReaderStates:
     row = Index.objects.filter(pk=project.pk).values_list(*columns).first()
     vocabulary, segments, generation, indexed_at = row or (None, None, None, None)
     words = IndexVocabulary.decode(bytes(vocabulary or b""))
-    segments = decode_current(segments, generation)
-    return ReaderStates(generation or 0, indexed_at, words, segments, _load_columns(project))
+    return ReaderStates(generation or 0, indexed_at, words, SegmentList.decode(segments), _load_columns(project))
 
 
 def _load_columns(project: Project) -> dict[str, Groups]:
@@ -235,8 +228,7 @@ def _build_state(project: Project, states: ReaderStates, groups: Groups | None) 
         vocabulary, index = words.select(words.columns | {""}), None
     else:
         seen = [column for column, names in columns.items() if not names.isdisjoint(groups)]
-        # An older release, which does not tell the words of protected pages from others, may have indexed some.
-        vocabulary = words.select(["", *seen]) if words.columns.issuperset(columns) else Vocabulary()
+        vocabulary = words.select(["", *seen])
         facets = [*group_facets(()), *group_facets(sorted(groups))]
         index = _get_whole_index(project, states.segments).restrict(facets)
     documents = Document.indexed if groups is None else Document.objects

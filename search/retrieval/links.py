@@ -23,8 +23,7 @@ from search.text.shared_texts import share
 
 MAX_PATHS = 500  # paths looked up in the index; real passages have a handful
 MAX_BODY_BYTES = 16 * 1024 * 1024  # of texts whose links were rewritten lately, of all projects; both versions count
-MAX_PAGE_BYTES = 16 * 1024 * 1024  # of pages that links lead to, of all projects
-_ENTRY_BYTES = 400  # of one of these, without its texts
+_ENTRY_BYTES = 400  # of one, without its texts
 MAX_TARGET = 2_000  # characters of a link that may lead to a page
 # Paths of the index, each with the path, version, language and address of its page.
 IndexedPages = Mapping[str, tuple[str, ...]]
@@ -35,9 +34,7 @@ Scope = tuple[int, str, int, Groups]
 # The same, and a hit's path, version, language and body.
 _BodyKey = tuple[Scope | None, str, str | None, str | None, str]
 _bodies: SizedCache[_BodyKey, str] = SizedCache()
-_pages: SizedCache[tuple[Scope, str], tuple[str, ...]] = SizedCache()  # by scope and path
 primary.forget_with(_bodies.clear)
-primary.forget_with(_pages.clear)
 # A text without these has only links to the web, which stay as they are.
 _MAY_CHANGE = re.compile(
     r"!\[|\]\(\s*+<?+(?!https?://|mailto:)|<(?!https?://|mailto:)[a-z][a-z0-9+.-]{1,31}:", re.IGNORECASE
@@ -51,23 +48,23 @@ def make_absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
     if not changing:
         return list(hits)
     scope = _find_scope(project)
-    keys = {number: _build_key(scope, hits[number]) for number in changing}
+    keys = {
+        number: (scope, hit.path, hit.version, hit.language, hit.body)
+        for number, hit in enumerate(hits)
+        if number in changing
+    }
     bodies = {number: body for number, key in keys.items() if scope and (body := _bodies.get(key)) is not None}
     if missing := [number for number in changing if number not in bodies]:
         parsed = {number: tuple(links(hits[number].body)) for number in missing}
         paths = list(islice(_list_paths(project, hits, parsed), MAX_PATHS + 1))
         wanted = set(paths[:MAX_PATHS])
-        pages = _find_pages(project, scope, wanted) if wanted else {}
+        pages = _load_pages(project, wanted) if wanted else {}
         for number, of_hit in parsed.items():
             bodies[number] = body = share(_rewrite(project, hits[number], of_hit, pages))
             if scope and len(paths) <= MAX_PATHS:  # else the links of one text may depend on those of others
                 nbytes = sys.getsizeof(hits[number].body) + sys.getsizeof(body) + _ENTRY_BYTES
                 _bodies.put(keys[number], body, nbytes, MAX_BODY_BYTES)
     return [replace(hit, body=bodies[number]) if number in bodies else hit for number, hit in enumerate(hits)]
-
-
-def _build_key(scope: Scope | None, hit: Hit) -> _BodyKey:
-    return scope, hit.path, hit.version, hit.language, hit.body
 
 
 def _find_scope(project: Project) -> Scope | None:
@@ -98,19 +95,6 @@ def page_of(project: Project, path: str) -> str:
     if Document.objects.filter(project=project, path=path).exists():
         return path
     return Redirect.objects.filter(project=project, path=path).values_list("target", flat=True).first() or path
-
-
-def _find_pages(project: Project, scope: Scope | None, wanted: set[str]) -> IndexedPages:
-    """The same as `_load_pages`. Pages link to the same few again and again: those are kept until the index changes."""
-    if scope is None:
-        return _load_pages(project, wanted)
-    found = {path: page for path in wanted if (page := _pages.get((scope, path))) is not None}
-    if missing := wanted - found.keys():
-        loaded = _load_pages(project, missing)
-        for path in missing:
-            found[path] = page = loaded.get(path, ())
-            _pages.put((scope, path), page, _ENTRY_BYTES + len(path) + sum(map(len, page)), MAX_PAGE_BYTES)
-    return {path: page for path, page in found.items() if page}
 
 
 def _load_pages(project: Project, wanted: set[str]) -> IndexedPages:

@@ -9,6 +9,7 @@ from search.models import Document, Section
 from search.retrieval import index_state
 from search.retrieval.excerpts import build_beginning
 from search.retrieval.links import make_absolute, page_of
+from search.retrieval.stored_pages import StoredPage, StoredSection
 from search.text.shared_texts import share
 
 MAX_ADDRESS = 2000  # characters
@@ -51,34 +52,20 @@ def _passes(project: Project, document: Document, filters: Filters) -> bool:
 
 
 def _build_hits(project: Project, document: Document, sections: Sequence[Section]) -> list[Hit]:
-    hits = []
-    above: list[str] = []
-    anchor_above = ""  # the parts of a long section share it
-    for section in sections:
-        if section.heading and section.anchor != anchor_above:
-            above.append(section.heading)
-        text = share(section.text)
-        hits.append(
-            Hit(
-                path=document.path,
-                url=project.url_of(document.path, section.anchor, document.address),
-                title=document.title,
-                section=section.heading or document.title,
-                breadcrumb=(document.title, *section.trail),
-                body=share(section.body),
-                excerpt=build_beginning(text or document.description or document.title),
-                score=1.0,  # the model asked for this page
-                anchor=section.anchor,
-                digest=section.digest,
-                link=project.link_of(document.path, section.anchor, document.address),
-                address=document.address,
-                version=document.version or None,
-                language=document.language or None,
-                tags=tuple(document.tags),
-                text=text,
-                above=tuple(above),
-            )
+    stored = {
+        one.position: StoredSection(one.heading, one.anchor, share(one.text), one.trail, share(one.body), one.digest)
+        for one in sections
+    }
+    facets = document.version, document.language, document.address, document.tags
+    page = StoredPage(project, document.path, document.title, document.description, *facets, stored)
+    score = 1.0  # the model asked for this page
+    return [
+        page.build_hit(
+            section,
+            score,
+            build_beginning(section.text or document.description or document.title),
+            text=section.text,
+            above=page.list_above(position),
         )
-        above.append(text)
-        anchor_above = section.anchor
-    return hits
+        for position, section in stored.items()
+    ]

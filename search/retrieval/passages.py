@@ -11,7 +11,7 @@ from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit
 from search.models import Section
-from search.retrieval import answerability, links, neighbours, parsing, selection
+from search.retrieval import answerability, links, parsing, selection
 from search.retrieval.excerpts import Highlighters
 from search.retrieval.meaning import read_meaning
 from search.retrieval.plan import SearchPlan, plan_search
@@ -27,6 +27,8 @@ MAX_NAMES = 200  # names of the selected code that are looked for
 MAX_PIECES = 200  # selections and their lines that are looked for
 MAX_PAGE_SECTIONS = 500  # sections of the page that the reader is on
 SURE_CHANCE = 0.8  # from which words alone find the passages as well as words and meaning do
+# Steps on the page from a passage to sections that often hold the rest of an answer, the likeliest first.
+NEIGHBOURS = (1, -1, 2)
 MIN_CORRECTED = 6  # characters; a shorter word with a corrected spelling does not show what a question is about
 
 # "What is this page about?", in the languages that sites are most often written in.
@@ -37,17 +39,7 @@ _THIS_PAGE = re.compile(
 )
 
 # "Explain this code": words that ask about a text in front of the reader, and words that name such a text.
-_POINTING = frozenset(
-    analysis.words("""
-    clarify code describe description elaborate example examples explain explained explanation gist here line mean
-    meaning means overview please purpose say says selected selection show snippet summarise summarize summary tell text
-    tldr translate understand work works article document guide page section tutorial
-    bedeutet beschreibe diese dieser dieses erklär erkläre erklären erklärung fasse geht seite worum zusammen
-    zusammenfassung cette explique expliquer expliquez résume résumer résumez résumé signifie
-    artículo esta este esto explica explicar guía página resumen resumir resume significa
-    isso isto resuma resumo articolo pagina questa questo riassumi riassunto spiega spiegami
-""")
-)
+_POINTING = frozenset(word for words in analysis.LANGUAGES.values() for word in words.get("pointing", "").split())
 
 
 @dataclass(frozen=True)
@@ -98,9 +90,11 @@ def find_passages(
         if chance < SURE_CHANCE and (meaning := read_meaning(project, plan.question)):
             best = find_best(replace(plan, meaning=meaning), _count_sections(limit))
         best = selection.keep_current_page(found.plan, best, found.sections, _count_sections(limit))
-        best = _keep_pages(best, limit)
-        places = _list_places(best)
-        places_around = neighbours.list_places(places) if max_characters else ()
+        first = list(dict.fromkeys(one.candidate.document_id for one in best))[:limit]
+        best = [one for one in best if one.candidate.document_id in first]
+        places = [(one.candidate.document_id, one.candidate.position) for one in best]
+        around_all = ((page, position + step) for step in NEIGHBOURS for page, position in places)
+        places_around = [one for one in dict.fromkeys(around_all) if one not in places] if max_characters else []
         pages = load_pages(project, places, places_around)
         passages = [(one, _build_passage(pages[one.candidate.document_id], one)) for one in best]
         passages = _put_named_first(plan, passages, context)
@@ -205,12 +199,6 @@ def load_compared(project: Project, sections: Sequence[ScoredSection]) -> list[H
     return [_build_passage(loaded[one.candidate.section_id][0], one) for one in first]
 
 
-def _keep_pages(sections: Sequence[ScoredSection], limit: int) -> list[ScoredSection]:
-    """The sections of the first `limit` pages."""
-    first = list(dict.fromkeys(one.candidate.document_id for one in sections))[:limit]
-    return [one for one in sections if one.candidate.document_id in first]
-
-
 def _build_passage(page: StoredPage, section: ScoredSection) -> Hit:
     position = section.candidate.position
     return page.build_passage(position, section.score, following=page.list_following(position))
@@ -219,10 +207,18 @@ def _build_passage(page: StoredPage, section: ScoredSection) -> Hit:
 def _choose_neighbours(
     pages: Mapping[int, StoredPage], places: Sequence[Place], sections: Sequence[ScoredSection], max_characters: int
 ) -> list[Hit]:
-    """The sections at some places, as many as fit into `max_characters` of Markdown. They get their pages' scores."""
+    """The first of the places whose sections have some text, and together at most `max_characters` of Markdown.
+
+    They get their pages' scores.
+    """
     scores = {one.candidate.document_id: one.score for one in reversed(sections)}
-    chosen = neighbours.choose(pages, places, max_characters)
-    return [pages[page].build_passage(position, scores[page]) for page, position in chosen]
+    chosen = []
+    for page, position in places:
+        section = pages[page].sections.get(position)
+        if section and section.text and len(section.body) <= max_characters:
+            max_characters -= len(section.body)
+            chosen.append(pages[page].build_passage(position, scores[page]))
+    return chosen
 
 
 def _add_excerpts(plan: SearchPlan, pages: Mapping[int, StoredPage], hits: Sequence[Hit]) -> list[Hit]:
@@ -234,10 +230,6 @@ def _add_excerpts(plan: SearchPlan, pages: Mapping[int, StoredPage], hits: Seque
         page = left.pop(hit.path, None)
         shown.append(replace(hit, excerpt=page.build_excerpt(hit.text, highlighters)[0]) if page else hit)
     return shown
-
-
-def _list_places(sections: Sequence[ScoredSection]) -> list[Place]:
-    return [(one.candidate.document_id, one.candidate.position) for one in sections]
 
 
 def _estimate_chance(plan: SearchPlan, sections: Sequence[ScoredSection]) -> float:

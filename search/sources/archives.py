@@ -171,12 +171,9 @@ def _explain_skip(*, is_plain: bool, size: int) -> str:
 
 
 def _decompress(file: BinaryIO, name: str) -> BinaryIO:
-    if name.endswith("gz"):
-        return cast("BinaryIO", gzip.open(file))
-    if name.endswith("bz2"):
-        return cast("BinaryIO", bz2.open(file))
-    if name.endswith("xz"):
-        return cast("BinaryIO", lzma.open(file))
+    for ending, opened in (("gz", gzip.open), ("bz2", bz2.open), ("xz", lzma.open)):
+        if name.endswith(ending):
+            return cast("BinaryIO", opened(file))
     return file
 
 

@@ -1,11 +1,9 @@
 """Look at a source without reading all of it: what it is, how many pages it has, and whether some addresses exist."""
 
 import posixpath
-import re
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,11 +12,10 @@ from typing import Any
 from docsite.core.tenants.models import Project
 from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, ExcludedPage, Page, UnreadablePage, site_names
-from search.sources.markdown.sites import read_config
 from search.sources.registry import detect_generator, read
 from search.sources.request import SourceRequest
 from search.sources.web import crawl
-from search.sources.web.fetch import PAGE, Fetcher, FetchError, Limits, Response, printable
+from search.sources.web.fetch import Fetcher, FetchError, printable
 from search.sources.web.visits import Visit
 from search.text.language import detect_language
 
@@ -26,11 +23,6 @@ SAMPLES = 5  # addresses
 MAX_SECONDS = 20.0  # for everything
 MAX_PAGES = 2_000  # that are counted in a folder or a file
 MAX_LISTED = 8  # pages of an llms.txt, each of which is fetched
-_SITE_ADDRESSES = {
-    "mkdocs.yml": re.compile(r"^site_url:[ \t]*[\"']?(https?://[^\s\"'#?]+)", re.MULTILINE),
-    "conf.py": re.compile(r"^html_baseurl[ \t]*=[ \t]*[\"'](https?://[^\s\"'#?]+)", re.MULTILINE),
-    "docs/conf.py": re.compile(r"^html_baseurl[ \t]*=[ \t]*[\"'](https?://[^\s\"'#?]+)", re.MULTILINE),
-}
 
 
 @dataclass(frozen=True)
@@ -66,27 +58,13 @@ class Detection:
         return asdict(self)
 
 
-class _BriefFetcher(Fetcher):
-    """A fetcher whose requests together take no longer than MAX_SECONDS."""
-
-    def __init__(self, request: SourceRequest) -> None:
-        super().__init__(request)
-        self._until = time.monotonic() + MAX_SECONDS
-
-    def get(self, url: str, validator: str = "", limits: Limits = PAGE, media_types: Collection[str] = ()) -> Response:
-        left = self._until - time.monotonic()
-        if left <= 0:
-            raise FetchError(url, "was not opened, because the site is slow")
-        return super().get(url, validator, Limits(limits.bytes, min(limits.seconds, left)), media_types)
-
-
 def detect(request: SourceRequest) -> Detection:
     """Look at a source for some seconds. Raises ValueError with a sentence when it cannot be read at all.
 
     The docs URL of the request may be empty. Addresses of a folder's pages are opened only if it is not.
     """
     generator = detect_generator(request)
-    with _BriefFetcher(request) as fetcher:
+    with Fetcher(request, max_seconds=MAX_SECONDS) as fetcher:
         if request.is_remote and not generator:
             return _detect_site(request, fetcher)
         return _detect_pages(request, generator, fetcher)
@@ -94,15 +72,15 @@ def detect(request: SourceRequest) -> Detection:
 
 def _detect_site(request: SourceRequest, fetcher: Fetcher) -> Detection:
     """Look at a site that is crawled."""
-    outline = crawl.outline(request, fetcher)
-    found = outline.addresses
+    site = crawl.Crawl(request, fetcher)
+    found = site.begin()
     with ThreadPoolExecutor(crawl.MAX_CONCURRENT) as pool:
-        visits = list(pool.map(outline.visit, _spread(found)))
+        visits = list(pool.map(site.visitor.visit, _spread(found)))
     pages = [visit.item.build() for visit in visits if isinstance(visit.item, Draft)]
     readable = [page for page in pages if isinstance(page, Page)]
     samples = [_describe_visit(visit) for visit in visits]
     name = site_names.agree([visit.page.site_name for visit in visits if visit.page])
-    return Detection("", len(found), not outline.has_sitemap, _find_language(readable), outline.base_url, name, samples)
+    return Detection("", len(found), site.follows_links, _find_language(readable), site.base_url, name, samples)
 
 
 def _describe_visit(visit: Visit) -> Sample:
@@ -129,7 +107,12 @@ def _detect_pages(request: SourceRequest, generator: str, fetcher: Fetcher) -> D
     drafts.sort(key=lambda draft: draft.path != "/")
     built = [item.build() if isinstance(item, Draft) else item for item in _spread(drafts)]
     pages = [page for page in built if isinstance(page, Page)]
-    base_url = request.docs_url or _find_base(request.location)
+    base_url = request.docs_url
+    if not base_url and request.is_remote:
+        parts = urlsplit(request.location)
+        base_url = f"{parts.scheme}://{parts.netloc}{posixpath.dirname(parts.path).rstrip('/')}"
+    elif not base_url:
+        base_url = site_names.find_address(Path(request.location))
     addresses = [Project(docs_url=base_url).url_of(page.path, address=page.address) for page in pages]
     samples = [Sample(address, page.title) for address, page in zip(addresses, pages, strict=True)]
     if base_url:
@@ -162,15 +145,3 @@ def _find_language(pages: Iterable[Page]) -> str:
     found = [(page.language or detect_language(page.markdown[:4000])).partition("-")[0].lower() for page in pages]
     named = [language for language in found if language]
     return max(set(named), key=named.count) if named else ""
-
-
-def _find_base(location: str) -> str:
-    """The folder of an address; for a folder, the address in its configuration of MkDocs or Sphinx, or else nothing."""
-    parts = urlsplit(location)
-    if parts.scheme not in ("http", "https"):
-        for name, setting in _SITE_ADDRESSES.items():
-            with suppress(ValueError):
-                if found := setting.search(read_config(Path(location), Path(location) / name)):
-                    return found[1].rstrip("/")
-        return ""
-    return f"{parts.scheme}://{parts.netloc}{posixpath.dirname(parts.path).rstrip('/')}"

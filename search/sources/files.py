@@ -64,6 +64,14 @@ def read_text_in_folder(root: Path, file: Path, max_bytes: int = MAX_BYTES) -> s
     return cap_marks(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
+def read_text_or_nothing(root: Path, file: Path, max_bytes: int = MAX_BYTES) -> str:
+    """The text of a file that lies in the folder `root`; empty when it cannot be read."""
+    try:
+        return read_text_in_folder(root, file, max_bytes)
+    except ValueError:
+        return ""
+
+
 def quote_path(path: str) -> str:
     """Percent-encode a file's path for a URL. Raises ValueError when it is not UTF-8; the caller names the file."""
     try:

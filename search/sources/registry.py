@@ -12,7 +12,7 @@ from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, generators
 from search.sources.markdown.generators import detect_site
 from search.sources.request import SourceRequest, normalize_prefix
-from search.sources.samples import Samples
+from search.sources.samples import announce
 
 # The first module that recognizes a location reads it. The modules are imported when a source is read: their parsers
 # are large, and processes that only serve requests do not need them.
@@ -79,12 +79,8 @@ def read(request: SourceRequest) -> Iterator[Item]:
     """The items of a source. Raises ValueError with a sentence when the source cannot be read at all."""
     generators.validate(request.generator)
     request = replace(request, path_prefix=normalize_prefix(request.path_prefix))
-    samples = Samples(request)
-    for item in find_reader(request).read(request):
-        final = _apply_request(item, request)
-        samples.add(final)
-        yield final
-    samples.announce()
+    items = find_reader(request).read(request)
+    yield from announce((_apply_request(item, request) for item in items), request)
 
 
 def _apply_request(item: Item, request: SourceRequest) -> Item:

@@ -1,5 +1,6 @@
 """Say where the pages of a source will be, with samples, and try one of them on the real site."""
 
+from collections.abc import Iterable, Iterator
 from threading import Thread
 from urllib.parse import quote
 
@@ -12,56 +13,46 @@ PATIENCE = 2.0  # seconds to wait for it after the last page
 _RESERVED = (".example", ".example.com", ".example.org", ".example.net", ".test", ".invalid", ".localhost")
 
 
-class Samples:
-    """Three addresses of a source: the first page's, one from the middle and one from the end.
+def announce(items: Iterable[Item], request: SourceRequest) -> Iterator[Item]:
+    """The items. In the end the request's `progress` gets three addresses: the first page's, one from the middle, the
+    last.
 
     The first is opened while the others are read, unless the request forbids it or the source is on the web itself.
     """
+    count = 0
+    addresses: list[str] = []  # of the pages 1, 2, 4, 8, …
+    outcome: list[str] = []
+    opening: Thread | None = None
+    for item in items:
+        if isinstance(item, Page | Draft):
+            count += 1
+            if not count & (count - 1):
+                place = item.address or quote(item.path)
+                is_absolute = bool(urlsplit(place).scheme)
+                addresses.append(place if is_absolute else f"{request.docs_url.rstrip('/')}/{place.lstrip('/')}")
+            if count == 1 and request.opens_sample and _may_be_opened(request):
+                opening = Thread(target=lambda: outcome.append(_open(request, addresses[0])), daemon=True)
+                opening.start()
+        yield item
+    if addresses:
+        chosen = (addresses[0], addresses[len(addresses) // 2], addresses[-1])
+        many = f"{count} page{'' if count == 1 else 's'}"
+        request.progress(f"{many} at addresses such as {', '.join(dict.fromkeys(chosen))}")
+    if opening:
+        opening.join(PATIENCE)
+        request.progress(outcome[0] if outcome else f"{addresses[0]} did not answer yet")
 
-    def __init__(self, request: SourceRequest) -> None:
-        self._request = request
-        self._count = 0
-        self._addresses: list[str] = []  # of the pages 1, 2, 4, 8, …
-        self._outcome = ""
-        self._opening: Thread | None = None
 
-    def add(self, item: Item) -> None:
-        """Note an item of the source."""
-        if not isinstance(item, Page | Draft):
-            return
-        self._count += 1
-        if not self._count & (self._count - 1):
-            self._addresses.append(self._make_url(item))
-        if self._count == 1 and self._request.opens_sample and _may_be_opened(self._request):
-            self._opening = Thread(target=self._open, args=self._addresses[:1], daemon=True)
-            self._opening.start()
+def _open(request: SourceRequest, url: str) -> str:
+    """A sentence about what opening an address showed."""
+    from search.sources.web import fetch  # its HTTP client is large
 
-    def announce(self) -> None:
-        """Give the addresses and what opening one of them showed to the request's `progress`."""
-        if not self._addresses:
-            return
-        chosen = (self._addresses[0], self._addresses[len(self._addresses) // 2], self._addresses[-1])
-        many = f"{self._count} page{'' if self._count == 1 else 's'}"
-        self._request.progress(f"{many} at addresses such as {', '.join(dict.fromkeys(chosen))}")
-        if self._opening:
-            self._opening.join(PATIENCE)
-            self._request.progress(self._outcome or f"{self._addresses[0]} did not answer yet")
-
-    def _make_url(self, item: Page | Draft) -> str:
-        place = item.address or quote(item.path)
-        return place if urlsplit(place).scheme else f"{self._request.docs_url.rstrip('/')}/{place.lstrip('/')}"
-
-    def _open(self, url: str) -> None:
-        from search.sources.web import fetch  # its HTTP client is large
-
-        try:
-            with fetch.Fetcher(self._request) as fetcher:
-                fetcher.get(url, limits=fetch.Limits(fetch.PAGE.bytes, SECONDS), media_types=("none",))
-        except fetch.FetchError as wrong:
-            hint = ". Are the docs URL and the generator right?" if wrong.is_gone else ""
-            self._outcome = f"{wrong}{hint}"
-        else:
-            self._outcome = f"{url} is on your site"
+    try:
+        with fetch.Fetcher(request) as fetcher:
+            fetcher.get(url, limits=fetch.Limits(fetch.PAGE.bytes, SECONDS), media_types=("none",))
+    except fetch.FetchError as wrong:
+        return f"{wrong}. Are the docs URL and the generator right?" if wrong.is_gone else str(wrong)
+    return f"{url} is on your site"
 
 
 def _may_be_opened(request: SourceRequest) -> bool:

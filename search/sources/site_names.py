@@ -1,4 +1,4 @@
-"""The name of a site, as its configuration or its pages say. The title of a page is no name of a site."""
+"""The name and the address of a site, as its configuration or its pages say. A page's title is no name of a site."""
 
 import re
 from collections import Counter
@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from search.sources.html import read_html
-from search.sources.markdown.sites import read_config
+from search.sources.markdown import configuration, javascript
 
 MAX_NAME = 200  # characters
 _TEXT = r"""(?:"([^"\n]{1,200})"|'([^'\n]{1,200})')"""
@@ -21,15 +21,12 @@ _CONFIGURATIONS = (
     (("mkdocs.yml", "mkdocs.yaml", "hugo.yaml", "_config.yml", "config.yaml"), _IN_YAML),
     (("hugo.toml", "config.toml", "config/_default/hugo.toml", "book.toml", "zensical.toml"), _IN_TOML),
     (("conf.py", "source/conf.py"), _IN_PYTHON),
-    (
-        tuple(
-            f"{name}.{ending}"
-            for name in ("docusaurus.config", ".vitepress/config", "astro.config")
-            for ending in ("js", "ts", "mjs", "mts", "cjs")
-        ),
-        _IN_SCRIPT,
-    ),
+    *((javascript.list_names(name), _IN_SCRIPT) for name in ("docusaurus.config", ".vitepress/config", "astro.config")),
     (("docs.json", "mint.json"), _IN_JSON),
+)
+_ADDRESSES = (
+    (("mkdocs.yml",), re.compile(r"^site_url:[ \t]*[\"']?(https?://[^\s\"'#?]+)", re.MULTILINE)),
+    (("conf.py", "docs/conf.py"), re.compile(r"^html_baseurl[ \t]*=[ \t]*[\"'](https?://[^\s\"'#?]+)", re.MULTILINE)),
 )
 _FOLDERS = ("", "docs", "website", "doc")
 
@@ -47,17 +44,24 @@ def find_in_folder(root: Path) -> str:
     if root.name in _FOLDERS:
         folders.append(root.parent)  # the configuration is often beside the folder of the pages
     for folder in folders:
-        for names, setting in _CONFIGURATIONS:
-            for name in names:
-                if found := _find_setting(folder, name, setting):
-                    return found
+        if found := _find_setting(folder, _CONFIGURATIONS):
+            return found
     with suppress(ValueError):
-        return read_html(read_config(root, root / "index.html"), "http://localhost/").site_name[:MAX_NAME]
+        return read_html(configuration.read_text(root, root / "index.html"), "http://localhost/").site_name[:MAX_NAME]
     return ""
 
 
-def _find_setting(folder: Path, name: str, setting: re.Pattern[str]) -> str:
-    with suppress(ValueError):
-        if (folder / name).is_file() and (found := setting.search(read_config(folder, folder / name))):
-            return next(text for text in found.groups() if text is not None).strip()
+def find_address(root: Path) -> str:
+    """The address in the configuration of MkDocs or Sphinx; empty for none."""
+    return _find_setting(root, _ADDRESSES).rstrip("/")
+
+
+def _find_setting(folder: Path, places: Sequence[tuple[Sequence[str], re.Pattern[str]]]) -> str:
+    """The text of the first setting that a file has; empty for none."""
+    for names, setting in places:
+        for name in names:
+            with suppress(ValueError):
+                text = configuration.read_text(folder, folder / name) if (folder / name).is_file() else ""
+                if found := setting.search(text):
+                    return next(text for text in found.groups() if text is not None).strip()
     return ""

@@ -7,8 +7,10 @@ that `useChat`, `use chat` and `usechat` match each other, and so do `--no-cache
 
 import functools
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import Stemmer
 
@@ -37,51 +39,18 @@ _MAX_PARTS = 8
 _MAX_NAMES = 8
 _CLITICS = ("s", "t", "re", "ve", "ll", "d", "m")
 
-_STOP_WORDS = """
-    a about according an and are as at be by can could do does for from had has have how i if in into is it its me my
-    need no of on one or our should so some than that the their them then there these they this three to two us use
-    used using versus vs want was way ways we were what when where which who why will with would you your"""
-STOP_WORDS = frozenset(_STOP_WORDS.split())
+LANGUAGES = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
+STOP_WORDS = frozenset(LANGUAGES["en"]["stop"].split())
+FUNCTION_WORDS = {language: frozenset(words["common"].lower().split()) for language, words in LANGUAGES.items()}
 _SENSE_OF_NAMES = frozenset(("from", "no", "or", "than"))  # stop words without which a heading means something else
 OPERATORS = frozenset(("and", "not", "or"))  # words also between code names: `min or max` is not `minor`
-
-# The commonest words of each language that `search.text.analysis` stems. The language of a text is the one with most of
-# its words here: from one sentence on, counting them distinguishes languages well (Grefenstette 1995, "Comparing two
-# language identification schemes").
-_MOST_USED = {
-    "en": "the of and to in is that it for on with as are this be by from or an at not have has you can your which "
-    "when if will was does do its their than all each no only into a",
-    "de": "wie was wo wann warum wer ich "
-    "der die das und ist in den von zu mit sich auf für nicht ein eine einer eines dem des im es auch als an "
-    "werden wird aus bei sind oder wenn nach kann wie nur über durch Sie man",
-    "fr": "comment où quand pourquoi je puis-je "
-    "le la les de des et est un une du en que qui dans pour pas sur avec au par plus ce il sont ou se vous ne",
-    "es": "cómo qué dónde cuándo cuál quién puedo "
-    "el la los las de que y en un una es por con para se no del al lo como más su o si está son",
-    "pt": "como onde quando qual posso "
-    "o a os as de que e em um uma é por com para se não do da no na dos das ao mais como ou ser são",
-    "it": "come dove quando quale posso "
-    "il lo la gli le di che e in un una è per con non si del della dei da al nel sono come più o",
-    "nl": "de het een van en in is dat op te zijn voor met niet die aan er om ook als bij door of wordt kan je",
-    "sv": "och att det i en som på är av för med till den inte om ett har de kan från eller du vid",
-    "da": "og at det i en som på er af for med til den ikke om et har de kan fra eller du ved",
-    "no": "og å det i en som på er av for med til den ikke om et har de kan fra eller du ved",
-    "fi": "ja on ei että se tai kun ovat voi joka myös jos mutta niin kuin sen ne ole",
-    "ru": "и в не на с что по для это как из к от при или если за а но вы то его можно",
-    "tr": "ve bir bu için ile de da olarak en ne gibi daha veya değil olan her çok",
-    "ro": "și de la în a cu pe un o este nu să din care pentru că sau se mai sunt",
-    "hu": "a az és hogy nem is egy van ez meg vagy ha de csak mint lehet el",
-}
-FUNCTION_WORDS = {language: frozenset(words.lower().split()) for language, words in _MOST_USED.items()}
 
 
 @functools.cache
 def _stemmer(language: str) -> "Stemmer.Stemmer | None":
-    names = {"en": "english", "es": "spanish", "fr": "french", "de": "german", "pt": "portuguese", "it": "italian",
-             "nl": "dutch", "sv": "swedish", "da": "danish", "no": "norwegian", "nb": "norwegian", "fi": "finnish",
-             "ru": "russian", "tr": "turkish", "ro": "romanian", "hu": "hungarian"}  # fmt: skip
-    name = names.get(language[:2].lower() or "en")
-    return Stemmer.Stemmer(name) if name else None
+    code = language[:2].lower() or "en"
+    words = LANGUAGES.get("no" if code == "nb" else code)
+    return Stemmer.Stemmer(words["stemmer"]) if words else None
 
 
 @functools.lru_cache(maxsize=100_000)

@@ -51,12 +51,7 @@ class Vocabulary:
     @classmethod
     def decode(cls, stored: bytes) -> "Vocabulary":
         """Decode the bytes of `encode`; no bytes give an empty vocabulary."""
-        return cls.parse(zlib.decompress(stored)) if stored else cls()
-
-    @classmethod
-    def parse(cls, decompressed: bytes) -> "Vocabulary":
-        """Decode the bytes of `encode` after they were decompressed."""
-        sections, terms, forms = json.loads(decompressed)
+        sections, terms, forms = json.loads(zlib.decompress(stored)) if stored else (0, (), ())
         return cls(sections, Counter(terms), Counter(forms))
 
     @cached_property
@@ -146,21 +141,15 @@ class IndexVocabulary:
         return self.counted[groups]
 
     def encode(self) -> bytes:
-        """The bytes to store: the words of all pages; where some are protected, also those of each group.
-
-        Older releases read the former only.
-        """
-        whole = self.select(self.columns | {""}).encode()
+        """The bytes to store: the words of public pages, or those of all groups as a JSON object."""
         parts = self.stored | {key: words.encode() for key, words in self.counted.items() if words.sections > 0}
         if not parts.keys() - {""}:
-            return whole
-        return whole + json.dumps({key: b64encode(part).decode() for key, part in parts.items()}).encode()
+            return parts.get("") or Vocabulary().encode()
+        return json.dumps({key: b64encode(part).decode() for key, part in parts.items()}).encode()
 
     @classmethod
     def decode(cls, stored: bytes) -> "IndexVocabulary":
         """Decode the bytes of `encode`; no bytes give an empty vocabulary."""
-        stream = zlib.decompressobj()
-        whole = stream.decompress(stored)
-        if stream.unused_data:
-            return cls(stored={key: b64decode(part) for key, part in json.loads(stream.unused_data).items()})
-        return cls({"": Vocabulary.parse(whole)} if whole else {})
+        if stored.startswith(b"{"):
+            return cls(stored={key: b64decode(part) for key, part in json.loads(stored).items()})
+        return cls({"": Vocabulary.decode(stored)} if stored else {})

@@ -57,14 +57,19 @@ class _Embedding(BackgroundThread):
         for generation in find_due(embedder):
             if self.stopping.is_set():
                 return
-            progress = _Progress(generation.project.domain)
+            name = generation.project.domain
             self.rested_at = time.monotonic()
+
+            def log(done: int, total: int, name: str = name) -> None:
+                if done < total:
+                    logger.info("%s: %s of %s vectors exist.", name, f"{done:,}", f"{total:,}")
+
             try:
-                made = embedding.embed(generation.project, embedder, progress.log, self._rest_after_batch)
+                made = embedding.embed(generation.project, embedder, log, self._rest_after_batch, seconds=LINE_SECONDS)
             except embedding.RunSuperseded:
                 continue
             if made:
-                logger.info("%s: %s vectors made.", generation.project.domain, f"{made:,}")
+                logger.info("%s: %s vectors made.", name, f"{made:,}")
 
     def _rest_after_batch(self) -> bool:
         """Pause after a batch. Returns whether to stop."""
@@ -72,19 +77,6 @@ class _Embedding(BackgroundThread):
         is_stopped = self.stopping.wait(min(worked * REST, MAX_REST_SECONDS))
         self.rested_at = time.monotonic()
         return is_stopped
-
-
-class _Progress:
-    """Logs the first number of vectors that are missing, and then a line now and then."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.due = 0.0
-
-    def log(self, done: int, total: int) -> None:
-        if done < total and time.monotonic() > self.due:
-            self.due = time.monotonic() + LINE_SECONDS
-            logger.info("%s: %s of %s vectors exist.", self.name, f"{done:,}", f"{total:,}")
 
 
 def find_due(embedder: Embedder) -> list[Generation]:

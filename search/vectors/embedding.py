@@ -40,13 +40,15 @@ def embed(
     progress: Callable[[int, int], None] = lambda done, total: None,
     should_stop: Callable[[], bool] = lambda: False,
     *,
+    seconds: float = 0.0,
     take_over: bool = False,
 ) -> int | None:
     """Make the missing vectors of a project and delete those that no section uses. Returns how many were made.
 
     None: another run makes them; with `take_over` that run ends instead. `progress` gets the number of vectors that
-    exist and that the project needs. `should_stop` is called after each batch and may wait. Raises EmbeddingError,
-    and RunSuperseded when another run takes over; what was made until then is stored.
+    exist and that the project needs: at the beginning, and after so many seconds again. `should_stop` is called after
+    each batch and may wait. Raises EmbeddingError, and RunSuperseded when another run takes over; what was made until
+    then is stored.
     """
     row: VectorIndex | None
     row, _ = VectorIndex.objects.get_or_create(project=project)
@@ -57,7 +59,7 @@ def embed(
     if row is None:
         return None
     try:
-        return _Run(project, embedder, row).embed_missing(progress, should_stop)
+        return _Run(project, embedder, row).embed_missing(progress, should_stop, seconds)
     finally:
         leases.release(row)
 
@@ -71,8 +73,11 @@ class _Run:
         self.row = row
         self.stored = SectionVector.objects.filter(project=project, model=embedder.model)
 
-    def embed_missing(self, progress: Callable[[int, int], None], should_stop: Callable[[], bool]) -> int:
+    def embed_missing(
+        self, progress: Callable[[int, int], None], should_stop: Callable[[], bool], seconds: float
+    ) -> int:
         made = 0
+        shown = time.monotonic()
         while True:  # until no ingest replaced the index meanwhile
             generation = Generation.objects.filter(project=self.project).values_list("number", flat=True).first() or 0
             missing, total = self.find_missing()
@@ -90,7 +95,9 @@ class _Run:
                 if is_stopped or done == len(missing) or len(waiting) >= STORE_VECTORS or time.monotonic() > due:
                     self.store(waiting)
                     made, waiting, due = made + len(waiting), [], time.monotonic() + STORE_SECONDS
-                progress(total - len(missing) + done, total)
+                if time.monotonic() - shown >= seconds:
+                    shown = time.monotonic()
+                    progress(total - len(missing) + done, total)
                 if is_stopped:
                     return made
             if self.finish(generation):

@@ -6,7 +6,6 @@ Without vectors every function returns nothing, and search uses words only.
 import logging
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from docsite.core.access.readers import Groups, decode_groups, reader_groups
 from docsite.core.postgresql import primary
+from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
 from search.models import Section, SectionVector, is_indexed
 from search.staged_index import StagedIndex, staged_index
@@ -69,20 +69,12 @@ class _Matrix:
         return ids[readable], cosines[readable]
 
 
-_matrices: OrderedDict[int, _Matrix] = OrderedDict()
+_matrices: SizedCache[int, _Matrix] = SizedCache()
 _staged_matrices: WeakKeyDictionary[StagedIndex, _Matrix] = WeakKeyDictionary()
-_queries: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
-_lock = threading.Lock()
+_queries: SizedCache[tuple[str, str], Vectors] = SizedCache()
 _load_lock = threading.Lock()
 _retry_at = 0.0
-
-
-def _forget() -> None:
-    with _lock:
-        _matrices.clear()
-
-
-primary.forget_with(_forget)
+primary.forget_with(_matrices.clear)
 
 
 def query_vector(project: Project, text: str) -> Vectors | None:
@@ -103,11 +95,7 @@ def query_vector(project: Project, text: str) -> Vectors | None:
             logger.warning("A search used words only: %s.", error)
             _retry_at = time.monotonic() + RETRY_SECONDS
             return None
-    with _lock:
-        _queries[key] = vector
-        _queries.move_to_end(key)
-        while len(_queries) > MAX_QUERIES:
-            _queries.popitem(last=False)
+        _queries.put(key, vector, 1, MAX_QUERIES)
     return vector
 
 
@@ -173,11 +161,7 @@ def _get_matrix(project: Project) -> _Matrix | None:
             matrix = _matrices.get(project.pk)
             if matrix is None or not _is_current(matrix, revision, version):
                 matrix = _load(project, revision, version)
-    with _lock:
-        _matrices[project.pk] = matrix
-        _matrices.move_to_end(project.pk)
-        while len(_matrices) > 1 and sum(one.rows.nbytes for one in _matrices.values()) > MAX_BYTES:
-            _matrices.popitem(last=False)
+                _matrices.put(project.pk, matrix, matrix.rows.nbytes, MAX_BYTES)
     return matrix if len(matrix.ids) else None
 
 

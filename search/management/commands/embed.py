@@ -45,17 +45,14 @@ class Command(ServiceCommand):
             self.stdout.write(f"Try it: manage.py search {options['domain']} 'your question in other words'")
 
     def _embed(self, project: Project, embedder: Embedder) -> None:
-        began = shown = time.monotonic()
+        began = time.monotonic()
 
         def show(done: int, total: int) -> None:
-            nonlocal shown
-            if time.monotonic() - shown > LINE_SECONDS:
-                shown = time.monotonic()
-                self.stdout.write(f"  {done} of {total} vectors")
-                self.stdout.flush()
+            self.stdout.write(f"  {done} of {total} vectors")
+            self.stdout.flush()
 
         try:
-            made = embedding.embed(project, embedder, show, take_over=True)
+            made = embedding.embed(project, embedder, show, seconds=LINE_SECONDS, take_over=True)
         except (EmbeddingError, embedding.RunSuperseded) as error:
             raise CommandError(f"{project.domain}: {error}. Vectors made until now are stored.") from None
         self.stdout.write(

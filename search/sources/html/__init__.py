@@ -3,10 +3,10 @@
 import codecs
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from urllib.parse import urldefrag
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser
 
 from search.sources import UNSTORABLE, Page
 from search.sources.html import blocks, main
@@ -31,8 +31,8 @@ _MAX_REDIRECT_DELAY = 10  # seconds; a page that refreshes later is a page with 
 
 
 @dataclass(frozen=True)
-class HtmlPage:
-    """A web page.
+class HtmlPage(Page):
+    """A web page, of no source yet.
 
     - `site_name` is what the page calls its site, or the end of its title after a separator; empty for none.
     - `links` are absolute, in order, without fragments and repeats.
@@ -40,13 +40,7 @@ class HtmlPage:
     - A page with `refresh` or `noindex` has no `markdown`.
     """
 
-    title: str = ""
     site_name: str = ""
-    description: str = ""
-    language: str = ""
-    version: str = ""
-    keywords: tuple[str, ...] = ()
-    markdown: str = ""
     links: tuple[str, ...] = ()
     canonical: str = ""
     noindex: bool = False
@@ -54,17 +48,8 @@ class HtmlPage:
 
     def to_page(self, origin: str, path: str, address: str) -> Page:
         """The page of a source with this content."""
-        return Page(
-            origin=origin,
-            path=path,
-            markdown=self.markdown,
-            title=self.title,
-            description=self.description,
-            version=self.version,
-            language=self.language,
-            keywords=self.keywords,
-            address=address,
-        )
+        own = {field.name: getattr(self, field.name) for field in fields(Page)}
+        return Page(**{**own, "origin": origin, "path": path, "address": address})
 
 
 def read_html(source: bytes | str, address: str, charset: str = "") -> HtmlPage:
@@ -83,11 +68,16 @@ def read_html(source: bytes | str, address: str, charset: str = "") -> HtmlPage:
     links = () if robots & {"nofollow", "none"} else tuple(dict.fromkeys(_find_links(tree, base_address)))
     canonical = tree.css_first('link[rel~="canonical" i][href]')
     title_element = tree.css_first("title")
+    full_title = _join_lines(title_element.text() if title_element else "")
+    suffix = _SUFFIX.search(full_title) if len(full_title) <= _MAX_TITLE else None
+    name_in_title = suffix[0].lstrip(" |–—·»:-") if suffix else ""
     root = tree.root
     page = HtmlPage(
-        title=_remove_site_name(title_element.text() if title_element else ""),
-        site_name=_join_lines(meta.get("og:site_name") or meta.get("application-name", ""))
-        or _find_site_name(title_element.text() if title_element else ""),
+        origin=address,
+        path="",
+        markdown="",
+        title=(full_title[: suffix.start()] if suffix else "") or full_title,
+        site_name=_join_lines(meta.get("og:site_name") or meta.get("application-name") or name_in_title),
         description=_join_lines(meta.get("description") or meta.get("og:description", "")),
         language=_join_lines((root.attributes.get("lang") or "") if root else ""),
         version=_join_lines(meta.get("docsearch:version") or meta.get("docusaurus_version", "")),
@@ -101,7 +91,8 @@ def read_html(source: bytes | str, address: str, charset: str = "") -> HtmlPage:
         return page
     main.remove_boilerplate(tree)
     container = main.find_content(tree)
-    title = _find_heading(tree, container) or page.title
+    heading = (container.css_first("h1") if container else None) or tree.css_first("h1")
+    title = (_join_lines(heading.text()) if heading else "") or page.title
     markdown = blocks.to_markdown(container, base_address, title) if container else ""
     if not markdown:
         raise ValueError("has no text")
@@ -178,25 +169,6 @@ def _find_refresh(tree: LexborHTMLParser, base: str) -> str:
     node = tree.css_first('meta[http-equiv="refresh" i][content]')
     refresh = _REFRESH.match(node.attributes.get("content") or "") if node else None
     return make_absolute(base, refresh[2]) if refresh and int(refresh[1][:6]) < _MAX_REDIRECT_DELAY else ""
-
-
-def _find_heading(tree: LexborHTMLParser, container: LexborNode | None) -> str:
-    """The text of the first `h1`, in the content if possible; empty for none."""
-    found = (container.css_first("h1") if container else None) or tree.css_first("h1")
-    return _join_lines(found.text()) if found else ""
-
-
-def _remove_site_name(title: str) -> str:
-    """The title of a document without the name of the site."""
-    title = _join_lines(title)
-    return (_SUFFIX.sub("", title) if len(title) <= _MAX_TITLE else title) or title
-
-
-def _find_site_name(title: str) -> str:
-    """The name of the site at the end of a document's title; empty for none."""
-    title = _join_lines(title)
-    suffix = _SUFFIX.search(title) if len(title) <= _MAX_TITLE else None
-    return suffix[0].lstrip(" |–—·»:-").strip() if suffix else ""
 
 
 def _join_lines(text: str) -> str:

@@ -145,7 +145,9 @@ class _Writer:
             _is_title(classes) and node.mem_id not in self.container_ids
         ):
             yield from self._bold(node)
-        elif _is_tabbed(node, classes):
+        elif not _TAB_SETS.isdisjoint(classes.split()) or any(
+            child.attributes.get("role") == "tablist" for child in node.iter()
+        ):
             yield from self._tabs(node, depth)
         elif "math" in classes.split() and node.mem_id not in self.container_ids:
             yield from self._text(f"```math\n{get_tex(node).strip()}\n```")
@@ -190,12 +192,12 @@ class _Writer:
         for child in node.iter():
             if child.tag == "div":  # groups a term with its definition
                 yield from self._entries(child, depth)
-            elif child.tag == "dt":
+                continue
+            anchor = ""
+            if child.tag == "dt" and not self.nesting and child.css_first(_ENTRY_NAME):
                 anchor = _anchor(child) or next(filter(None, map(_anchor, child.css("[id], a[name]"))), "")
-                if anchor and not self.nesting and child.css_first(_ENTRY_NAME):
-                    yield from self._entry(child, anchor, min(level + 1, 6))
-                else:
-                    yield from self._block(child, depth + 1)
+            if anchor:
+                yield from self._entry(child, anchor, min(level + 1, 6))
             else:
                 yield from self._block(child, depth + 1)
         self.level = level
@@ -244,12 +246,6 @@ def _is_title(classes: str) -> bool:
     return any(
         (callout := _CALLOUT.search(name)) and _TITLE.search(name, callout.end()) for name in _CLASS.findall(classes)
     )
-
-
-def _is_tabbed(node: LexborNode, classes: str) -> bool:
-    if not _TAB_SETS.isdisjoint(classes.split()):
-        return True
-    return any(child.attributes.get("role") == "tablist" for child in node.iter())
 
 
 def _outermost(root: LexborNode, nodes: list[LexborNode], excluded: set[int]) -> list[LexborNode]:

@@ -10,9 +10,8 @@ _LANGUAGE_CLASS = re.compile(
     r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?|source)[-\s]([\w+#.-]+)", re.IGNORECASE
 )
 _LANGUAGE_AFTER_CLASS = re.compile(r"(?:^|\s)(?:sourceCode|hljs|prettyprint)\s+([\w+#-]+)$")  # pandoc's, highlight.js's
-_NO_LANGUAGE = frozenset(
-    ("default", "none", "text", "plaintext", "plain", "txt", "highlight", "highlighter-rouge", "undefined")
-)
+_HIGHLIGHTERS = frozenset(("highlight", "highlighter-rouge"))
+_NO_LANGUAGE = _HIGHLIGHTERS | {"default", "none", "text", "plaintext", "plain", "txt", "undefined"}
 _ROWS = frozenset(("div", "p", "li", "tr", "section"))
 _LINE = re.compile(r"(?:^|\s)(?:line|token-line|code-line|ec-line|view-line|cl)(?:\s|$)")
 _MAX_LOOKED_UP = 5  # elements in and around the code that may name its language
@@ -39,17 +38,13 @@ def find_language(pre: LexborNode) -> str:
         node = node.parent
     for element in elements:
         attributes = element.attributes
-        class_names = _find_in_classes(attributes.get("class") or "")
+        classes = attributes.get("class") or ""
+        class_names = [name for name in _LANGUAGE_CLASS.findall(classes) if name.lower() not in _HIGHLIGHTERS]
+        class_names += _LANGUAGE_AFTER_CLASS.findall(classes)
         for name in (attributes.get("data-lang"), attributes.get("data-language"), *class_names):
             if name:
                 return "" if name.lower() in _NO_LANGUAGE else re.sub(r"[^\w+#.-]", "", name.lower())[:30]
     return ""
-
-
-def _find_in_classes(classes: str) -> list[str]:
-    highlighters = ("highlight", "highlighter-rouge")
-    names = [name for name in _LANGUAGE_CLASS.findall(classes) if name.lower() not in highlighters]
-    return names + _LANGUAGE_AFTER_CLASS.findall(classes)
 
 
 def extract_text(pre: LexborNode) -> str:

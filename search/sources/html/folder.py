@@ -1,6 +1,7 @@
 """Read a folder of built HTML: one page for each file, at the address where a server shows it."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -28,23 +29,16 @@ def recognizes(request: SourceRequest) -> bool:
     """Whether the location is a folder of built HTML, by the request's generator or by its files."""
     if not request.folder or request.manifest:
         return False
-    return request.generator == "html" or (not request.generator and is_built_html(request.folder))
-
-
-def read(request: SourceRequest) -> Iterator[Item]:
-    """The pages of the folder."""
-    request.progress("generator: html")
-    return read_folder(Path(request.location), request)
-
-
-def is_built_html(root: Path) -> bool:
-    """Whether a folder has HTML files, and no source files that they could be built from."""
-    names = [name.lower() for name in list_files(root, _FOLDERS)]
+    if request.generator:
+        return request.generator == "html"
+    names = [name.lower() for name in list_files(request.folder, _FOLDERS)]
     return any(name.endswith(_ENDINGS) for name in names) and not any(name.endswith(_SOURCE_ENDINGS) for name in names)
 
 
-def read_folder(root: Path, request: SourceRequest) -> Iterator[Item]:
-    """The pages of all HTML files in a folder and its subfolders, except generated indexes and the like."""
+def read(request: SourceRequest) -> Iterator[Item]:
+    """The pages of all HTML files in the folder and its subfolders, except generated indexes and the like."""
+    request.progress("generator: html")
+    root = Path(request.location)
     for name in list_files(root, _FOLDERS):
         if name.lower().endswith(_ENDINGS) and Path(name).stem.lower() not in _GENERATED:
             yield _read(root, name, request)
@@ -61,9 +55,11 @@ def _read(root: Path, name: str, request: SourceRequest) -> Item:
         return UnreadablePage(name, str(wrong), path)
     bases = (base.strip("/") for base in (request.docs_url, request.path_prefix))
     full_address = "/".join(filter(None, bases)) + f"/{address}"
-    may_redirect = b"refresh" in source[:_REDIRECT_BYTES].lower()
-    if may_redirect and (redirect := _find_redirect(source, name, path, full_address, request)):
-        return redirect
+    if b"refresh" in source[:_REDIRECT_BYTES].lower():
+        with suppress(ValueError):
+            target = read_html(source, full_address).refresh
+            if target and (redirect := _build_redirect(target, name, path, full_address, request)):
+                return redirect
     build = partial(_build_page, source, name, path, address, full_address)
     return Draft(name, path, compute_digest(full_address, source), build, address)
 
@@ -86,16 +82,10 @@ def _build_page(
     return page.to_page(name, path, address)
 
 
-def _find_redirect(
-    source: bytes, name: str, path: str, full_address: str, request: SourceRequest
+def _build_redirect(
+    target: str, name: str, path: str, full_address: str, request: SourceRequest
 ) -> PageRedirect | ExcludedPage | None:
-    """The redirect, if the page is only a redirect."""
-    try:
-        target = read_html(source, full_address).refresh
-    except ValueError:
-        return None
-    if not target:
-        return None
+    """The redirect to an address; None for one to the page itself."""
     if urlsplit(target).netloc != urlsplit(full_address).netloc:
         return ExcludedPage(name, "redirects to another site")
     new_path = request.path_of(target)

@@ -1,47 +1,12 @@
 """Find the content of a web page, and remove navigation and other boilerplate."""
 
 import re
+import tomllib
+from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-# Elements that are never text of the page. A hidden tab is text.
-_NOT_TEXT = """
-    script:not([type^='math/tex']), style, noscript, template, svg, canvas, iframe, object, audio, video,
-    input, select, textarea, dialog, button:not([role=tab]):not([aria-expanded]), button[aria-haspopup],
-    nav, [role=navigation], [role=search], [role=banner], [role=contentinfo], [role=dialog], [inert], rp,
-    [role=doc-noteref], [role=doc-backlink], [aria-hidden=true],
-    [hidden]:not([role=tabpanel]):not([hidden=until-found]),
-    [style*='display:none']:not([role=tabpanel]), [style*='display: none']:not([role=tabpanel]),
-    .katex-html, .sr-only, .visually-hidden, .visuallyhidden, .screen-reader-text, .screen-reader-only, .sd-sr-only
-"""
-# Navigation and tools of documentation sites, by the class names of generators. An id alone is no evidence: a heading
-# "Feedback" has the id `feedback`.
-_SITE_ELEMENTS = """
-    .headerlink, .hash-link, .anchorjs-link, .heading-anchor, .doc-anchor, .td-heading-self-link, .sl-anchor-link,
-    .viewcode-link, .viewcode-back, a.src, a.srclink, .view-source-button, div.pdoc-code, .mkdocstrings-source,
-    .hideme, .out-of-band, rustdoc-toolbar, td.linenos, span.linenos, .linenodiv, .lineno, .line-number,
-    span.line-numbers, .line-numbers-rows, .line-numbers-wrapper, .rouge-gutter, .hljs-ln-numbers,
-    [class*='language-'] > .lang, .copybtn, .copy-button, .clipboard, div.buttons,
-    .footnote-reference, .footnote-ref, .footnote-backref, .fn-backref,
-    .toc, div#toc:not(.section), .table-of-contents, .tableOfContents, .on-this-page, .localtoc, .page-toc,
-    .theme-doc-toc-mobile, .theme-doc-toc-desktop, div.contents, aside.contents, .toc-sidebar, .toc-drawer, .td-toc,
-    .breadcrumb, .breadcrumbs, .breadcrumb-nav, .theme-doc-breadcrumbs, .md-path, .td-breadcrumbs, .wy-breadcrumbs,
-    .tsd-breadcrumb, .bd-header-article, [aria-label=breadcrumbs], [aria-label=Breadcrumb],
-    .pagination, .pagination-nav, .prev-next, .prev-next-area, .prev-next-footer, .rst-footer-buttons, div.related,
-    .related-pages, .pager, .nav-buttons, .nav-chapters, .page-nav, .VPDocFooter, .theme-doc-footer,
-    .edit-this-page, .edit-page, .edit-link, .theme-edit-this-page, .last-updated, .theme-last-updated,
-    .md-content__button, .md-source-file, .td-page-meta, .content-icon-container, .page-feedback,
-    .theme-doc-version-badge, .theme-doc-version-banner, .skip-link, .skip-to-content,
-    .cookie-banner, .cookie-consent, div.footer, .sphinxsidebar, .sidebar-nav, .sidebar-drawer, .md-sidebar,
-    .bd-sidebar-secondary
-"""
-# Containers of the content, the most reliable first.
-_CONTENT_SELECTORS = ("main", "[role=main]", "article", "div#content", "div#main-content", "div#main", "div.content")
-# Elements in the container that also have all the content, with less around it.
-_INNER_SELECTORS = (
-    *(".theme-doc-markdown", ".vp-doc", ".md-content__inner", ".bd-article", "div.body", "[itemprop=articleBody]"),
-    *(".td-content", "div#content-area", "article", ".markdown-body", ".mdx-content"),
-)
+_SELECTORS = tomllib.loads(Path(__file__).with_name("selectors.toml").read_text(encoding="utf-8"))
 _PERMALINK = re.compile(r"[#¶§🔗\s\u200b]*")
 _MAX_DEPTH = 50  # levels that are searched for the content
 _MAIN_SHARE = 0.6  # an element with more than this share of the text has the content
@@ -49,7 +14,7 @@ _MAIN_SHARE = 0.6  # an element with more than this share of the text has the co
 
 def remove_boilerplate(tree: LexborHTMLParser) -> None:
     """Remove all elements that are not content from the page."""
-    for node in _select_inner_first(tree, f"{_NOT_TEXT}, {_SITE_ELEMENTS}"):
+    for node in _select_inner_first(tree, ", ".join(_SELECTORS["not_text"] + _SELECTORS["site_elements"])):
         if node.tag not in ("html", "head", "body", "main"):
             node.decompose()
     for node in _select_inner_first(tree, "header, footer, aside, form, button"):
@@ -72,7 +37,7 @@ def find_content(tree: LexborHTMLParser) -> LexborNode | None:
     if body is None or not body.text().strip():
         return None
     container = _find_container(body)
-    for selector in _INNER_SELECTORS:
+    for selector in _SELECTORS["inner"]:
         inner = [node for node in container.css(selector) if node.mem_id != container.mem_id]
         if len(inner) == 1 and _has_most_of(container, inner[0]):
             return inner[0]
@@ -81,7 +46,7 @@ def find_content(tree: LexborHTMLParser) -> LexborNode | None:
 
 def _find_container(body: LexborNode) -> LexborNode:
     """The element that is marked as the content, or else the smallest one with most of the text."""
-    for selector in _CONTENT_SELECTORS:
+    for selector in _SELECTORS["content"]:
         found = body.css(selector)
         if found and (len(found) == 1 or selector in ("main", "[role=main]")):
             return max(found, key=_length)

@@ -21,7 +21,7 @@ def is_data_table(table: LexborNode) -> bool:
 def render_table(node: LexborNode, cell: Callable[[LexborNode], str]) -> str:
     """The table in Markdown. `cell` converts a cell to one line. The first row is the head if it is marked so."""
     rows = [row for row in node.css("tr") if _cells(row)]
-    texts = [_expand_columns(row, cell) for row in rows]
+    texts = [[text for node in _cells(row) for text in _expand_columns(node, cell)] for row in rows]
     width = max(map(len, texts))
     first = rows[0]
     is_head = (first.parent is not None and first.parent.tag == "thead") or all(
@@ -36,12 +36,10 @@ def _cells(row: LexborNode) -> list[LexborNode]:
     return [node for node in row.iter() if node.tag in ("td", "th")]
 
 
-def _expand_columns(row: LexborNode, cell: Callable[[LexborNode], str]) -> list[str]:
-    texts = []
-    for node in _cells(row):
-        span = node.attributes.get("colspan") or "1"
-        texts += [cell(node)] + [""] * (min(int(span), _MAX_COLUMNS) - 1 if span.isdecimal() and len(span) < 4 else 0)
-    return texts
+def _expand_columns(node: LexborNode, cell: Callable[[LexborNode], str]) -> list[str]:
+    """The text of a cell, and empty texts for the further columns that it spans."""
+    span = node.attributes.get("colspan") or "1"
+    return [cell(node)] + [""] * (min(int(span), _MAX_COLUMNS) - 1 if span.isdecimal() and len(span) < 4 else 0)
 
 
 def _format_row(texts: list[str], width: int) -> str:

@@ -10,18 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from docsite.core.paths import normalize
-from search.sources import Draft, ExcludedPage, Page, PageRedirect, UnreadablePage, compute_digest
+from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest
 from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
 from search.sources.markdown import generators, other_formats
 from search.sources.markdown.front_matter import (
-    FIELDS,
-    MAX_WORDS,
+    collect_fields,
     find_exclusion,
-    get_boost,
     get_former_paths,
-    get_groups,
-    get_text,
-    get_words,
     split_front_matter,
 )
 from search.sources.markdown.mdx import to_markdown
@@ -35,9 +30,6 @@ _OPERATION = re.compile(r"(?i)(?:^|\s)(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TR
 _SHORT_TITLES = ("navTitle", "sidebarTitle", "sidebar_label")  # MkDocs's, Mintlify's and Docusaurus's
 
 
-FolderItem = Draft | UnreadablePage | ExcludedPage | PageRedirect
-
-
 class _SourceFile(NamedTuple):
     """A file to read: its name in the tree, and from a manifest the path, the address and the metadata of its page."""
 
@@ -45,7 +37,6 @@ class _SourceFile(NamedTuple):
     path: str
     address: str
     manifest_entry: dict[str, Any]
-    is_listed: bool = False  # in a manifest; then its front matter cannot exclude it
 
 
 def recognizes(request: SourceRequest) -> bool:
@@ -53,13 +44,13 @@ def recognizes(request: SourceRequest) -> bool:
     return request.folder is not None
 
 
-def read(request: SourceRequest) -> Iterator[FolderItem]:
+def read(request: SourceRequest) -> Iterator[Item]:
     """The pages in the folder, or those in the request's manifest."""
     root = Path(request.location)
     return read_manifest(root, request.manifest, request) if request.manifest else read_folder(root, request)
 
 
-def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[FolderItem]:
+def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[Item]:
     """The pages of all Markdown and MDX files in a folder that its generator renders. Hidden files are left out.
 
     Raises ValueError with a sentence when the generator's configuration cannot be read.
@@ -74,7 +65,7 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[Fo
                 yield from _read_file(root, tree, site, _SourceFile(name, "", "", {}), request)
 
 
-def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = None) -> Iterator[FolderItem]:
+def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = None) -> Iterator[Item]:
     """The pages in a JSON-lines manifest with the fields `path, file, format, title, language, version, tags`.
 
     The format is one of `FORMATS`. Without it, the file's ending decides; unknown endings are Markdown. Pages have the
@@ -104,10 +95,10 @@ def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = No
                 yield UnreadablePage(item["file"], f"format {printable[:20]} is not known", path)
                 continue
             address = site.address(f"{item['path'].strip('/')}.md", {}) or ""
-            yield from _read_file(root, tree, site, _SourceFile(item["file"], path, address, item, True), request)
+            yield from _read_file(root, tree, site, _SourceFile(item["file"], path, address, item), request)
 
 
-def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request: SourceRequest) -> Iterator[FolderItem]:
+def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request: SourceRequest) -> Iterator[Item]:
     """The items of one file. Metadata of the manifest wins over the front matter, which wins over the navigation."""
     file = tree.folder / source.name
     origin = file.relative_to(root).as_posix() if file.is_relative_to(root) else source.name
@@ -134,7 +125,7 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
     except ValueError as wrong:
         yield UnreadablePage(origin, str(wrong), source.path or file_path)
         return
-    if not source.is_listed and (exclusion := find_exclusion(meta, origin)):
+    if not source.path and (exclusion := find_exclusion(meta, origin)):  # what a manifest lists is wanted
         yield exclusion
         return
     address = source.address if source.path else page_address
@@ -158,21 +149,13 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
 
 def _collect_fields(meta: dict[str, Any], body: str, short_titles: tuple[str, ...]) -> dict[str, Any]:
     """The title, tags and other fields of a page. A short title replaces a missing title, or becomes a keyword."""
-    fields: dict[str, Any] = {key: words for key in FIELDS if (words := get_text(meta, key)) is not None}
-    keywords = get_words(meta, "keywords")
+    fields = collect_fields(meta)
     for short in (value for name in short_titles if isinstance(value := meta.get(name), str) and value.strip()):
         if "title" in fields or title_of(body):
-            keywords = tuple(dict.fromkeys((*keywords, short.strip())))
+            fields["keywords"] = tuple(dict.fromkeys((*fields["keywords"], short.strip())))
         else:
             fields["title"] = short.strip()
-    tags = tuple(dict.fromkeys(get_words(meta, "tags") + get_words(meta, "tag")))[:MAX_WORDS]
-    return {**fields, "tags": tags, "keywords": keywords, "boost": get_boost(meta), **_collect_groups(meta)}
-
-
-def _collect_groups(meta: dict[str, Any]) -> dict[str, Any]:
-    """The groups of readers; nothing for a page that names none, so that its digest stays what it was."""
-    groups = get_groups(meta)
-    return {} if groups is None else {"groups": groups}
+    return fields
 
 
 def _build_page(page: Page, is_mdx: bool, operation: str, site: Site) -> Page:
@@ -189,12 +172,9 @@ def _drop_empty(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 def _find_operation(meta: dict[str, Any]) -> str:
     """The method and path of the API operation that the page documents, such as `GET /users`; may be empty."""
-    is_requested = meta.get("openapi") or meta.get("api")
-    operation = _OPERATION.search(is_requested) if isinstance(is_requested, str) else None
-    if not operation:
-        return ""
-    method = operation[1].lower() if operation[1].lower() == "webhook" else operation[1].upper()
-    return f"{method} {operation[2]}"
+    named = meta.get("openapi") or meta.get("api")
+    operation = _OPERATION.search(named) if isinstance(named, str) else None
+    return f"{operation[1].upper()} {operation[2]}".replace("WEBHOOK ", "webhook ") if operation else ""
 
 
 def _add_operation(body: str, operation: str) -> str:

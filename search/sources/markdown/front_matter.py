@@ -115,6 +115,18 @@ def get_groups(meta: dict[str, Any]) -> tuple[str, ...] | None:
         raise ValueError(f"its `groups` field {wrong}") from None
 
 
+def collect_fields(meta: dict[str, Any]) -> dict[str, Any]:
+    """The fields of `Page` that the metadata name. Raises ValueError for a nested value.
+
+    Groups are missing where the page names none, so that its digest stays what it was.
+    """
+    fields: dict[str, Any] = {key: words for key in FIELDS if (words := get_text(meta, key)) is not None}
+    fields["tags"] = tuple(dict.fromkeys(get_words(meta, "tags") + get_words(meta, "tag")))[:MAX_WORDS]
+    fields |= {"keywords": get_words(meta, "keywords"), "boost": get_boost(meta)}
+    groups = get_groups(meta)
+    return fields if groups is None else {**fields, "groups": groups}
+
+
 def get_boost(meta: dict[str, Any]) -> float:
     """The page's `boost`, or `boost` in `search`. A value that is no number belongs to another tool and is ignored."""
     search = meta.get("search")

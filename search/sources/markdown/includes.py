@@ -1,8 +1,9 @@
 """Expand files that pages include, in the syntax of each generator."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from search.sources.files import read_text_in_folder, resolve_links
@@ -20,6 +21,7 @@ _SNIPPET_BLOCK = re.compile(r"([ \t]*)-+8<-+[ \t]*$")
 _SECTION = re.compile(r"-8<-+[ \t]*\[[ \t]*(start|end)[ \t]*:[ \t]*([\w-]+)[ \t]*\]")
 _WITH_LINES = re.compile(r"(.+?):(\d*(?::\d*)?(?:,\d*(?::\d*)?)*)$")
 _WITH_SECTION = re.compile(r"(.+?):([A-Za-z][\w-]*)$")
+_LINES = re.compile(r"(?=.)(\d{0,9})(:)?(\d{0,9})")
 _CODE_FILE = re.compile(r"([ \t]*)\{\*[ \t]+(\S+)((?:[ \t]+\w+\[[^\]\n]*\])*)[ \t]*\*\}[ \t]*$")
 _PLAIN_FILE = re.compile(r"([ \t]*)\{!>?([^!\n]+)!\}[ \t]*$")
 _RANGES = re.compile(r"\bln\[([\d:, ]*)\]")
@@ -34,6 +36,18 @@ _IMPORT_STATEMENT = re.compile(r"import\s.*[\"'][\s;]*$")
 _IMPORT = re.compile(r"import\s+([A-Z]\w*)\s+from\s+[\"']([^\"'\n]+\.mdx?)[\"']\s*;?\s*$")
 _COMPONENT = re.compile(r"([ \t]*)<([A-Z]\w*)(\s[^<>]*)?(?:/>|>\s*</\2\s*>)[ \t]*$")
 _FILE_ATTRIBUTE = re.compile(r"\bfile\s*=\s*[\"']([^\"'\n]+)[\"']")
+
+
+@dataclass(frozen=True)
+class _Directive:
+    """A line that includes a file, or what `select` returns of it. The line stays if the file cannot be read."""
+
+    line: str
+    margin: str
+    name: str
+    select: Callable[[str], str] = lambda text: text.strip("\n")
+    is_code: bool = False
+    keeps_front_matter: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,14 +77,30 @@ class _Expansion:
 
     def expand(self, text: str, file: Path, including_files: tuple[Path, ...]) -> str:
         """The text of `file` with its includes. `including_files` include it, directly or not."""
-        expand_lines = _EXPANDERS.get(self.includes.syntax)
-        if not expand_lines or len(including_files) >= MAX_DEPTH or not _HINTS[self.includes.syntax].search(text):
+        hint, read = _SYNTAXES[self.includes.syntax]
+        if len(including_files) >= MAX_DEPTH or not hint.search(text):
             return text
-        return "\n".join(expand_lines(self, text.split("\n"), file, (*including_files, resolve_links(file))))
+        files = (*including_files, resolve_links(file))
+        lines: list[str] = []
+        for piece in read(text, bool(including_files)):
+            lines += [piece] if isinstance(piece, str) else self.include(piece, file, files)
+        return "\n".join(lines)
+
+    def include(self, directive: _Directive, file: Path, including_files: tuple[Path, ...]) -> list[str]:
+        """The lines of the file that a directive names, with its margin unless the limit of characters is reached."""
+        found = self.load(directive.name, file, including_files)
+        if not found:
+            return [directive.line] if directive.line else []
+        path, text = found
+        text = directive.select(text if directive.keeps_front_matter else _remove_front_matter(text))
+        text = fence(text, path.suffix[1:]) if directive.is_code else self.expand(text, path, including_files)
+        lines, margin = text.split("\n"), directive.margin
+        self.chars_left -= len(margin) * len(lines)
+        return [margin + line if line else "" for line in lines] if self.chars_left >= 0 else lines
 
     def load(self, name: str, file: Path, including_files: tuple[Path, ...]) -> tuple[Path, str] | None:
         """Find a file by its name. None if it is missing, outside of `root`, too large, no text, or includes itself."""
-        if not self.files_left:
+        if not self.files_left or "://" in name:
             return None
         self.files_left -= 1
         for base in (file.parent, *self.includes.bases) if name.startswith(".") else self.includes.bases:
@@ -89,50 +119,27 @@ class _Expansion:
             return path, text
         return None
 
-    def expand_file(self, name: str, file: Path, including_files: tuple[Path, ...]) -> str | None:
-        """The Markdown of a file with its own includes, without front matter; None if it cannot be read."""
-        found = self.load(name, file, including_files)
-        return self.expand(_remove_front_matter(found[1]).strip("\n"), found[0], including_files) if found else None
 
-    def indent(self, text: str, margin: str) -> list[str]:
-        """The lines of a text with a margin; without it once the limit of characters is reached."""
-        lines = text.split("\n")
-        self.chars_left -= len(margin) * len(lines)
-        return [margin + line if line else "" for line in lines] if self.chars_left >= 0 else lines
-
-    def indent_code(self, text: str, path: Path, margin: str) -> list[str]:
-        """The lines of a fence with the code."""
-        return self.indent(fence(text, path.suffix[1:]), margin)
-
-
-def _expand_mkdocs(expansion: _Expansion, lines: list[str], file: Path, including_files: tuple[Path, ...]) -> list[str]:
-    """Expand snippets, also in code, `{* code *}` as on FastAPI's site, and `{! file !}`."""
-    out: list[str] = []
+def _read_mkdocs(text: str, is_included: bool) -> Iterator[str | _Directive]:
+    """Yield the lines: snippets, also in code, `{* code *}` as on FastAPI's site, and `{! file !}` are directives."""
     block = False
-    for line in lines:
+    for line in text.split("\n"):
         if _match(_SNIPPET_BLOCK, line):
             block = not block
         elif block:
-            margin, name = line[: len(line) - len(line.lstrip())], line.strip()
-            text = None if not name or name.startswith(";") else _load_snippet(expansion, name, file, including_files)
-            out += expansion.indent(text, margin) if text is not None else []
+            name = line.strip()
+            if name and not name.startswith(";"):
+                yield _build_snippet("", line[: len(line) - len(line.lstrip())], name)
         elif found := _match(_SNIPPET, line):
-            text = _load_snippet(expansion, found[2], file, including_files)
-            out += [line] if text is None else expansion.indent(text, found[1])
+            yield _build_snippet(line, found[1], found[2])
         elif found := _match(_CODE_FILE, line):
-            code = expansion.load(found[2], file, including_files)
             ranges = _RANGES.search(found[3])
-            out += (
-                [line]
-                if not code
-                else expansion.indent_code(_extract_lines(code[1], ranges[1] if ranges else ""), code[0], found[1])
-            )
+            select = partial(extract_lines, ranges=ranges[1] if ranges else "")
+            yield _Directive(line, found[1], found[2], select, is_code=True, keeps_front_matter=True)
         elif found := _match(_PLAIN_FILE, line):
-            text = expansion.expand_file(found[2].strip(), file, including_files)
-            out += [line] if text is None else expansion.indent(text, found[1])
+            yield _Directive(line, found[1], found[2].strip())
         else:
-            out.append(line)
-    return out
+            yield line
 
 
 def _match(pattern: re.Pattern[str], line: str) -> re.Match[str] | None:
@@ -140,22 +147,19 @@ def _match(pattern: re.Pattern[str], line: str) -> re.Match[str] | None:
     return pattern.match(line) if len(line) <= MAX_LINE else None
 
 
-def _load_snippet(expansion: _Expansion, name: str, file: Path, including_files: tuple[Path, ...]) -> str | None:
-    """The text of a file, of its lines (`:2:5`) or of its section (`:name`); None if it cannot be read."""
-    if "://" in name or not expansion.files_left:
-        return None
+def _build_snippet(line: str, margin: str, name: str) -> _Directive:
+    """A file, its lines (`:2:5`) or its section (`:name`), without the marks of sections."""
     section = lines = ""
     if found := _WITH_LINES.match(name):
         name, lines = found[1], found[2] if "," in found[2] or ":" in found[2] else f"{found[2]}:"
     elif found := _WITH_SECTION.match(name):
         name, section = found[1], found[2]
-    loaded = expansion.load(name, file, including_files)
-    if not loaded:
-        return None
-    path, text = loaded
-    text = _extract_section(text, section) if section else _extract_lines(text, lines)
-    text = "\n".join(line for line in text.split("\n") if not _SECTION.search(line))
-    return expansion.expand(text, path, including_files)
+
+    def select(text: str) -> str:
+        text = _extract_section(text, section) if section else extract_lines(text, lines)
+        return "\n".join(line for line in text.split("\n") if not _SECTION.search(line))
+
+    return _Directive(line, margin, name, select, keeps_front_matter=True)
 
 
 def _extract_section(text: str, name: str) -> str:
@@ -170,41 +174,27 @@ def _extract_section(text: str, name: str) -> str:
     return "\n".join(selected)
 
 
-def _expand_vitepress(
-    expansion: _Expansion, lines: list[str], file: Path, including_files: tuple[Path, ...]
-) -> list[str]:
-    """Expand `<!--@include: ./part.md-->`, and `<<< @/file.py` for code."""
-    out: list[str] = []
-    code = fenced_lines("\n".join(lines))
-    for number, line in enumerate(lines):
-        is_outside_code = number not in code
-        if is_outside_code and (found := _match(_VITEPRESS_PART, line)):
-            loaded = expansion.load(_resolve_vitepress_name(found[2]), file, including_files)
-            if loaded:
-                region = _extract_region(_remove_front_matter(loaded[1]), found[3])
-                text = _extract_lines(region, (found[4] or "").replace(",", ":"))
-                out += expansion.indent(expansion.expand(text, loaded[0], including_files), found[1])
-            else:
-                out.append(line)
-        elif is_outside_code and (found := _match(_VITEPRESS_CODE, line)):
-            loaded = expansion.load(_resolve_vitepress_name(found[2]), file, including_files)
-            if loaded:
-                out += expansion.indent_code(_extract_region(loaded[1], found[3]), loaded[0], found[1])
-            else:
-                out.append(line)
-        else:
-            out.append(line)
-    return out
+def _read_vitepress(text: str, is_included: bool) -> Iterator[str | _Directive]:
+    """Yield the lines: `<!--@include: ./part.md-->`, and `<<< @/file.py` for code, are directives."""
+    code = fenced_lines(text)
+    for number, line in enumerate(text.split("\n")):
+        part = code_file = None
+        if number not in code:
+            part, code_file = _match(_VITEPRESS_PART, line), _match(_VITEPRESS_CODE, line)
+        found = part or code_file
+        if not found:
+            yield line
+            continue
+        name = found[2][2:] if found[2].startswith("@/") else found[2] if found[2][0] in "/." else f"./{found[2]}"
+        lines = (part[4] or "").replace(",", ":") if part else ""
+        select = partial(_extract_region, name=found[3], lines=lines)
+        yield _Directive(line, found[1], name, select, is_code=not part, keeps_front_matter=not part)
 
 
-def _resolve_vitepress_name(name: str) -> str:
-    return name[2:] if name.startswith("@/") else name if name.startswith(("/", ".")) else f"./{name}"
-
-
-def _extract_region(text: str, name: str | None) -> str:
-    """The lines between `region name` and its `endregion`; without a name all lines except such marks."""
+def _extract_region(text: str, name: str | None, lines: str) -> str:
+    """Some lines between `region name` and its `endregion`; without a name those of the text without such marks."""
     if not name:
-        return "\n".join(line for line in text.split("\n") if not _REGION.match(line))
+        return extract_lines("\n".join(line for line in text.split("\n") if not _REGION.match(line)), lines)
     selected: list[str] = []
     is_inside = False
     for line in text.split("\n"):
@@ -214,32 +204,27 @@ def _extract_region(text: str, name: str | None) -> str:
             break
         elif is_inside:
             selected.append(line)
-    return "\n".join(selected)
+    return extract_lines("\n".join(selected), lines)
 
 
-def _expand_mdx(expansion: _Expansion, lines: list[str], file: Path, including_files: tuple[Path, ...]) -> list[str]:
-    """Expand components that are imported from Markdown files, and `<Snippet file="x.mdx" />`."""
-    out: list[str] = []
+def _read_mdx(text: str, is_included: bool) -> Iterator[str | _Directive]:
+    """Yield the lines: components that are imported from Markdown, and `<Snippet file="x.mdx" />`, are directives.
+
+    An `import` in an included file would be read as text, so it is left out.
+    """
     imports: dict[str, str] = {}
-    code = fenced_lines("\n".join(lines), is_mdx=True)
-    for number, line in enumerate(lines):
-        is_outside_code = number not in code
-        name = ""
-        found = None
-        if is_outside_code and _match(_IMPORT_STATEMENT, line):
+    code = fenced_lines(text, is_mdx=True)
+    for number, line in enumerate(text.split("\n")):
+        name, component = "", None
+        if number not in code and _match(_IMPORT_STATEMENT, line):
             if found := _IMPORT.match(line):
                 imports[found[1]] = found[2].removeprefix("@site")
-            if len(including_files) > 1:  # inside another page, the statement would be read as text
+            if is_included:
                 continue
-        elif is_outside_code and (found := _match(_COMPONENT, line)):
-            attribute = _FILE_ATTRIBUTE.search(found[3] or "")
-            if found[2] == "Snippet" and attribute:
-                name = f"snippets/{attribute[1].lstrip('/')}"
-            else:
-                name = imports.get(found[2], "")
-        text = expansion.expand_file(name, file, including_files) if name else None
-        out += [line] if text is None or not found else expansion.indent(text, found[1])
-    return out
+        elif number not in code and (component := _match(_COMPONENT, line)):
+            attribute = _FILE_ATTRIBUTE.search(component[3] or "") if component[2] == "Snippet" else None
+            name = f"snippets/{attribute[1].lstrip('/')}" if attribute else imports.get(component[2], "")
+        yield _Directive(line, component[1], name) if component and name else line
 
 
 def _remove_front_matter(text: str) -> str:
@@ -250,15 +235,19 @@ def _remove_front_matter(text: str) -> str:
         return text
 
 
-def _extract_lines(text: str, ranges: str) -> str:
-    """The lines with these numbers, such as `2:5,9:` or `7`; all lines without ranges. Never longer than the text."""
+def extract_lines(text: str, ranges: str) -> str:
+    """The lines with these numbers, such as `2:5,9:` or `7`; all lines without ranges. Never longer than the text.
+
+    What is no range is left out.
+    """
     lines = text.removesuffix("\n").split("\n")
     selected: list[str] = []
     chars_left = len(text) + 1
-    for piece in ranges.replace(" ", "").split(",") if ranges else [":"]:
-        first, colon, last = piece.partition(":")
-        start = int(first[:9] or 1)
-        end = int(last[:9] or len(lines)) if colon else start
+    for piece in map(_LINES.fullmatch, ranges.replace(" ", "").split(",") if ranges else [":"]):
+        if not piece:
+            continue
+        start = int(piece[1] or 1)
+        end = int(piece[3] or len(lines)) if piece[2] else start
         chosen = lines[max(start, 1) - 1 : end]
         chars_left -= sum(len(line) + 1 for line in chosen)
         if chars_left < 0:
@@ -267,10 +256,9 @@ def _extract_lines(text: str, ranges: str) -> str:
     return "\n".join(selected)
 
 
-_Expander = Callable[[_Expansion, list[str], Path, tuple[Path, ...]], list[str]]
-_EXPANDERS: dict[str, _Expander] = {"mkdocs": _expand_mkdocs, "vitepress": _expand_vitepress, "mdx": _expand_mdx}
-_HINTS = {
-    "mkdocs": re.compile(r"-8<-|\{[*!]"),
-    "vitepress": re.compile("@include:|<<<"),
-    "mdx": re.compile(r"<Snippet\b|(?m:^import\s)"),
+# By generator: what a text with directives contains, and its lines. They know whether the text itself is included.
+_SYNTAXES: dict[str, tuple[re.Pattern[str], Callable[[str, bool], Iterator[str | _Directive]]]] = {
+    "mkdocs": (re.compile(r"-8<-|\{[*!]"), _read_mkdocs),
+    "vitepress": (re.compile("@include:|<<<"), _read_vitepress),
+    "mdx": (re.compile(r"<Snippet\b|(?m:^import\s)"), _read_mdx),
 }

@@ -3,10 +3,16 @@
 import re
 
 MAX_OBJECT = 20_000  # characters
+_ENDINGS = ("ts", "mts", "js", "mjs", "cjs", "cts")
 _LINE_COMMENT = re.compile(r"(?m)^[^\S\n]*+//.*$")
 _PAIR = re.compile(r"([\"'`])([^\"'`\n]+)\1\s*:\s*([\"'`])([^\"'`\n]*)\3")
 _LOCALE = re.compile(r"(?<![\w-])[\"'`]?([\w-]++)[\"'`]?\s*+:\s*\{")
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\.)*`?|[{}]")
+
+
+def list_names(name: str) -> tuple[str, ...]:
+    """The names that a configuration may have, such as `astro.config.mjs`."""
+    return tuple(f"{name}.{ending}" for ending in _ENDINGS)
 
 
 def remove_comments(text: str) -> str:
@@ -22,6 +28,12 @@ def find_text(text: str, name: str) -> str:
     """The value of the first setting with this name whose value is a quoted text. Empty if there is none."""
     found = re.search(rf"\b{name}\s*:\s*([\"'`])([^\"'`\n$]*)\1", text)
     return found[2] if found else ""
+
+
+def find_flag(text: str, name: str) -> bool | None:
+    """The value of the first setting with this name that is on or off; None if there is none."""
+    found = re.search(rf"\b{name}\s*:\s*(true|false)\b", text)
+    return found[1] == "true" if found else None
 
 
 def find_object(text: str, name: str) -> str:

@@ -23,17 +23,7 @@ _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s+|$)")
 _CODE_NAME = re.compile(r"(?=\S*[_./(*$-])[^\s`]+")
 
 _INLINE_COMPONENTS = (ELEMENTS - BLOCK_ELEMENTS) | {
-    "badge",
-    "br",
-    "chip",
-    "hint",
-    "icon",
-    "key",
-    "since",
-    "status",
-    "tag",
-    "tooltip",
-    "version",
+    *("badge", "br", "chip", "hint", "icon", "key", "since", "status", "tag", "tooltip", "version"),
 }
 _CELLS = frozenset(("td", "th", "dt", "dd", "option", "br", "button", "input"))
 _VOID = frozenset(("br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr"))
@@ -203,12 +193,10 @@ class _Converter:
         if anchor := _ID.match(source, at):  # as newer Docusaurus writes it
             self._append(f"{{#{anchor[1]}}}")
             return anchor.end()
-        if source.startswith(("{#", "{ #", "{:", "{."), at) or source.startswith("{*", at):
-            return self._keep_brace(at)  # an anchor or classes of the text before it
-        end = self.scan.find_closing_bracket(at, at)
-        return end if end > 0 else self._keep_brace(at)
-
-    def _keep_brace(self, at: int) -> int:
+        is_attributes = source.startswith(("{#", "{ #", "{:", "{.", "{*"), at)  # of the text before it
+        end = -1 if is_attributes else self.scan.find_closing_bracket(at, at)
+        if end > 0:
+            return end
         self._append("{")
         return at + 1
 
@@ -252,10 +240,10 @@ class _Converter:
         if is_block:
             self._write_line(indent, gap=True)
             entry.column = self._compute_column(indent)
-            if title:
-                self._write_paragraph(entry.column, title)
-            if note:
-                self._write_paragraph(entry.column, note)
+            for text in filter(None, (title, note)):
+                self._write_gap()
+                self.out += [" " * entry.column + line.strip() for line in text.split("\n")]
+                self._write_gap()
         elif title or note:
             self._append(
                 " ".join(filter(None, [title, "" if short_name == "tooltip" else note])) + (" " if title else "")
@@ -312,11 +300,6 @@ class _Converter:
             self.open.pop()
             if entry.name == tag.name:
                 return
-
-    def _write_paragraph(self, column: int, text: str) -> None:
-        self._write_gap()
-        self.out += [" " * column + line.strip() for line in text.split("\n")]
-        self._write_gap()
 
     def _write_gap(self) -> None:
         if self.out and self.out[-1]:

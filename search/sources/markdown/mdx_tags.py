@@ -42,20 +42,12 @@ class Scanner:
         if source.startswith("<>", at) or source.startswith("</>", at):
             return Tag("", at + (2 if source[at + 1] == ">" else 3), is_closing=source[at + 1] == "/")
         name = _NAME.match(source, at)
-        if (
-            not name
-            or not name[1]
-            or self.budget <= 0
-            or (
-                at
-                and source[at - 1].isalnum()
-                and name[1][0].islower()
-                and name[1] not in ELEMENTS
-                and source[at + 1] != "/"
-            )
-        ):
+        if not name or not name[1] or self.budget <= 0:
             return None
         tag = Tag(name[1], 0, is_closing=source[at + 1] == "/")
+        is_behind_word = at > 0 and source[at - 1].isalnum()
+        if is_behind_word and name[1][0].islower() and name[1] not in ELEMENTS and not tag.is_closing:
+            return None  # `Array<string>`
         position = name.end()
         while True:
             if end := _TAG_END.match(source, position):

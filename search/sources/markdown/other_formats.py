@@ -21,15 +21,9 @@ def build_html_page(page: Page, address: str) -> Page | UnreadablePage | Exclude
         return UnreadablePage(page.origin, str(wrong), page.path)
     if read.noindex or read.refresh:
         return ExcludedPage(page.origin, "says noindex" if read.noindex else "redirects to another page")
-    return replace(
-        page,
-        markdown=read.markdown,
-        title=page.title or read.title,
-        description=page.description or read.description,
-        version=page.version or read.version,
-        language=page.language or read.language,
-        keywords=page.keywords or read.keywords,
-    )
+    names = ("title", "description", "version", "language", "keywords")
+    missing = {name: getattr(read, name) for name in names if not getattr(page, name)}
+    return replace(page, markdown=read.markdown, **missing)
 
 
 def build_rst_page(page: Page, root: Path, name: str) -> Page | UnreadablePage:

@@ -1,6 +1,5 @@
 """Types and helpers for generators that render a folder of Markdown."""
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from search.sources import PageRedirect
-from search.sources.files import MARKDOWN, read_text_in_folder
+from search.sources.files import MARKDOWN
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.slugs import Slugs
 
-MAX_CONFIG = 1024 * 1024  # bytes of a configuration file
 MAX_STARS = 6  # of one pattern
 _GLOB = re.compile(r"(?:\*\*/)+|\*+|.")
 _WILD = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
@@ -62,23 +60,9 @@ class Site:
         return self.languages.get(first if slash else "") or self.languages.get("", "")
 
 
-def read_config(root: Path, file: Path) -> str:
-    """The text of a configuration file below a root. Raises ValueError with a sentence when it cannot be read."""
-    try:
-        return read_text_in_folder(root, file, MAX_CONFIG)
-    except ValueError as wrong:
-        raise ValueError(f"{file.name} {wrong}") from None
-
-
-def read_json(root: Path, file: Path) -> Any:
-    """The value in a JSON configuration file. Raises ValueError with a sentence when it cannot be read."""
-    text = read_config(root, file)
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise ValueError(f"{file.name} is nested too deeply") from None
-    except ValueError as wrong:
-        raise ValueError(f"{file.name} is not JSON (line {getattr(wrong, 'lineno', 1)})") from None
+def as_mapping(value: Any) -> Mapping[str, Any]:
+    """The value if it is a mapping, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def remove_ending(name: str) -> str:

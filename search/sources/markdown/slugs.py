@@ -11,6 +11,7 @@ from search.text.markdown.cleaning import clean
 from search.text.markdown.plain_text import anchor_and_heading, plain, slug
 from search.text.markdown.reader import headings
 
+_HEADING = re.compile(r"(?m)^#{1,6}[ \t].*$")
 _CLOSING_MARKS = re.compile(r"(?<![ \t])[ \t]++#++$")
 _MARKUP = re.compile(r"[`*_<\[&:\\{!~$]")
 _VALID_ANCHOR = re.compile(r"[^\s{}#]+")  # allowed in `{#anchor}`
@@ -59,12 +60,15 @@ def add_anchors(markdown: str, slugs: Slugs) -> str:
     github_counts: dict[str, int] = {}  # repeats of GitHub's anchors, as `search.text.sections` counts them
     for heading, text, explicit, has_list in found:
         number = heading.line
-        bare = _remove_attributes(lines[number]) if has_list else lines[number]
+        bare = _CLOSING_MARKS.sub("", split_attributes(lines[number])[0]) if has_list else lines[number]
         if explicit is not None:
             lines[number] = f"{bare} {{#{explicit}}}" if has_list else bare
             continue
-        has_dashes = slugs.drops_dashes and "--" in heading.source
-        plain_slug = slugs.slug(_split_heading(_remove_dashes(heading.source))[0] if has_dashes else text)
+        if slugs.drops_dashes and "--" in heading.source:
+            bare_source = _CODE_OR_DASHES.sub(lambda found: found[0] if found[0][0] == "`" else "", heading.source)
+            plain_slug = slugs.slug(_split_heading(bare_source)[0])
+        else:
+            plain_slug = slugs.slug(text)
         if not plain_slug and slugs.separator == "-":  # generators differ, and there is nothing to link to
             lines[number] = f"{_CLOSING_MARKS.sub('', bare.rstrip())} {{#}}"
             continue
@@ -78,6 +82,16 @@ def add_anchors(markdown: str, slugs: Slugs) -> str:
         else:
             lines[number] = f"{_CLOSING_MARKS.sub('', bare.rstrip())} {{#{anchor}}}"
     return "\n".join(lines)
+
+
+def drop_unknown_anchors(markdown: str, *marks: str) -> str:
+    """The page, where a heading with one of these marks has no anchor unless it names one: its text is not known."""
+
+    def mark_heading(heading: re.Match[str]) -> str:
+        is_known = not any(mark in heading[0] for mark in marks) or split_attributes(heading[0])[1] is not None
+        return heading[0] if is_known else f"{heading[0]} {{#}}"
+
+    return _HEADING.sub(mark_heading, markdown)
 
 
 def build_python_markdown_slugs(separator: str = "-", keep_unicode: bool = False) -> Slugs:
@@ -138,12 +152,3 @@ def _split_heading(raw: str) -> tuple[str, str | None, bool]:
         return text, anchor or None, True
     explicit, heading = anchor_and_heading(text, {})
     return heading, explicit if heading != text else None, False
-
-
-def _remove_dashes(source: str) -> str:
-    return _CODE_OR_DASHES.sub(lambda found: found[0] if found[0][0] == "`" else "", source)
-
-
-def _remove_attributes(line: str) -> str:
-    """The line of a heading without its attribute list, and without closing `#` marks before the list."""
-    return _CLOSING_MARKS.sub("", split_attributes(line)[0])

@@ -36,26 +36,17 @@ def recognizes(request: SourceRequest) -> bool:
 
 
 def read(request: SourceRequest) -> Iterator[Item]:
-    """The pages of the document. Raises ValueError when it is no OpenAPI 3 document."""
-    return read_file(request.file, request) if request.file else read_address(request)
+    """The pages of the document. On disk it may refer to other files in its folder.
 
-
-def read_file(file: Path, request: SourceRequest) -> Iterator[Item]:
-    """The pages of a document on disk. It may refer to other files in its folder. Raises ValueError like `read`."""
-    try:
-        spec = Spec.from_file(file)
-    except ValueError as wrong:
-        raise ValueError(f"{file.name} {wrong}") from None
-    return _build_drafts(spec, file.name, request.generator)
-
-
-def read_address(request: SourceRequest) -> Iterator[Item]:
-    """The pages of a document on the web. It may not refer to other files. Raises ValueError like `read`."""
+    Raises ValueError when it is no OpenAPI 3 document.
+    """
     name = urlsplit(request.location).path.rpartition("/")[2]
-    with Fetcher(request) as fetcher:
-        raw = fetcher.get(request.location, limits=DOCUMENT_LIMITS).body
+    raw = b""
+    if request.is_remote:
+        with Fetcher(request) as fetcher:
+            raw = fetcher.get(request.location, limits=DOCUMENT_LIMITS).body
     try:
-        spec = Spec.from_bytes(raw)
+        spec = Spec.from_bytes(raw) if request.is_remote else Spec.from_file(Path(request.location))
     except ValueError as wrong:
         raise ValueError(f"{name} {wrong}") from None
     return _build_drafts(spec, name, request.generator)
@@ -79,7 +70,7 @@ def _build_drafts(spec: Spec, name: str, generator: str) -> Iterator[Item]:
         yield draft(origin, path, partial(_build_operation_page, spec, operation, origin, path, generator))
     tag_links: list[tuple[str, str, str]] = []
     for tag, (tag_object, tag_operations) in _group_by_tag(spec, operations).items():
-        path = _make_unique_path(addresses.make_tag_path(tag), last_numbers)
+        path = _make_unique_path(addresses.make_file_name(tag), last_numbers)
         tag_links.append((tag, as_text(tag_object.get("description")), _quote_link(path)))
         yield draft(
             f"{name}: tag {tag}", path, partial(_build_tag_page, tag, tag_object, tag_operations, path, generator)

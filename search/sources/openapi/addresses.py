@@ -14,16 +14,11 @@ _ENCODE_URI_SAFE = ";,/?:@&=+$-_.!~*'()#%"  # characters that `encodeURI` keeps,
 
 def make_operation_path(operation: Operation) -> str:
     """The path of an operation's page, as in Mintlify: its tag, then its summary, or its method and path."""
-    last = _to_file_name(operation.summary)
+    last = make_file_name(operation.summary)
     if not last:
         verb = "" if operation.method == "WEBHOOK" else f"{operation.method.lower()}-"
-        last = f"{verb}{_to_file_name(operation.path)}"
-    return "/".join(filter(None, [make_tag_path(operation.tags[0]) if operation.tags else "", last]))
-
-
-def make_tag_path(tag: str) -> str:
-    """The folder of a tag's operations, as in Mintlify."""
-    return _to_file_name(tag)
+        last = f"{verb}{make_file_name(operation.path)}"
+    return "/".join(filter(None, [make_file_name(operation.tags[0]) if operation.tags else "", last]))
 
 
 def make_operation_address(operation: Operation, generator: str) -> str:
@@ -36,7 +31,9 @@ def make_operation_address(operation: Operation, generator: str) -> str:
     if generator == "swagger-ui":
         webhook = operation.method == "WEBHOOK"
         tag = "webhooks" if webhook else operation.tags[0] if operation.tags else "default"
-        name = operation.id or _invent_name(operation)
+        # The name that swagger-client gives to an operation without an `operationId`.
+        verb = operation.pointer.rpartition("/")[2]
+        name = operation.id or verb + re.sub(r"[^\w]", "_", operation.path, flags=re.ASCII)
         return f"#/{_quote_deep_link(tag)}/{_quote_deep_link(name)}"
     return ""
 
@@ -48,7 +45,7 @@ def make_tag_address(tag: str, generator: str) -> str:
     return f"#/{_quote_deep_link(tag)}" if generator == "swagger-ui" else ""
 
 
-def _to_file_name(words: str) -> str:
+def make_file_name(words: str) -> str:
     """The file name that `prepareStringToBeValidFilename` of @mintlify/common makes."""
     words = _BRACES.sub(lambda found: "-" if found[0].endswith("}") else found[0], words.replace(" ", "-"))
     words = re.sub(r"^-|-$", "", words)
@@ -59,11 +56,6 @@ def _slugify(words: str) -> str:
     """The slug that Redoc makes with `slugify`: it keeps case, removes accents and spells out signs."""
     slug = _DROPPED.sub("", "".join(_SIGN_NAMES.get(mark, mark) for mark in remove_accents(words))).strip()
     return re.sub(r"\s+", "-", slug) or re.sub(r"\s+", "-", words.lower()).strip("-")
-
-
-def _invent_name(operation: Operation) -> str:
-    """The name that swagger-client gives to an operation without an `operationId`."""
-    return operation.pointer.rpartition("/")[2] + re.sub(r"[^\w]", "_", operation.path, flags=re.ASCII)
 
 
 def _quote_deep_link(words: str) -> str:

@@ -37,11 +37,9 @@ def render_operation_page(spec: Spec, operation: Operation) -> str:
     parts += _render_parameters(spec, operation)
     body = spec.resolve(raw.get("requestBody"))
     if content := as_mapping(body.get("content")):
-        parts += ["## Request body", as_text(body.get("description"))]
-        parts += [
-            "A body is required." if body.get("required") is True else "",
-            *_render_content(spec, content, REQUEST, set()),
-        ]
+        required = "A body is required." if body.get("required") is True else ""
+        parts += ["## Request body", as_text(body.get("description")), required]
+        parts += _render_content(spec, content, REQUEST, set())
     parts += _render_responses(spec, as_mapping(raw.get("responses")))
     parts += _render_callbacks(spec, as_mapping(raw.get("callbacks")))
     parts += _render_samples(raw)
@@ -156,10 +154,9 @@ def _render_authentication(spec: Spec, raw: Any) -> str:
         schemes_in_words = []
         for name, scopes in alternative.items():
             kind = _describe_scheme(spec.resolve(schemes.get(name)))
-            scope_names = ", ".join(code_span(scope) for scope in map(as_text, as_list(scopes)) if scope)
-            schemes_in_words.append(
-                f"{code_span(name)}{f' ({kind})' if kind else ''}{f' with {scope_names}' if scope_names else ''}"
-            )
+            scope_names = ", ".join(map(code_span, filter(None, map(as_text, as_list(scopes)))))
+            words = (code_span(name), f"({kind})" if kind else "", f"with {scope_names}" if scope_names else "")
+            schemes_in_words.append(" ".join(filter(None, words)))
         alternatives.append(" and ".join(schemes_in_words) or "none")
     return f"Authentication: {', or '.join(alternatives) or 'none'}."
 
@@ -183,18 +180,11 @@ def _render_scheme(name: str, scheme: dict[str, Any]) -> str:
         lines.append(f"Discovery: {code_span(url)}.")
     for flow, raw in as_mapping(scheme.get("flows")).items():
         about = as_mapping(raw)
-        urls = [
-            f"{field}: {code_span(as_text(about[field]))}"
-            for field in ("authorizationUrl", "tokenUrl")
-            if about.get(field)
-        ]
-        lines.append(f"Flow {code_span(flow)}{': ' if urls else ''}{', '.join(urls)}.")
-        lines.append(
-            "\n".join(
-                format_item(code_span(scope), [], as_text(meaning))
-                for scope, meaning in as_mapping(about.get("scopes")).items()
-            )
-        )
+        fields = [field for field in ("authorizationUrl", "tokenUrl") if about.get(field)]
+        urls = ", ".join(f"{field}: {code_span(as_text(about[field]))}" for field in fields)
+        scopes = as_mapping(about.get("scopes")).items()
+        lines.append(f"Flow {code_span(flow)}{': ' if urls else ''}{urls}.")
+        lines.append("\n".join(format_item(code_span(scope), [], as_text(meaning)) for scope, meaning in scopes))
     return "\n\n".join(filter(None, [f"### {_join_lines(name)}", f"{_describe_scheme(scheme)}.", *lines]))
 
 
@@ -250,7 +240,8 @@ def _render_content(spec: Spec, content: dict[str, Any], detail: Detail, describ
             yield members
         for title, value in list(_find_examples(spec, media, merged))[: detail.examples]:
             if written := to_json(value):
-                yield f"{_add_colon(title)}\n\n{fence(written, '' if isinstance(value, str) else 'json')}"
+                heading = title if title.endswith((":", ".")) else f"{title}:"
+                yield f"{heading}\n\n{fence(written, '' if isinstance(value, str) else 'json')}"
 
 
 def _find_examples(spec: Spec, media: dict[str, Any], schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -277,17 +268,15 @@ def _render_responses(spec: Spec, responses: dict[str, Any]) -> Iterator[str]:
         about = as_text(response.get("description"))
         yield f"{code_span(status)}: {about}" if about else code_span(status)
         fine = status[:1] in ("1", "2", "3") or len(responses) == 1
-        if headers := [
-            format_item(
-                code_span(name), [describe_type(spec, header.get("schema"))], as_text(header.get("description"))
-            )
-            for name, header in ((name, spec.resolve(one)) for name, one in as_mapping(response.get("headers")).items())
-        ]:
+        headers = [(name, spec.resolve(one)) for name, one in as_mapping(response.get("headers")).items()]
+        if headers:
             yield "Headers:"
-            yield "\n".join(headers)
-        yield from _render_content(
-            spec, as_mapping(response.get("content")), RESPONSE if fine else ERROR_RESPONSE, described
-        )
+            yield "\n".join(
+                format_item(code_span(name), [describe_type(spec, one.get("schema"))], as_text(one.get("description")))
+                for name, one in headers
+            )
+        detail = RESPONSE if fine else ERROR_RESPONSE
+        yield from _render_content(spec, as_mapping(response.get("content")), detail, described)
 
 
 def _render_callbacks(spec: Spec, callbacks: dict[str, Any]) -> Iterator[str]:
@@ -314,7 +303,3 @@ def _render_samples(raw: Any) -> Iterator[str]:
         language = as_text(sample.get("lang"))
         yield as_text(sample.get("label")) or language
         yield fence(as_text(sample["source"]), re.sub(r"[^\w+#.-]", "", language.lower()))
-
-
-def _add_colon(title: str) -> str:
-    return title if title.endswith((":", ".")) else f"{title}:"

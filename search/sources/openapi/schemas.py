@@ -70,7 +70,7 @@ class SchemaRenderer:
             if self.lines_left < 0:
                 return
             inner = merge_all_of(self.spec, choice)
-            if _has_members(inner):
+            if not {"properties", "items", "oneOf", "anyOf"}.isdisjoint(inner):
                 label = as_text(inner.get("title")) or get_schema_name(choice) or "One choice"
                 yield from self._render_entry(f"**{label}**", choice, inner, [], margin, level)
 
@@ -158,7 +158,8 @@ def describe(schema: dict[str, Any]) -> str:
     description = as_text(schema.get("description"))
     if not allowed or "\n" in description:
         return "\n\n".join(filter(None, [description, allowed]))
-    return f"{_end_sentence(description)} {allowed}".strip()
+    stop = "." if description and description[-1] not in ".!?:" else ""
+    return f"{description}{stop} {allowed}".strip()
 
 
 def format_item(label: str, words: list[str], description: str, margin: str = "") -> str:
@@ -192,10 +193,6 @@ def _choices(schema: dict[str, Any]) -> list[Any]:
     return [*as_list(schema.get("oneOf")), *as_list(schema.get("anyOf"))]
 
 
-def _has_members(schema: dict[str, Any]) -> bool:
-    return any(key in schema for key in ("properties", "items", "oneOf", "anyOf"))
-
-
 def _infer_type(schema: dict[str, Any]) -> list[str]:
     """The types of a schema without a `type`, from its other fields."""
     if "properties" in schema or "additionalProperties" in schema:
@@ -204,10 +201,6 @@ def _infer_type(schema: dict[str, Any]) -> list[str]:
         return ["array"]
     values = as_list(schema.get("enum")) or ([schema["const"]] if "const" in schema else [])
     return ["string"] if values and all(isinstance(value, str) for value in values) else ["any"]
-
-
-def _end_sentence(sentence: str) -> str:
-    return sentence if not sentence or sentence[-1:] in ".!?:" else f"{sentence}."
 
 
 def _fits(value: Any, max_parts: int) -> bool:

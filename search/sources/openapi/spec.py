@@ -89,7 +89,13 @@ class Spec:
                 continue
             if len(queue) > MAX_FILES or sum(map(len, raws)) + len(raw) > MAX_BYTES:
                 continue
-            files[name] = _rewrite_references(_load_or_empty(raw), name) if raws else _validate(load(raw))
+            try:
+                content = load(raw)
+            except ValueError:
+                if not raws:
+                    raise
+                content = {}  # a referenced file that cannot be read
+            files[name] = _rewrite_references(content, name) if raws else _validate(content)
             raws.append(raw)
             references = (match.decode("utf-8", "replace") for match in _FILE_REFERENCE.findall(raw))
             paths = dict.fromkeys(_resolve_relative_path(name, reference) for reference in references)
@@ -167,14 +173,6 @@ def _validate(root: dict[str, Any]) -> dict[str, Any]:
     if not version.startswith("3"):
         raise ValueError(f"is OpenAPI {version[:10]}; 3.0 and 3.1 can be read")
     return root
-
-
-def _load_or_empty(raw: bytes) -> dict[str, Any]:
-    """Load a referenced file; empty when it cannot be read."""
-    try:
-        return load(raw)
-    except ValueError:
-        return {}
 
 
 def _resolve_relative_path(name: str, reference: str) -> str:

@@ -20,6 +20,7 @@ from search.sources.rst.object_order import arrange_objects
 from search.sources.rst.scope import PageTooComplex, Scope
 from search.sources.rst.site import MAX_MARKDOWN, Site
 from search.sources.rst.writer import Writer
+from search.text.markdown.writer import escape_line_start, escape_text
 
 MAX_TARGETS = 3000  # of a page
 _GROUPS = re.compile(r"(?m)^:groups:[ \t]*+(.++)$")
@@ -134,7 +135,5 @@ def _remove_metadata(document: nodes.document) -> dict[str, str]:
 
 def _plain_text(source: str) -> str:
     """The paragraphs of a page that cannot be parsed, as text without markup."""
-    paragraphs = re.split(r"\n\s*\n", source)
-    return "\n\n".join(
-        re.sub(r"([\\`*_\[\]<#{|~])", r"\\\1", " ".join(one.split())) for one in paragraphs if one.strip()
-    )
+    paragraphs = (escape_text(one).strip() for one in re.split(r"\n\s*\n", source))
+    return "\n\n".join(escape_line_start(one) for one in paragraphs if one)

@@ -50,7 +50,8 @@ def render_unknown(directive: BaseDirective) -> list[nodes.Node]:
     domain, kind = objects.kind_of(directive.name, directive.scope)
     if kind and directive.argument:
         return objects.describe(directive, domain, kind)
-    if directive.content and not directive.argument and _is_code(directive):
+    is_bare = bool(directive.content) and not directive.argument
+    if is_bare and (names_code(directive.name) or _PROMPT.match(directive.content[0])):
         return list(render_code(directive))
     # Of autodoc only the name is here: its text is in the code.
     is_auto = directive.name.rpartition(":")[2].startswith("auto")
@@ -59,11 +60,6 @@ def render_unknown(directive: BaseDirective) -> list[nodes.Node]:
     head = [nodes.literal("", directive.argument.lstrip("~!"))] if is_name else directive.parse_line(directive.argument)
     label = directive.argument if is_name and not is_auto and not directive.content else ""
     return [*([nodes.paragraph("", "", *head, label=label)] if directive.argument else []), *directive.parse()]
-
-
-def _is_code(directive: BaseDirective) -> bool:
-    """Whether the content is code: the name of the directive says so, or the first line is typed at a prompt."""
-    return names_code(directive.name) or bool(_PROMPT.match(directive.content[0]))
 
 
 def names_code(directive: str) -> bool:

@@ -11,7 +11,8 @@ from docutils.parsers.rst import Directive, directives
 from docutils.parsers.rst.directives import tables
 from docutils.statemachine import StringList, string2lines
 
-from search.sources.files import read_text_in_folder
+from search.sources.files import read_text_or_nothing
+from search.sources.markdown.includes import extract_lines
 from search.sources.rst.base import BaseDirective, bold_title, code_block, register, scope_of
 from search.sources.rst.directives import prepare
 from search.sources.rst.scope import MAX_INCLUDES, PageTooComplex
@@ -21,7 +22,6 @@ MAX_CODE = 200_000  # characters of a file that is shown as code
 _INCLUDE = re.compile(r"include *(?:::|\})\s*(\S[^\n]*)|:file:[ \t]+(\S[^\n]*)", re.IGNORECASE)
 _LANGUAGES = {"py": "python", "sh": "bash", "yml": "yaml", "txt": "", "cfg": "ini", "rb": "ruby", "rs": "rust"}
 _NUMBER = re.compile(r"-?\d{1,9}")
-_RANGE = re.compile(r"\s*+(?=-?\s*+\d)(\d{0,9}+)\s*+(?:(-)\s*+(\d{0,9}+)\s*+)?")
 
 
 @register("include")
@@ -103,16 +103,13 @@ def find_includes(source: str) -> list[str]:
 def read_text(site: Site, reference: str, from_page: str) -> str:
     """The text of a file that another one names; empty when the site may not include it."""
     file = site.find_include(reference, from_page)
-    try:
-        return read_text_in_folder(file.parent, file, MAX_BYTES).replace("\x00", "") if file else ""
-    except ValueError:
-        return ""
+    return read_text_or_nothing(file.parent, file, MAX_BYTES).replace("\x00", "") if file else ""
 
 
 def select_lines(lines: list[str], options: dict[str, str]) -> list[str]:
     """The lines that the options of an include choose."""
     if ranges := options.get("lines"):
-        lines = _select_ranges(lines, ranges)
+        lines = extract_lines("\n".join(lines), ranges.replace("-", ":")).split("\n")
     start, end = (options.get(name, "") for name in ("start-line", "end-line"))
     lines = lines[int(start) if _NUMBER.fullmatch(start) else 0 : int(end) if _NUMBER.fullmatch(end) else None]
     for name in ("start-at", "start-after", "end-at", "end-before"):
@@ -122,18 +119,6 @@ def select_lines(lines: list[str], options: dict[str, str]) -> list[str]:
             at += name in ("start-after", "end-at")
             lines = lines[at:] if name.startswith("start") else lines[:at]
     return lines
-
-
-def _select_ranges(lines: list[str], ranges: str) -> list[str]:
-    """The lines of `3,5-10,20-`."""
-    selected: list[str] = []
-    for part in ranges.split(","):
-        if len(selected) > len(lines):  # a longer result repeats lines
-            break
-        if match := _RANGE.fullmatch(part):
-            first, dash, last = match.groups()
-            selected += lines[int(first or 1) - 1 : int(last) if last else None if dash else int(first)]
-    return selected
 
 
 def _python_object(source: str, name: str) -> slice:

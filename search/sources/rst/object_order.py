@@ -51,7 +51,12 @@ def _join(parent: nodes.Element) -> list[nodes.Node]:
             children += waiting
             waiting = []
         elif not isinstance(child, nodes.Invisible):
-            children += [part for one in waiting for part in _signatures(one)]
+            # The signatures of an object without a text, as paragraphs.
+            children += [
+                part
+                for one in waiting
+                for part in one.children[1:] or [nodes.paragraph("", "", *one.children[0].children)]
+            ]
             waiting = []
         children.append(child)
     return children + waiting
@@ -70,11 +75,6 @@ def _prepend(section: nodes.Element, objects: Sequence[nodes.Element]) -> None:
         child.parent = section
 
 
-def _signatures(section: nodes.Element) -> list[nodes.Node]:
-    """The signatures of an object without a text, as paragraphs."""
-    return section.children[1:] or [nodes.paragraph("", "", *section.children[0].children)]
-
-
 def _remove_labels(parent: nodes.Element, children: list[nodes.Node]) -> list[nodes.Node]:
     """The children, without objects and labels right in front of a heading that names them."""
     kept: list[nodes.Node] = []
@@ -87,8 +87,7 @@ def _remove_labels(parent: nodes.Element, children: list[nodes.Node]) -> list[no
             continue
         kept.append(child)
         if not isinstance(child, nodes.Invisible):
-            is_section = isinstance(child, nodes.section) and not _is_object(child)
-            after = child.children[0].astext() if is_section and child.children else ""
+            after = _section_title(child)
     return kept[::-1]
 
 
@@ -105,10 +104,15 @@ def _title_behind(node: nodes.Element) -> str:
         siblings = node.parent.children
         for sibling in siblings[siblings.index(node) + 1 :]:
             if not isinstance(sibling, nodes.Invisible):
-                is_section = isinstance(sibling, nodes.section) and not _is_object(sibling)
-                return sibling.children[0].astext() if is_section and sibling.children else ""
+                return _section_title(sibling)
         node = node.parent
     return ""
+
+
+def _section_title(node: nodes.Node) -> str:
+    """The title of a section that describes no object; empty for any other node."""
+    is_section = isinstance(node, nodes.section) and not _is_object(node)
+    return node.children[0].astext() if is_section and node.children else ""
 
 
 def _repeat_heading(parent: nodes.Element, children: list[nodes.Node]) -> list[nodes.Node]:

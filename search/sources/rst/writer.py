@@ -77,7 +77,10 @@ class Writer:
         is_object = bool(node.get("is_object"))
         self.level = max(self.level, 2) if node.get("is_continued") else max(self.level, int(is_object)) + 1
         is_heading = not self.nesting and (node["ids"] or not is_object)
-        blocks = [self._heading(text, _section_id(node)) if is_heading else f"**{text}**"] if text else []
+        # The id by which Sphinx links it: its own, or a label's if its own is only a number.
+        ids: list[str] = [*node["ids"], ""]
+        anchor = ids[1] if ids[1] and _AUTOMATIC_ID.match(ids[0]) else ids[0]
+        blocks = [self._heading(text, anchor) if is_heading else f"**{text}**"] if text else []
         blocks += self.blocks(child for child in node.children if child is not title)
         self.level = outer_level
         return blocks
@@ -239,12 +242,6 @@ def _list(items: Iterable[tuple[str, list[str]]]) -> list[str]:
     texts = [mark + "\n\n".join(blocks).replace("\n", f"\n{' ' * len(mark)}") for mark, blocks in filled]
     between = "\n" if all(len(blocks) == 1 for _, blocks in filled) else "\n\n"
     return [between.join(re.sub(r"(?m)^ +$", "", text) for text in texts)] if texts else []
-
-
-def _section_id(node: nodes.Element) -> str:
-    """The id by which Sphinx links a section: its own, or a label's if its own is only a number."""
-    ids: list[str] = node["ids"]
-    return ids[1] if len(ids) > 1 and _AUTOMATIC_ID.match(ids[0]) else ids[0] if ids else ""
 
 
 def _elements(node: nodes.Element) -> list[nodes.Element]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from search.sources import compute_digest
-from search.sources.files import read_text_in_folder
+from search.sources.files import read_text_or_nothing
 
 MAX_BYTES = 1024 * 1024
 MAX_EXTENSIONS = 50  # files with extensions of the project's own
@@ -51,12 +51,15 @@ class Conf:
 
 def find_folder(root: Path) -> Path | None:
     """The folder of a repository that has conf.py and the pages."""
-    return next((root / name for name in _FOLDERS if _SETTING.search(_read_text(root / name / "conf.py", root))), None)
+    folders = (root / name for name in _FOLDERS)
+    return next(
+        (one for one in folders if _SETTING.search(read_text_or_nothing(root, one / "conf.py", MAX_BYTES))), None
+    )
 
 
 def load_conf(folder: Path, root: Path) -> Conf:
     """The settings of a folder in `root`. There are none without a conf.py that Python can parse."""
-    source = _read_text(folder / "conf.py", root)
+    source = read_text_or_nothing(root, folder / "conf.py", MAX_BYTES)
     values: dict[str, Any] = {}
     try:
         for statement in ast.parse(source).body:
@@ -67,7 +70,7 @@ def load_conf(folder: Path, root: Path) -> Conf:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
     files = sorted(file for name in _EXTENSION_FOLDERS for file in (folder / name).glob("*.py"))
-    texts = [source, *(_read_text(file, root) for file in files[:MAX_EXTENSIONS])]
+    texts = [source, *(read_text_or_nothing(root, file, MAX_BYTES) for file in files[:MAX_EXTENSIONS])]
     defined = [definition for text in texts for definition in _DEFINITION.findall(text)]
     object_types = frozenset(name for kind, name in defined if kind == "object_type")
     crossref_types = frozenset(name for kind, name in defined if kind == "crossref_type")
@@ -82,10 +85,3 @@ def _literal(node: ast.expr) -> Any:
         pairs = zip(node.keys, node.values, strict=True)
         return {key.value: _literal(value) for key, value in pairs if isinstance(key, ast.Constant)}
     return node.value if isinstance(node, ast.Constant) else None
-
-
-def _read_text(file: Path, root: Path) -> str:
-    try:
-        return read_text_in_folder(root, file, MAX_BYTES)
-    except ValueError:
-        return ""

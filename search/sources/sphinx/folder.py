@@ -10,8 +10,9 @@ from pathlib import Path
 from docsite.core.paths import normalize
 from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, myst, rst
-from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
-from search.sources.markdown.front_matter import get_groups
+from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder, read_text_or_nothing
+from search.sources.markdown.front_matter import get_groups, get_words
+from search.sources.markdown.sites import compile_ignore_rules
 from search.sources.myst import links
 from search.sources.myst.outline import Outline
 from search.sources.request import SourceRequest
@@ -27,34 +28,27 @@ _OTHER_CONFIGS = (
 _SKIPPED_FOLDERS = frozenset(["_build", "_templates", "_themes", "_static", "node_modules", "__pycache__"])
 _BUILDER = re.compile(r"^[ \t]*builder:[ \t]*[\"']?(?:sphinx_html)?dirhtml", re.MULTILINE)
 _FALSE = ("false", "0", "no")
-_WILDCARDS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def recognizes(request: SourceRequest) -> bool:
-    """Whether the location is a Sphinx project, according to the request or to its files."""
+    """Whether the location is a Sphinx project, according to the request or to its files.
+
+    It is one if it has a conf.py of Sphinx, or mostly reStructuredText and no other generator.
+    """
     if not request.folder or request.manifest:
         return False
-    return request.generator == "sphinx" or (not request.generator and is_sphinx(request.folder))
-
-
-def read(request: SourceRequest) -> Iterator[Item]:
-    """The pages of the folder and its redirects."""
-    request.progress("generator: sphinx")
-    return read_folder(Path(request.location), request)
-
-
-def is_sphinx(root: Path) -> bool:
-    """Whether a folder has a conf.py of Sphinx, or mostly reStructuredText and no other generator."""
-    if find_folder(root):
-        return True
-    if any((root / name).is_file() for name in _OTHER_CONFIGS):
+    if request.generator or find_folder(request.folder):
+        return request.generator in ("sphinx", "")
+    if any((request.folder / name).is_file() for name in _OTHER_CONFIGS):
         return False
-    endings = [Path(name).suffix for name in list_files(root, _SKIPPED_FOLDERS)]
+    endings = [Path(name).suffix for name in list_files(request.folder, _SKIPPED_FOLDERS)]
     return endings.count(".rst") > sum(endings.count(ending) for ending in (*MARKDOWN, ".html"))
 
 
-def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[Item]:
+def read(request: SourceRequest) -> Iterator[Item]:
     """All pages, and the redirects of conf.py. No code of the project is run."""
+    request.progress("generator: sphinx")
+    root = Path(request.location)
     folder = find_folder(root) or root
     conf = load_conf(folder, root)
     texts: dict[str, str] = {}
@@ -84,16 +78,12 @@ def _make_page(file: str, source: str, site: Site, language: str, address: str) 
     path = normalize(name)
     try:
         converted = myst.convert(source, site, name) if file.endswith(MARKDOWN) else rst.convert(source, site, name)
+        meta = dict(converted.meta)
+        groups, keywords = get_groups(meta), get_words(meta, "keywords")
     except ValueError as error:  # of front matter
-        return UnreadablePage(file, str(error), path)
-    meta = converted.meta
-    try:
-        groups = get_groups(dict(meta))
-    except ValueError as error:
         return UnreadablePage(file, str(error), path)
     if meta.get("nosearch", "false").lower() not in _FALSE:
         return ExcludedPage(file, "says :nosearch:")
-    words = [word.strip()[:100] for word in meta.get("keywords", "").split(",")]
     return Page(
         origin=file,
         path=path,
@@ -101,7 +91,7 @@ def _make_page(file: str, source: str, site: Site, language: str, address: str) 
         title=site.titles.get(name, ""),
         description=meta.get("description", ""),
         language=language,
-        keywords=tuple(dict.fromkeys(filter(None, words)))[:100],
+        keywords=keywords,
         address=address,
         groups=groups,
     )
@@ -163,17 +153,8 @@ def _files(folder: Path, conf: Conf) -> Iterator[str]:
     endings = tuple(conf.get_list("source_suffix")) or (".rst",)
     if any(name.startswith("myst") for name in conf.get_list("extensions")):
         endings = (*endings, ".md")
-    excluded = [_pattern(pattern) for pattern in conf.get_list("exclude_patterns")]
-    for file in list_files(folder, _SKIPPED_FOLDERS):
-        parents = [file[: slash.start()] for slash in re.finditer("/|$", file)]
-        if file.endswith(endings) and not any(one.fullmatch(parent) for one in excluded for parent in parents):
-            yield file
-
-
-def _pattern(pattern: str) -> re.Pattern[str]:
-    """A pattern of `exclude_patterns`, in which `**` goes through folders."""
-    pieces = re.split(r"(\*\*/?|\*|\?)", pattern.rstrip("/"))
-    return re.compile("".join(_WILDCARDS.get(piece) or re.escape(piece) for piece in pieces))
+    is_excluded = compile_ignore_rules("\n".join(f"/{one.strip('/')}" for one in conf.get_list("exclude_patterns")))
+    return (name for name in list_files(folder, _SKIPPED_FOLDERS) if name.endswith(endings) and not is_excluded(name))
 
 
 def _included_texts(text: str, name: str, site: Site) -> Iterator[str]:
@@ -194,12 +175,8 @@ def _included_texts(text: str, name: str, site: Site) -> Iterator[str]:
 
 def _is_dirhtml(root: Path) -> bool:
     """Whether each page has the address of a folder, according to the settings of Read the Docs."""
-    for name in (".readthedocs.yaml", ".readthedocs.yml", "readthedocs.yml"):
-        try:
-            return bool(_BUILDER.search(read_text_in_folder(root, root / name)))
-        except ValueError:
-            continue
-    return False
+    names = (".readthedocs.yaml", ".readthedocs.yml", "readthedocs.yml")
+    return any(_BUILDER.search(read_text_or_nothing(root, root / name)) for name in names)
 
 
 def _address(name: str, conf: Conf, dirhtml: bool) -> str:

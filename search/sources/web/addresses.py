@@ -7,7 +7,7 @@ import httpx
 
 from docsite.core.unicode.addresses import urlsplit
 from search.sources.files import MARKDOWN
-from search.sources.web.fetch import parse_site
+from search.sources.web.fetch import parse_site, validate_url
 
 MAX_ADDRESS = 1000
 _PAGES = (".html", ".htm", ".xhtml", ".php", ".asp", ".aspx", ".jsp")
@@ -48,12 +48,9 @@ def make_absolute(address: str, base: str = "") -> str:
     if len(address) > MAX_ADDRESS:
         return ""
     try:
-        found = httpx.URL(base).join(address) if base else httpx.URL(address)
-        parse_site(str(found))  # raises ValueError for an invalid port
+        return str(validate_url(address, address, httpx.URL(base) if base else None).copy_with(fragment=None))
     except (httpx.InvalidURL, ValueError):
         return ""
-    is_allowed = found.scheme in ("http", "https") and found.host and not found.userinfo
-    return str(found.copy_with(fragment=None)) if is_allowed else ""
 
 
 def may_be_page(address: str) -> bool:

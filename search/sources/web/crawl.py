@@ -2,10 +2,9 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 
 import httpx
 
@@ -36,33 +35,14 @@ def read(request: SourceRequest) -> Iterator[Item]:
     an `ExcludedPage`. Raises ValueError when the location itself cannot be read.
     """
     with Fetcher(request) as fetcher:
-        yield from _Crawl(request, fetcher).items()
+        yield from Crawl(request, fetcher).items()
 
 
-@dataclass(frozen=True)
-class Outline:
-    """The beginning of a crawl: the addresses that it would visit first. Without a sitemap, links lead to more."""
+class Crawl:
+    """One crawl. Several threads visit the pages; items come in the order in which the pages were found.
 
-    base_url: str
-    addresses: Sequence[str]
-    has_sitemap: bool
-    visit: Callable[[str], Visit]
-
-
-def outline(request: SourceRequest, fetcher: Fetcher) -> Outline:
-    """Look at the start of a site and at its sitemaps. Raises ValueError when the location cannot be read."""
-    crawl = _Crawl(request, fetcher)
-    list(crawl.fill_queue())
-    start = crawl.visitor.visit(crawl.site) if crawl.follows_links else None
-    for link in start.page.links if start and start.page else ():
-        crawl.enqueue(crawl.scope.normalize(link), 1)
-    site = httpx.URL(crawl.site)
-    base = f"{site.scheme}://{site.netloc.decode()}{crawl.scope.folder.rstrip('/')}"
-    return Outline(base, [address for address, _ in crawl.queue], not crawl.follows_links, crawl.visitor.visit)
-
-
-class _Crawl:
-    """One crawl. Several threads visit the pages; items come in the order in which the pages were found."""
+    Raises ValueError when the location cannot be read.
+    """
 
     def __init__(self, request: SourceRequest, fetcher: Fetcher) -> None:
         self.request = request
@@ -83,6 +63,20 @@ class _Crawl:
         self.deadline = time.monotonic() + MAX_SECONDS
         self.reported_at = 0.0
 
+    def begin(self) -> list[str]:
+        """The addresses that it would visit first. Without a sitemap, links lead to more."""
+        list(self.fill_queue())
+        start = self.visitor.visit(self.site) if self.follows_links else None
+        for link in start.page.links if start and start.page else ():
+            self.enqueue(self.scope.normalize(link), 1)
+        return [address for address, _ in self.queue]
+
+    @property
+    def base_url(self) -> str:
+        """The address of the folder that it reads."""
+        site = httpx.URL(self.site)
+        return f"{site.scheme}://{site.netloc.decode()}{self.scope.folder.rstrip('/')}"
+
     def items(self) -> Iterator[Item]:
         """Visit all pages and yield their items."""
         yield from self.fill_queue()
@@ -98,11 +92,14 @@ class _Crawl:
                 self.report_progress(address, len(running))
                 yield from self.handle(address, links, visit.result())
                 if self.is_incomplete and not (self.queue or running):
-                    self.enqueue_previous_pages()
+                    self.is_incomplete = False  # the pages that link to those of the last run may have failed
+                    for address in self.request.previous_validators:
+                        self.enqueue(self.scope.normalize(address), 0)
         for reason in self.limits_reached:
             yield UnreadablePage(printable(self.request.location), reason)
-        if self.limits_reached:
-            yield from self.keep_unvisited_pages()
+        for address in self.request.previous_validators if self.limits_reached else ():
+            if self.scope.normalize(address) and self.request.path_of(address) not in self.visited:
+                yield self.visitor.keep_previous_page(address, "was not reached this time")
 
     def fill_queue(self) -> Iterator[UnreadablePage]:
         """Fill the queue with the location and with the addresses in sitemaps."""
@@ -145,12 +142,6 @@ class _Crawl:
             self.found.add(path)
             self.queue.append((address, links))
 
-    def enqueue_previous_pages(self) -> None:
-        """Also queue the pages of the last run. The pages that link to them may have failed."""
-        self.is_incomplete = False
-        for address in self.request.previous_validators:
-            self.enqueue(self.scope.normalize(address), 0)
-
     def has_more(self) -> bool:
         """Whether the queue has more pages, and no limit is reached."""
         if not self.queue:
@@ -182,20 +173,15 @@ class _Crawl:
         if visit.page and self.follows_links:
             for link in visit.page.links:
                 self.enqueue(self.scope.normalize(link), links + 1)
-        if visit.page and visit.page.refresh:
-            yield from self.handle_refresh(visit, links)
+        if visit.page and visit.page.refresh:  # it only redirects
+            target = self.scope.normalize(visit.page.refresh)
+            if target and self.request.path_of(target) != new_path:
+                self.enqueue(target, links + 1)
+                yield PageRedirect(new_path, self.request.path_of(target))
         elif isinstance(visit.item, Draft) and (canonical := self.find_canonical(visit, links)):
             yield ExcludedPage(visit.address, f"names {printable(canonical)} as the page to be found")
         elif visit.item:
             yield visit.item
-
-    def handle_refresh(self, visit: Visit, links: int) -> Iterator[PageRedirect]:
-        """Yield the redirect of a page that only redirects, and queue its target."""
-        path = self.request.path_of(visit.address)
-        target = self.scope.normalize(visit.page.refresh if visit.page else "")
-        if target and self.request.path_of(target) != path:
-            self.enqueue(target, links + 1)
-            yield PageRedirect(path, self.request.path_of(target))
 
     def find_canonical(self, visit: Visit, links: int) -> str:
         """The canonical address of a page if it is another page of this crawl, else empty."""
@@ -206,12 +192,6 @@ class _Crawl:
         if self.follows_links:
             self.enqueue(canonical, links + 1)
         return canonical if path in self.found else ""
-
-    def keep_unvisited_pages(self) -> Iterator[Draft | UnreadablePage]:
-        """Yield items that keep the pages of the last run which this crawl did not reach."""
-        for address in self.request.previous_validators:
-            if self.scope.normalize(address) and self.request.path_of(address) not in self.visited:
-                yield self.visitor.keep_previous_page(address, "was not reached this time")
 
     def report_progress(self, address: str, running: int) -> None:
         """Report progress about once a second."""

@@ -1,11 +1,12 @@
 """Fetch from untrusted hosts over HTTP: every address is checked, and every response is limited."""
 
+import math
 import re
 import time
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from types import TracebackType
 from typing import NamedTuple
 
 import httpcore
@@ -87,24 +88,23 @@ class Response:
         return value if len(value) <= MAX_VALIDATOR and value.isascii() and value.isprintable() else ""
 
 
-class Fetcher:
+class Fetcher(AbstractContextManager["Fetcher", None]):
     """Sends GET requests without cookies, credentials or the environment's proxies. Safe for several threads.
 
     It connects only over http and https, and only to public hosts and to private hosts that the owner allows. This
     also holds after redirects, which must stay on the site (`is_same_site`). The time limit does not cover the
-    resolution of a name; that ends when the system's resolver gives up.
+    resolution of a name; that ends when the system's resolver gives up. All requests together take at most
+    `max_seconds`.
     """
 
-    def __init__(self, request: SourceRequest, resolver: network.Resolver = network.resolve) -> None:
+    def __init__(
+        self, request: SourceRequest, resolver: network.Resolver = network.resolve, *, max_seconds: float = math.inf
+    ) -> None:
+        self._until = time.monotonic() + max_seconds
         backend = network.GuardedBackend(PrivateHosts(request.private_hosts), resolver)
         self._pool = httpcore.ConnectionPool(network_backend=backend)
 
-    def __enter__(self) -> "Fetcher":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._pool.close()
 
     def get(self, url: str, validator: str = "", limits: Limits = PAGE, media_types: Collection[str] = ()) -> Response:
@@ -113,6 +113,10 @@ class Fetcher:
         With `media_types`, the body of any other type is not read. Raises FetchError.
         """
         current_url = validate_url(url, url)
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise FetchError(url, "was not opened, because the site is slow")
+        limits = limits._replace(seconds=min(limits.seconds, left))
         with network.deadline(limits.seconds) as deadline:
             for _ in range(MAX_REDIRECTS + 1):
                 response = self._send(url, current_url, validator, limits, media_types, deadline)
@@ -130,13 +134,7 @@ class Fetcher:
         raise FetchError(url, f"answers {response.status}", response.status)
 
     def _send(
-        self,
-        url: str,
-        target_url: httpx.URL,
-        validator: str,
-        limits: Limits,
-        media_types: Collection[str],
-        deadline: float,
+        self, url: str, target_url: httpx.URL, validator: str, limits: Limits, media_types: Collection[str], end: float
     ) -> Response:
         """Send one request. Redirects are not followed."""
         headers = [
@@ -159,7 +157,7 @@ class Fetcher:
                 response = Response(str(target_url.copy_with(fragment=None)), stream.status, response_headers, b"")
                 if stream.status != 200 or (media_types and response.content_type not in media_types):
                     return response
-                pieces = _enforce_deadline(stream.iter_stream(), deadline)
+                pieces = _enforce_deadline(stream.iter_stream(), end)
                 body = b"".join(decompress(pieces, response_headers.get("content-encoding", ""), limits.bytes))
                 return Response(response.url, response.status, response_headers, body)
         except network.PrivateAddressError as refused:

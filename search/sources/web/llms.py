@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
 from docsite.core.paths import normalize
 from docsite.core.unicode.addresses import urlsplit
@@ -32,38 +31,26 @@ def recognizes(request: SourceRequest) -> bool:
 
 
 def read(request: SourceRequest) -> Iterator[Item]:
-    """The pages that the file contains or links to. Raises ValueError when it cannot be read."""
-    return read_file(request.file, request) if request.file else read_address(request)
+    """The pages that the file contains or links to. On disk, its links are relative to the docs URL.
 
-
-def read_address(request: SourceRequest) -> Iterator[Item]:
-    """The pages of a file on the web. Raises ValueError when it does not exist."""
-    is_full = _is_full(urlsplit(request.location).path)
+    Raises ValueError when it does not exist, or is too large.
+    """
+    is_full = urlsplit(request.location).path.lower().endswith("llms-full.txt")
+    limits = LARGE if is_full else PAGE
     with Fetcher(request) as fetcher:
-        response = fetcher.get(request.location, limits=LARGE if is_full else PAGE)
-        if response.content_type in HTML:  # some sites send a page for every unknown address
-            raise ValueError(f"{printable(request.location)} is a page in HTML, so the site has no such file.")
-        if is_full:
-            yield from _read_full_file(response.body, response.url, request)
+        if request.file:
+            if request.file.stat().st_size > limits.bytes:
+                raise ValueError(f"{request.file.name} is larger than {limits.bytes // 1024 // 1024} MiB")
+            source, base = request.file.read_bytes(), request.docs_url
         else:
-            yield from _read_linked_pages(response.body, response.url, request, fetcher)
-
-
-def read_file(file: Path, request: SourceRequest) -> Iterator[Item]:
-    """The pages of a file on disk. Its links are relative to the docs URL. Raises ValueError when it is too large."""
-    is_full = _is_full(file.name)
-    max_bytes = LARGE.bytes if is_full else PAGE.bytes
-    if file.stat().st_size > max_bytes:
-        raise ValueError(f"{file.name} is larger than {max_bytes // 1024 // 1024} MiB")
-    if is_full:
-        yield from _read_full_file(file.read_bytes(), request.docs_url, request)
-    else:
-        with Fetcher(request) as fetcher:
-            yield from _read_linked_pages(file.read_bytes(), request.docs_url, request, fetcher)
-
-
-def _is_full(name: str) -> bool:
-    return name.lower().endswith("llms-full.txt")
+            response = fetcher.get(request.location, limits=limits)
+            if response.content_type in HTML:  # some sites send a page for every unknown address
+                raise ValueError(f"{printable(request.location)} is a page in HTML, so the site has no such file.")
+            source, base = response.body, response.url
+        if is_full:
+            yield from _read_full_file(source, base, request)
+        else:
+            yield from _read_linked_pages(source, base, request, fetcher)
 
 
 def _read_full_file(source: bytes, base: str, request: SourceRequest) -> Iterator[Item]:

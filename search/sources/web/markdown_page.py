@@ -4,19 +4,11 @@ import re
 from dataclasses import replace
 
 from search.sources import UNSTORABLE, ExcludedPage, Page, UnreadablePage
-from search.sources.markdown.front_matter import (
-    FIELDS,
-    find_exclusion,
-    get_boost,
-    get_groups,
-    get_text,
-    get_words,
-    split_front_matter,
-)
+from search.sources.markdown.front_matter import collect_fields, find_exclusion, split_front_matter
 from search.sources.markdown.mdx import to_markdown
 
 _COMPONENT = re.compile(r"^[ \t]*</?[A-Z][A-Za-z.]*(?:[\s/>]|$)", re.MULTILINE)
-_ENDING = re.compile(r"\.(?:md|mdx|markdown)$", re.IGNORECASE)
+_ENDING = re.compile(r"(?:(?<=/)index)?\.(?:md|mdx|markdown)$", re.IGNORECASE)
 
 
 def get_page_address(address: str) -> str:
@@ -25,13 +17,7 @@ def get_page_address(address: str) -> str:
     >>> get_page_address("https://docs.example/guide/index.md")
     'https://docs.example/guide/'
     """
-    address_path = re.split(r"[?#]", address, maxsplit=1)[0]
-    page_address = _ENDING.sub("", address_path)
-    return (
-        page_address.removesuffix("index")
-        if page_address != address_path and page_address.endswith("/index")
-        else page_address
-    )
+    return _ENDING.sub("", re.split(r"[?#]", address, maxsplit=1)[0])
 
 
 def build_page(page: Page, source: bytes) -> Page | UnreadablePage | ExcludedPage:
@@ -41,18 +27,7 @@ def build_page(page: Page, source: bytes) -> Page | UnreadablePage | ExcludedPag
         front, body = split_front_matter(text.lstrip())
         if excluded := find_exclusion(front, page.origin):
             return excluded
-        title, description, version, language = (get_text(front, name) for name in FIELDS)
-        page = replace(
-            page,
-            title=title or page.title,
-            description=description or "",
-            version=version or "",
-            language=language or "",
-            tags=get_words(front, "tags"),
-            keywords=get_words(front, "keywords"),
-            boost=get_boost(front),
-            groups=get_groups(front),
-        )
+        page = replace(page, **collect_fields(front))
     except ValueError as wrong:
         return UnreadablePage(page.origin, str(wrong), page.path)
     if not body.strip():

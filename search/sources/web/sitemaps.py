@@ -41,6 +41,11 @@ def fetch_all(get: Callable[[str], Response], roots: Iterable[str], *, guessed: 
     With `guessed`, nobody named these sitemaps; it is no error if they do not exist.
     """
     listing = Listing()
+
+    def report(reason: str, *, is_complete: bool = True) -> None:
+        listing.unreadable.append(UnreadablePage(printable(address), reason))
+        listing.is_complete = listing.is_complete and is_complete
+
     queue = deque((address, 1) for address in dict.fromkeys(roots))
     seen = {address for address, _ in queue}
     while queue:
@@ -50,33 +55,25 @@ def fetch_all(get: Callable[[str], Response], roots: Iterable[str], *, guessed: 
             root = _parse_xml(response.body)
         except FetchError as failure:
             if not (guessed and (failure.status // 100 == 4 or failure.leaves_site)):
-                listing.unreadable.append(UnreadablePage(printable(address), failure.reason))
-                listing.is_complete = listing.is_complete and failure.is_gone
+                report(failure.reason, is_complete=failure.is_gone)
             continue
         except ValueError as wrong:
             if not guessed:
-                listing.unreadable.append(UnreadablePage(printable(address), str(wrong)))
+                report(str(wrong))
             continue
         site_addresses, other_addresses = _split_by_site(root, response.url)
         if other_addresses:
             example = printable(other_addresses[0])
-            reason = f"lists {len(other_addresses)} addresses of other sites, such as {example}; they are left out"
-            listing.unreadable.append(UnreadablePage(printable(address), reason))
+            report(f"lists {len(other_addresses)} addresses of other sites, such as {example}; they are left out")
         if _local_name(root) == "urlset":
             listing.addresses += site_addresses
             if len(listing.addresses) > MAX_ADDRESSES:
-                listing.unreadable.append(
-                    UnreadablePage(printable(address), f"lists more than {MAX_ADDRESSES} pages with those before it")
-                )
-                listing.is_complete = False
+                report(f"lists more than {MAX_ADDRESSES} pages with those before it", is_complete=False)
                 break
             continue
         new = [found for found in dict.fromkeys(site_addresses) if found not in seen]
         if depth == MAX_NESTED or len(seen) + len(new) > MAX_SITEMAPS:
-            listing.unreadable.append(
-                UnreadablePage(printable(address), f"lists more than {MAX_SITEMAPS} sitemaps, or too deeply nested")
-            )
-            listing.is_complete = False
+            report(f"lists more than {MAX_SITEMAPS} sitemaps, or too deeply nested", is_complete=False)
             new = [] if depth == MAX_NESTED else new[: MAX_SITEMAPS - len(seen)]
         seen.update(new)
         queue.extend((found, depth + 1) for found in new)

@@ -58,7 +58,9 @@ class Visitor:
         try:
             response = self.fetch(address, "" if unconditional else tag, media_types=self.media_types)
         except FetchError as failure:
-            return Visit(page_address, self._explain_failure(address, failure), failure)
+            if failure.is_gone or failure.leaves_site:
+                return Visit(page_address, ExcludedPage(address, failure.reason), failure)
+            return Visit(page_address, UnreadablePage(address, failure.reason, self.request.path_of(address)), failure)
         page_address = get_page_address(response.url)
         if not self.robots.allows(response.url):
             return Visit(page_address, ExcludedPage(response.url, _NOT_ALLOWED))
@@ -69,7 +71,9 @@ class Visitor:
             return Visit(page_address)
         if response.content_type in HTML:
             return self._build_html_visit(response)
-        return self._build_markdown_visit(response)
+        page = Page(origin=response.url, path=self.request.path_of(page_address), markdown="", address=page_address)
+        built = build_page(page, response.body)
+        return Visit(page_address, make_draft(built, response.validator) if isinstance(built, Page) else built)
 
     def _build_html_visit(self, response: Response) -> Visit:
         path = self.request.path_of(response.url)
@@ -77,18 +81,13 @@ class Visitor:
             page = read_html(response.body, response.url, response.charset)
         except ValueError as wrong:
             return Visit(response.url, UnreadablePage(response.url, str(wrong), path))
-        if page.noindex or _forbids_indexing(response):
+        directives = {word.strip() for word in response.headers.get("x-robots-tag", "").lower().split(",")}
+        if page.noindex or directives & {"noindex", "none"}:
             return Visit(response.url, ExcludedPage(response.url, "says that it is not to be indexed"), page=page)
         if page.refresh:
             return Visit(response.url, page=page)
         draft = make_draft(page.to_page(response.url, path, response.url), response.validator)
         return Visit(response.url, draft, page=page)
-
-    def _build_markdown_visit(self, response: Response) -> Visit:
-        page_address = get_page_address(response.url)
-        page = Page(origin=response.url, path=self.request.path_of(page_address), markdown="", address=page_address)
-        built = build_page(page, response.body)
-        return Visit(page_address, make_draft(built, response.validator) if isinstance(built, Page) else built)
 
     def fetch(self, address: str, validator: str = "", media_types: tuple[str, ...] = ()) -> Response:
         """Fetch an address after the pause that the site's rules ask for. Raises FetchError."""
@@ -121,17 +120,6 @@ class Visitor:
         return visit.item or UnreadablePage(
             address, "changed its kind while it was read", self.request.path_of(address)
         )
-
-    def _explain_failure(self, address: str, failure: FetchError) -> UnreadablePage | ExcludedPage:
-        if failure.is_gone or failure.leaves_site:
-            return ExcludedPage(address, failure.reason)
-        return UnreadablePage(address, failure.reason, self.request.path_of(address))
-
-
-def _forbids_indexing(response: Response) -> bool:
-    """Whether the server's headers forbid all crawlers to index the page."""
-    directives = response.headers.get("x-robots-tag", "").lower().split(",")
-    return not {word.strip() for word in directives}.isdisjoint({"noindex", "none"})
 
 
 def make_draft(page: Page, tag: str = "") -> Draft:

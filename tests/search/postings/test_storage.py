@@ -1,10 +1,10 @@
-"""Segments in the database and in files: small changes write little, files are shared, older releases cause no harm."""
+"""Segments in the database and in files: small changes write little, files are shared."""
 
 import pytest
 
 from docsite.core.sized_cache import SizedCache
 from search.indexing.ingest import ingest
-from search.models import Generation, SegmentPart
+from search.models import SegmentPart
 from search.postings import storage
 from search.retrieval import index_state, page_search
 from search.sources import Page
@@ -119,17 +119,6 @@ def test_indexes_leave_memory_when_there_are_too_many(make_project, monkeypatch)
     monkeypatch.setattr(index_state, "MAX_BYTES", 1)
     assert find(projects[0], "herd") == ["/p1"]
     assert [*index_state._indexes] == [projects[0].pk]
-
-
-def test_after_an_ingest_of_an_older_release_the_next_one_indexes_every_page(make_project):
-    project = make_project().project
-    ingest(project, [page(number) for number in range(3)])
-    generation = Generation.objects.get(project=project)
-    generation.number += 1  # and the segments stay as they are
-    generation.save()
-    assert find(project, "herd") == []
-    ingest(project, [page(number) for number in range(3)])
-    assert len(find(project, "herd")) == 3
 
 
 def test_many_projects_are_looked_up_without_reading_them_again(make_project, monkeypatch):

@@ -2,7 +2,6 @@
 
 import random
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -12,13 +11,12 @@ import pytest
 from assistant.widget import starters
 from docsite.core.access.readers import PUBLIC, Groups, read_as
 from search.admin.health import list_index
-from search.indexing.ingest import ingest, needs_reindex, reindex
-from search.models import Index
+from search.indexing.ingest import ingest
 from search.retrieval import index_state, page_search
 from search.retrieval.passages import find_passages
 from search.signals import index_staged
 from search.sources import Page
-from search.text.vocabulary import IndexVocabulary, Vocabulary
+from search.text.vocabulary import IndexVocabulary
 from tests.variants import first_of
 
 WORDS = ["relay", "harbour", "parcels", "parcel", "zebras", "labels", "printing", "printer", "thermal", "walruses"]
@@ -148,42 +146,13 @@ def test_states_of_readers_count_for_the_memory_of_all_states(crowded: Any) -> N
     assert index_state._states.nbytes - before == sum(states.by_groups[groups].nbytes for groups in sets[:3]) > 3_000
 
 
-def write_as_older_release(project: Any) -> None:
-    """Leave the words as an older release does, which knows those of all pages only."""
-    index = Index.objects.get(project=project)
-    index.vocabulary = Vocabulary.decode(bytes(index.vocabulary)).encode()
-    index.save()
-    index_state._states.clear()
-
-
 KEY_PAGES = [Page("", "/", "# Home\n\nThe relay."), Page("", "/key", "# Key\n\nThe zebra.", groups=("staff",))]
 
 
-@pytest.mark.parametrize("mend", [reindex, lambda project: ingest(project, KEY_PAGES)])
-def test_words_of_an_older_release_are_shown_to_no_reader_until_pages_are_indexed_again(
-    make_project: Any, mend: Callable[[Any], object]
-) -> None:
-    project = make_project().project
-    ingest(project, KEY_PAGES)
-    assert not needs_reindex(project)
-    write_as_older_release(project)
-    assert needs_reindex(project)
-    assert not index_state.get_state(project).vocabulary.forms
-    with read_as(None):
-        assert index_state.get_state(project).vocabulary.forms["zebra"]
-    mend(project)
-    assert not needs_reindex(project)
-    assert "zebra" not in index_state.get_state(project).vocabulary.forms
-    assert find_paths(project, PUBLIC) == {"/"}
-
-
-def test_an_older_release_reads_the_words_of_all_pages() -> None:
-    words, every = IndexVocabulary(), Vocabulary()
+def test_words_of_protected_pages_are_stored_apart() -> None:
+    words = IndexVocabulary()
     for groups, found in (("", ({"relay"}, {"relays"})), ("\na\n", ({"relay", "key"}, {"relay", "keys"}))):
         words.add(groups, [found])
-        every.add([found])
-        assert Vocabulary.decode(words.encode()) == every
-        assert (words.encode() == every.encode()) == (groups == ""), "as before, where nothing is protected"
     stored = IndexVocabulary.decode(words.encode())
     assert stored.select(["\na\n"]).forms == {"relay": 1, "keys": 1}
     stored.add("\na\n", [({"relay", "key"}, {"relay", "keys"})], -1)

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from search.sources import Draft, ExcludedPage, Page, PageRedirect, UnreadablePage
-from search.sources.html.folder import is_built_html, read_folder
+from search.sources.html.folder import read, recognizes
 from search.sources.request import SourceRequest
 from tests.drafts import build_drafts
 
@@ -28,7 +28,7 @@ def site(tmp_path):
 
 
 def items(site, docs_url="https://example.com/docs", path_prefix=""):
-    return list(read_folder(site.root, SourceRequest(str(site.root), docs_url, path_prefix=path_prefix)))
+    return list(read(SourceRequest(str(site.root), docs_url, path_prefix=path_prefix)))
 
 
 def page(site, **request):
@@ -136,7 +136,7 @@ def test_the_digest_is_of_all_that_makes_the_page(site):
 def test_a_built_site_is_html_and_no_sources(site, names, expected):
     for name in names:
         site(name, "x")
-    assert is_built_html(site.root) == expected
+    assert recognizes(SourceRequest(str(site.root), "")) == expected
 
 
 def test_what_no_reader_sees_is_not_walked_through(site, monkeypatch):
@@ -146,5 +146,5 @@ def test_what_no_reader_sees_is_not_walked_through(site, monkeypatch):
     walked = []
     scan = os.scandir
     monkeypatch.setattr(os, "scandir", lambda place: walked.append(place) or scan(place))
-    assert is_built_html(site.root)
+    assert recognizes(SourceRequest(str(site.root), ""))
     assert len(walked) == 2

@@ -114,7 +114,7 @@ DOCUMENTS = b"""\
 def pages_of(source: bytes, tmp_path, name: str = "llms-full.txt") -> list[Page]:
     file = tmp_path / name
     file.write_bytes(source)
-    items = list(llms.read_file(file, SourceRequest(str(file), DOCS)))
+    items = list(llms.read(SourceRequest(str(file), DOCS)))
     assert all(isinstance(item, Draft) for item in items), items
     return [item.build() for item in items]
 
@@ -155,7 +155,7 @@ def test_a_draft_changes_with_its_page_only(tmp_path):
 
     def digests(source: bytes) -> list[str]:
         file.write_bytes(source)
-        return [item.digest for item in llms.read_file(file, SourceRequest(str(file), DOCS))]
+        return [item.digest for item in llms.read(SourceRequest(str(file), DOCS))]
 
     before, after = digests(TITLES), digests(TITLES.replace(b"How to", b"How you"))
     assert before == digests(TITLES)
@@ -189,7 +189,7 @@ def test_a_file_of_countless_pages_is_cut_off(tmp_path, monkeypatch):
     monkeypatch.setattr(llms, "MAX_PAGES", 2)
     file = tmp_path / "llms-full.txt"
     file.write_bytes(TITLES)
-    items = list(llms.read_file(file, SourceRequest(str(file), DOCS)))
+    items = list(llms.read(SourceRequest(str(file), DOCS)))
     assert [type(item) for item in items] == [Draft, Draft, UnreadablePage]
     assert items[2].reason == "has more than 2 pages; the rest is left out"
 
@@ -197,7 +197,7 @@ def test_a_file_of_countless_pages_is_cut_off(tmp_path, monkeypatch):
 def test_a_page_or_a_file_that_is_too_large_is_told(tmp_path, monkeypatch):
     file = tmp_path / "llms-full.txt"
     file.write_bytes(TITLES + b"x" * llms.PAGE.bytes)
-    assert [type(item) for item in llms.read_file(file, SourceRequest(str(file), DOCS))] == [
+    assert [type(item) for item in llms.read(SourceRequest(str(file), DOCS))] == [
         Draft,
         Draft,
         UnreadablePage,
@@ -205,7 +205,7 @@ def test_a_page_or_a_file_that_is_too_large_is_told(tmp_path, monkeypatch):
     file = tmp_path / "llms.txt"
     file.write_bytes(b"x" * (llms.PAGE.bytes + 1))
     with pytest.raises(ValueError, match=r"llms\.txt is larger than 5 MiB"):
-        list(llms.read_file(file, SourceRequest(str(file), DOCS)))
+        list(llms.read(SourceRequest(str(file), DOCS)))
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def site(server):
 
 def read(site, location: str = "/llms.txt", **fields):
     fields = {"docs_url": f"{site.url}/docs", "private_hosts": (site.host,), **fields}
-    items = list(llms.read_address(SourceRequest(f"{site.url}{location}", **fields)))
+    items = list(llms.read(SourceRequest(f"{site.url}{location}", **fields)))
     made = [item.build() for item in items if isinstance(item, Draft)]
     return {item.path: item for item in made}, [item for item in items if not isinstance(item, Draft)]
 
@@ -284,7 +284,7 @@ def test_a_second_reading_makes_nothing_anew(site):
 def test_a_copy_on_disk_is_read_with_the_site_that_it_lists(site, tmp_path):
     file = tmp_path / "llms.txt"
     file.write_text("[Labels](labels)\n[Gone](gone.md)\n[Elsewhere](//localhost/x)")
-    items = list(llms.read_file(file, SourceRequest(str(file), f"{site.url}/docs/", private_hosts=(site.host,))))
+    items = list(llms.read(SourceRequest(str(file), f"{site.url}/docs/", private_hosts=(site.host,))))
     assert [item.origin for item in items] == [
         "http://localhost/x",
         f"{site.url}/docs/labels",
@@ -322,5 +322,5 @@ def test_what_there_is_no_time_for_stays_as_it_was(site, monkeypatch):
     validators = {item.address: item.validator for item in pages.values()}
     monkeypatch.setattr(llms, "MAX_SECONDS", -1.0)
     fields = {"docs_url": f"{site.url}/docs", "private_hosts": (site.host,), "previous_validators": validators}
-    items = list(llms.read_address(SourceRequest(f"{site.url}/llms.txt", **fields)))
+    items = list(llms.read(SourceRequest(f"{site.url}/llms.txt", **fields)))
     assert {item.digest for item in items if isinstance(item, Draft)} == {item.digest for item in pages.values()}

@@ -8,8 +8,7 @@ from textwrap import dedent
 import pytest
 
 from docsite.core.tenants.models import Project
-from search.sources import Draft, ExcludedPage, Item, Page
-from search.sources.openapi import read_address, read_file
+from search.sources import Draft, ExcludedPage, Item, Page, openapi
 from search.sources.openapi.loading import load
 from search.sources.request import SourceRequest
 
@@ -73,7 +72,7 @@ DOCUMENT = """
 
 def read(source: str | dict, folder: Path, generator: str = "", name: str = "api.yaml") -> list[Item]:
     (folder / name).write_text(json.dumps(source) if isinstance(source, dict) else dedent(source))
-    return list(read_file(folder / name, SourceRequest(name, "https://docs.example.com", generator)))
+    return list(openapi.read(SourceRequest(str(folder / name), "https://docs.example.com", generator)))
 
 
 def pages_of(source: str | dict, folder: Path, generator: str = "") -> dict[str, Page]:
@@ -231,7 +230,9 @@ def operation(schema: dict) -> dict:
 
 
 def digests(folder: Path) -> set[str]:
-    return {item.digest for item in read_file(folder / "api.yaml", SourceRequest("", "")) if isinstance(item, Draft)}
+    return {
+        item.digest for item in openapi.read(SourceRequest(str(folder / "api.yaml"), "")) if isinstance(item, Draft)
+    }
 
 
 @pytest.mark.parametrize(
@@ -316,4 +317,4 @@ def test_an_address_is_read_over_http(monkeypatch):
     request = SourceRequest(
         "https://api.example/openapi.json", "https://docs.example.com", private_hosts=("api.example",)
     )
-    assert [item.path for item in read_address(request)] == ["/get-x", "/overview"]
+    assert [item.path for item in openapi.read(request)] == ["/get-x", "/overview"]

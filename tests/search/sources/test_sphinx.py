@@ -6,8 +6,9 @@ import re
 import pytest
 
 from search.sources import Draft, ExcludedPage, PageRedirect, UnreadablePage
+from search.sources.request import SourceRequest
 from search.sources.rst import includes
-from search.sources.sphinx.folder import is_sphinx, read_folder
+from search.sources.sphinx.folder import read, recognizes
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def folder(tmp_path):
 
 
 def drafts(root):
-    return {item.path: item for item in read_folder(root) if isinstance(item, Draft)}
+    return {item.path: item for item in read(SourceRequest(str(root), "")) if isinstance(item, Draft)}
 
 
 def test_references_become_links_with_the_titles_of_other_files(folder):
@@ -94,7 +95,7 @@ def test_included_code_is_parsed_once_and_limited(folder):
 def test_a_file_whose_name_is_not_utf_8_is_bad(folder):
     root = folder({"docs/index.rst": ".. toctree::\n   :glob:\n\n   *\n"})
     (root / os.fsdecode(b"docs/caf\xe9.rst")).write_text("Title\n=====\n")
-    unreadable = [item for item in read_folder(root) if isinstance(item, UnreadablePage)]
+    unreadable = [item for item in read(SourceRequest(str(root), "")) if isinstance(item, UnreadablePage)]
     assert [item.reason for item in unreadable] == ["has a name that is not UTF-8"]
 
 
@@ -114,7 +115,7 @@ def test_conf_py_is_loaded_and_never_run(folder, tmp_path):
     root = folder(
         {"docs/conf.py": f"project = 'x'\n{conf}", "docs/now.rst": "Now\n", "docs/old.rst": "", "docs/x/y.rst": ""}
     )
-    items = list(read_folder(root))
+    items = list(read(SourceRequest(str(root), "")))
     assert [item.path for item in items if isinstance(item, Draft)] == ["/now"]
     assert items[-1] == PageRedirect("/gone", "/now")
     assert not ran.exists()
@@ -207,4 +208,4 @@ def test_the_digest_of_a_myst_draft_depends_on_its_links_and_includes(folder):
 def test_a_folder_of_markdown_is_not_a_sphinx_project(tmp_path):
     (tmp_path / "README.rst").write_text("x")
     (tmp_path / "page.md").write_text("x")
-    assert not is_sphinx(tmp_path)
+    assert not recognizes(SourceRequest(str(tmp_path), ""))

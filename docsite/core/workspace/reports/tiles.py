@@ -1,4 +1,4 @@
-"""Tiles: a number with its change and its course, as a link to the page that says more."""
+"""Tiles: a number with its change and its course, perhaps as a link to the page that says more."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Tile:
 
     label: str
     value: str
-    url: str
+    url: str = ""
     note: str = ""
     change: Change | None = None
     more_is: str = ""

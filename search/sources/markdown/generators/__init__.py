@@ -18,15 +18,8 @@ from search.sources.markdown.sites import Site, Tree
 from search.sources.request import SourceRequest
 
 GENERATORS: dict[str, Callable[[Path, SourceRequest, bool], Site | None]] = {
-    "mkdocs": mkdocs.detect_site,
-    "mintlify": mintlify.detect_site,
-    "docusaurus": docusaurus.detect_site,
-    "vitepress": vitepress.detect_site,
-    "starlight": starlight.detect_site,
-    "nextra": nextra.detect_site,
-    "hugo": hugo.detect_site,
-    "mdbook": mdbook.detect_site,
-    "jekyll": jekyll.detect_site,
+    module.__name__.rpartition(".")[2]: module.detect_site
+    for module in (mkdocs, mintlify, docusaurus, vitepress, starlight, nextra, hugo, mdbook, jekyll)
 }
 
 

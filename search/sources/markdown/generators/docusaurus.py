@@ -4,17 +4,15 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from docsite.core.unicode.addresses import urlsplit
 from search.sources.files import resolve_links
+from search.sources.markdown import configuration, javascript
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, read_config, read_json, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, remove_ending
 from search.sources.request import SourceRequest
 
-_CONFIGS = tuple(f"docusaurus.config{ending}" for ending in (".ts", ".js", ".mjs", ".cjs", ".mts"))
+_CONFIGS = javascript.list_names("docusaurus.config")
 _ROUTE_BASE = re.compile(r"\bdocs\s*:\s*\{[^{}]{0,2000}?\brouteBasePath\s*:\s*[\"'`]([^\"'`\n]*)")
-_TRAILING_SLASH = re.compile(r"\btrailingSlash\s*:\s*(true|false)\b")
 _LAST_IS_CURRENT = re.compile(r"\blastVersion\s*:\s*[\"'`]current[\"'`]")
-_COMMENT = re.compile(r"(?m)^[^\S\n]*+//.*$")
 _NUMBER_PREFIX = re.compile(r"\d+\s*[-_.]+\s*(?=[^-_.\s])")
 _DATE_OR_VERSION = re.compile(r"\d+[-_.]\d+")
 MAX_VERSIONS = 200
@@ -23,11 +21,10 @@ _PLUGIN = "docusaurus-plugin-content-docs"
 
 def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
     """The site, if its configuration is in the folder, in `website` or `docs`, or if the folder is its `docs`."""
-    for folder in (root, root / "website", root / "docs", root.parent):
-        file = next((folder / name for name in _CONFIGS if (folder / name).is_file()), None)
+    for folder, file in configuration.find((root, root / "website", root / "docs", root.parent), _CONFIGS):
         is_above = folder == root.parent
-        if file and (root.name == "docs" or not is_above):
-            config = _COMMENT.sub("", read_config(folder if is_above else root, file))
+        if root.name == "docs" or not is_above:
+            config = javascript.remove_comments(configuration.read_text(folder if is_above else root, file))
             docs = root if is_above else next(
                 (candidate for candidate in (folder / "docs", folder.parent / "docs") if candidate.is_dir()), None
             )  # fmt: skip
@@ -38,15 +35,12 @@ def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site 
 
 def _build_site(config: str, root: Path, folder: Path, docs: Path, request: SourceRequest) -> Site:
     base = _ROUTE_BASE.search(config)
-    route = base[1].strip("/") if base else "docs"
-    if urlsplit(request.docs_url).path.rstrip("/").endswith(f"/{route}"):
-        route = ""
-    slash = _TRAILING_SLASH.search(config)
-    always, never = (slash[1] == "true", slash[1] == "false") if slash else (False, False)
+    route = configuration.remove_known_base(base[1] if base else "docs", request)
+    slash = javascript.find_flag(config, "trailingSlash")
 
     def address(name: str, front: Meta) -> str:
         path = _make_address(name, front)
-        return f"{path.rstrip('/')}/" if always and path else path.rstrip("/") if never else path
+        return path if slash is None or not path else path.rstrip("/") + ("/" if slash else "")
 
     return Site(
         "docusaurus",
@@ -62,23 +56,22 @@ def _find_trees(config: str, folder: Path, docs: Path, route: str) -> Iterator[T
     """Yield the documentation, its older versions and its translations."""
     versions = _read_versions(folder) if docs != folder and docs.parent == folder else []
     newest = "current" if not versions or _LAST_IS_CURRENT.search(config) else versions[0]
-    folders = [("current", docs), *((name, folder / "versioned_docs" / f"version-{name}") for name in versions)]
-    for name, versioned_folder in folders:
-        segment = "" if name == newest else "next" if name == "current" else name
-        yield Tree(versioned_folder, _join_path(route, segment), "" if name == "current" else name)
-    for plugin_folder in sorted((folder / "i18n").glob(f"*/{_PLUGIN}")) if docs != folder else ():
-        language = plugin_folder.parent.name
-        for name, _ in folders:
+    translations = sorted((folder / "i18n").glob(f"*/{_PLUGIN}")) if docs != folder else []
+    for plugin_folder in (folder / "versioned_docs", *translations):
+        language = plugin_folder.parent.name if plugin_folder in translations else ""
+        for name in ("current", *versions):
             segment = "" if name == newest else "next" if name == "current" else name
+            versioned = plugin_folder / ("current" if name == "current" else f"version-{name}")
             version = "" if name == "current" else name
-            translated_folder = plugin_folder / ("current" if name == "current" else f"version-{name}")
-            yield Tree(translated_folder, _join_path(language, route, segment), version, language)
+            yield Tree(
+                versioned if version or language else docs, _join_path(language, route, segment), version, language
+            )
 
 
 def _read_versions(folder: Path) -> list[str]:
     """The names of the older versions, the newest first. Raises ValueError when the file cannot be read."""
     file = folder / "versions.json"
-    versions = read_json(folder, file) if file.is_file() else []
+    versions = configuration.load(folder, file) if file.is_file() else []
     names = (
         [name for name in versions if isinstance(name, str) and "/" not in name] if isinstance(versions, list) else []
     )

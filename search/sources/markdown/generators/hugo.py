@@ -1,20 +1,18 @@
 """Hugo: the content of each language, and the settings of its configuration that make addresses and anchors."""
 
 import re
-import tomllib
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from docsite.core.unicode.normalization import to_ascii
-from search.sources.files import MARKDOWN, list_files, read_text_in_folder, resolve_links
+from search.sources.files import MARKDOWN, list_files, read_text_in_folder
+from search.sources.markdown import configuration
 from search.sources.markdown.front_matter import split_front_matter
 from search.sources.markdown.generators import hugo_shortcodes
-from search.sources.markdown.sites import Meta, Site, Tree, read_config, read_json, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, remove_ending
 from search.sources.markdown.slugs import Slugs
 from search.sources.request import SourceRequest
 
@@ -39,12 +37,13 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
     keep_case = config.get("disablepathtolower") is True
     trees = tuple(_find_trees(config, root, folder))
     default = _get_default_language(config)
-    languages = {name for name in _mapping(config.get("languages")) if name != default}
+    languages = {name for name in as_mapping(config.get("languages")) if name != default}
     files = [(tree.folder, name) for tree in trees for name in list_files(tree.folder)]
     hidden = dict(_find_hidden_sections(root, files))
-    bundles = set(_find_bundles(files))
-    permalinks = _mapping(config.get("permalinks"))
-    permalinks = {**permalinks, **_mapping(permalinks.get("page"))}
+    indexes = (name.rpartition("/")[::2] for _, name in files if name.endswith(MARKDOWN))
+    bundles = {folder for folder, last in indexes if folder and last.startswith("index.")}  # one page with its files
+    permalinks = as_mapping(config.get("permalinks"))
+    permalinks = {**permalinks, **as_mapping(permalinks.get("page"))}
 
     def address(name: str, front: Meta) -> str:
         bare, language = _split_language(name, languages | {default})
@@ -93,11 +92,11 @@ def _read_configuration(root: Path, folder: Path) -> dict[str, Any]:
     for place in (folder / "config" / "_default", folder):
         for name in _NAMES:
             if (place / name).is_file() and (name.startswith("hugo") or place.name == "_default" or _is_hugo(folder)):
-                config |= _load(root, place / name)
+                config |= _lower(configuration.load(root, place / name))
         for part in ("languages", "module", "permalinks", "markup"):
             for ending in ("toml", "yaml", "yml", "json"):
                 if place != folder and (place / f"{part}.{ending}").is_file():
-                    config[part] = _load(root, place / f"{part}.{ending}")
+                    config[part] = _lower(configuration.load(root, place / f"{part}.{ending}"))
     return config
 
 
@@ -105,16 +104,6 @@ def _is_hugo(folder: Path) -> bool:
     """Whether a folder with a `config.toml`, which others have too, is a site of Hugo's."""
     places = ("layouts", "themes", "archetypes")
     return (folder / "content").is_dir() and any((folder / name).is_dir() for name in places)
-
-
-def _load(root: Path, file: Path) -> dict[str, Any]:
-    if file.suffix == ".json":
-        return _lower(read_json(root, file))
-    text = read_config(root, file)
-    try:
-        return _lower(tomllib.loads(text) if file.suffix == ".toml" else yaml.safe_load(text))
-    except (tomllib.TOMLDecodeError, yaml.YAMLError, ValueError, RecursionError):
-        raise ValueError(f"{file.name} is not {'TOML' if file.suffix == '.toml' else 'YAML'}") from None
 
 
 def _lower(value: Any, depth: int = 5) -> dict[str, Any]:
@@ -125,29 +114,24 @@ def _lower(value: Any, depth: int = 5) -> dict[str, Any]:
     }
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
 def _find_trees(config: Meta, root: Path, folder: Path) -> Iterator[Tree]:
     """Yield the content folder of each language."""
     default = _get_default_language(config)
     below = config.get("defaultcontentlanguageinsubdir") is True
     sources = [(str(config.get("contentdir") or "content"), default)]
-    for name, settings in _mapping(config.get("languages")).items():
-        if content := _mapping(settings).get("contentdir"):
+    for name, settings in as_mapping(config.get("languages")).items():
+        if content := as_mapping(settings).get("contentdir"):
             sources = [(source, language) for source, language in sources if language != name]
             sources.append((str(content), name))
-    mounts = _mapping(config.get("module")).get("mounts")
+    mounts = as_mapping(config.get("module")).get("mounts")
     mounted = []
     for mount in map(_lower, mounts if isinstance(mounts, list) else ()):
         if mount.get("target") == "content":
-            named = _mapping(_mapping(mount.get("sites")).get("matrix")).get("languages")
+            named = as_mapping(as_mapping(mount.get("sites")).get("matrix")).get("languages")
             named = named or mount.get("lang") or default
             mounted.append((str(mount.get("source")), str(named[0] if isinstance(named, list) else named).lower()))
     for source, language in mounted or sources:
-        content = resolve_links(folder / source)
-        if content.is_dir() and content.is_relative_to(resolve_links(root)):
+        if content := configuration.find_inner_folder(root, folder / source):
             yield Tree(content, language if below or language != default else "")
 
 
@@ -157,8 +141,8 @@ def _get_default_language(config: Meta) -> str:
 
 def _name_languages(config: Meta, default: str) -> dict[str, str]:
     """The language of each folder of addresses; that of the default language is empty, unless it has a folder, too."""
-    languages = _mapping(config.get("languages"))
-    names = {name: str(_mapping(languages[name]).get("languagecode") or name) for name in languages}
+    languages = as_mapping(config.get("languages"))
+    names = {name: str(as_mapping(languages[name]).get("languagecode") or name) for name in languages}
     code = str(names.get(default) or config.get("languagecode") or config.get("defaultcontentlanguage") or "")
     return {**names, "": code}
 
@@ -172,21 +156,13 @@ def _find_hidden_sections(root: Path, files: list[tuple[Path, str]]) -> Iterator
         except ValueError:
             continue
         cascade = front.get("cascade")
-        if any(_is_unrendered(_mapping(entry)) for entry in (cascade if isinstance(cascade, list) else [cascade])):
+        if any(_is_unrendered(as_mapping(entry)) for entry in (cascade if isinstance(cascade, list) else [cascade])):
             yield f"{name.rpartition('/')[0]}/", name if "build" in front and not _is_unrendered(front) else ""
 
 
 def _is_unrendered(front: Meta) -> bool:
-    build = _mapping(front.get("build") or front.get("_build"))
+    build = as_mapping(front.get("build") or front.get("_build"))
     return build.get("render") == "never" and "target" not in front and "_target" not in front
-
-
-def _find_bundles(files: list[tuple[Path, str]]) -> Iterator[str]:
-    """Yield the folders that are one page with its files."""
-    for _, name in files:
-        folder, _, last = name.rpartition("/")
-        if folder and last.startswith("index.") and last.endswith(MARKDOWN):
-            yield folder
 
 
 def _split_language(name: str, languages: set[str]) -> tuple[str, str]:
@@ -215,9 +191,9 @@ def _fill_permalink(pattern: str, folder: str, last: str, front: Meta) -> str:
 
 
 def _build_slugs(config: Meta) -> Slugs:
-    goldmark = _mapping(_mapping(config.get("markup")).get("goldmark"))
-    parser = _mapping(goldmark.get("parser"))
-    typographer = _mapping(goldmark.get("extensions")).get("typographer")
+    goldmark = as_mapping(as_mapping(config.get("markup")).get("goldmark"))
+    parser = as_mapping(goldmark.get("parser"))
+    typographer = as_mapping(goldmark.get("extensions")).get("typographer")
     kind = str(parser.get("autoheadingidtype") or parser.get("autoidtype") or "github")
     has_typographer = typographer is not False
     return Slugs(f"hugo {kind} {has_typographer} code", partial(_make_slug, kind), drops_dashes=has_typographer)

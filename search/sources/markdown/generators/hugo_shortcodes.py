@@ -2,12 +2,11 @@
 
 import re
 
-from search.text.markdown.attributes import split_attributes
+from search.sources.markdown.slugs import drop_unknown_anchors
 
 _TAG = re.compile(r"\{\{([<%])(/\*)?((?:(?!\{\{[<%]|[>%]\}\}).){0,2000})[>%]\}\}", re.DOTALL)
 _REFERENCE = re.compile(r"(?:rel)?ref[ \t]+[\"`]?([^\"`\s]+)")
 _HIGHLIGHT = re.compile(r"highlight[ \t]+[\"`]?([\w+-]+)")
-_HEADING = re.compile(r"(?m)^#{1,6}[ \t].*$")
 
 
 def rewrite(body: str) -> str:
@@ -17,12 +16,7 @@ def rewrite(body: str) -> str:
     """
     if "{{<" not in body and "{{%" not in body:
         return body
-    return _TAG.sub(_write_tag, _HEADING.sub(_mark_heading, body))
-
-
-def _mark_heading(heading: re.Match[str]) -> str:
-    line = heading[0]
-    return f"{line} {{#}}" if "{{<" in line and split_attributes(line)[1] is None else line
+    return _TAG.sub(_write_tag, drop_unknown_anchors(body, "{{<"))
 
 
 def _write_tag(tag: re.Match[str]) -> str:

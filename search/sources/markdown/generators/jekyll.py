@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 
+from search.sources.markdown import configuration
 from search.sources.markdown.generators import liquid
-from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, read_config, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, compile_ignore_rules, remove_ending
 from search.sources.markdown.slugs import GITHUB, Slugs
 from search.sources.request import SourceRequest
 
@@ -27,23 +29,22 @@ _STYLES = {
     "none": "/:categories/:title:output_ext",
 }
 _POST = re.compile(r"(?:.*/)?(\d{4})-(\d\d?)-(\d\d?)-([^/]+)")
-_OFFSET = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)\s*([+-]\d\d):?(\d\d)")
 _TOKEN = re.compile(r":(\w+?)(?=:|[^\w]|$|_(?!ext|day|month))")
 _DEFAULT_EXCLUDES = "/vendor/\n/node_modules/\n"
 
 
 def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
     """The site, if its configuration is in the folder or in one of its usual folders."""
-    for folder in (root / name for name in _FOLDERS):
-        file = next((folder / name for name in _CONFIGS if (folder / name).is_file()), None)
-        if file and (is_requested or not (folder / "_toc.yml").is_file()):  # Jupyter Book has both files
-            config = _load_config(root, file)
+    for folder, file in configuration.find((root / name for name in _FOLDERS), _CONFIGS):
+        if is_requested or not (folder / "_toc.yml").is_file():  # Jupyter Book has both files
+            config = as_mapping(configuration.load(root, file, yaml.BaseLoader))
             if is_requested or (_OWN_FIELDS & set(config) and "source_dir" not in config):  # Hexo's
                 return _build_site(config, folder)
     return _build_site({}, root) if is_requested else None
 
 
 def _build_site(config: Meta, folder: Path) -> Site:
+    kramdown = as_mapping(config.get("kramdown"))
     style = str(config.get("permalink") or "date")
     timezone = str(config.get("timezone") or "")
     above = str(config.get("collections_dir") or "").strip("/")
@@ -81,34 +82,22 @@ def _build_site(config: Meta, folder: Path) -> Site:
         (Tree(folder, language=str(config.get("lang") or config.get("locale") or "")),),
         address,
         is_page,
-        _build_slugs(_mapping(config.get("kramdown"))),
+        KRAMDOWN if str(kramdown.get("input", "GFM")).lower() == "kramdown" else KRAMDOWN_GFM,
         rewrite=liquid.rewrite,
     )
-
-
-def _load_config(root: Path, file: Path) -> dict[str, Any]:
-    try:
-        config = yaml.load(read_config(root, file), Loader=yaml.BaseLoader)
-    except (yaml.YAMLError, RecursionError):
-        raise ValueError(f"{file.name} is not YAML") from None
-    return config if isinstance(config, dict) else {}
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _read_collections(value: Any) -> dict[str, Mapping[str, Any]]:
     if isinstance(value, list):
         return {str(name): {} for name in value[:100]}
-    return {str(name): _mapping(settings) for name, settings in list(_mapping(value).items())[:100]}
+    return {str(name): as_mapping(settings) for name, settings in list(as_mapping(value).items())[:100]}
 
 
 def _find_default(defaults: Any, name: str, kind: str) -> str:
     """The `permalink` that `defaults` give to a file; the longest path wins."""
     found, length = "", -1
-    for entry in map(_mapping, defaults[:300] if isinstance(defaults, list) else ()):
-        scope, values = _mapping(entry.get("scope")), _mapping(entry.get("values"))
+    for entry in map(as_mapping, defaults[:300] if isinstance(defaults, list) else ()):
+        scope, values = as_mapping(entry.get("scope")), as_mapping(entry.get("values"))
         path = str(scope.get("path") or "").strip("/")
         is_below = not path or name == path or name.startswith(f"{path}/")
         if is_below and scope.get("type", kind) == kind and len(path) >= length and values.get("permalink"):
@@ -149,22 +138,18 @@ def _fill(pattern: str, collection: str, inner: str, front: Meta, timezone: str)
 
 def _find_day(text: str, timezone: str) -> str:
     """The day of a post's date in the site's time zone, such as `2024-03-05`; empty without a date."""
-    if timezone and (offset := _OFFSET.fullmatch(text)):
-        try:
-            moment = datetime.fromisoformat(f"{offset[1]}T{offset[2]}{offset[3]}:{offset[4]}")
+    with suppress(ValueError, OSError, ZoneInfoNotFoundError):
+        moment = datetime.fromisoformat(text.replace(" +", "+").replace(" -", "-"))
+        if timezone and moment.tzinfo:
             return moment.astimezone(ZoneInfo(timezone)).date().isoformat()
-        except (ValueError, OSError, ZoneInfoNotFoundError):
-            return text[:10]
     return text[:10]
-
-
-def _build_slugs(kramdown: Meta) -> Slugs:
-    if str(kramdown.get("input", "GFM")).lower() == "kramdown":
-        return Slugs("kramdown", _make_kramdown_slug)
-    return Slugs("kramdown GFM", GITHUB.slug, drops_dashes=True)
 
 
 def _make_kramdown_slug(text: str) -> str:
     """The id of kramdown's own parser: ASCII from the first letter on."""
     bare = re.sub(r"[^a-zA-Z0-9 -]", "", re.sub("^[^a-zA-Z]+", "", text))
     return bare.replace(" ", "-").lower() or "section"
+
+
+KRAMDOWN = Slugs("kramdown", _make_kramdown_slug)
+KRAMDOWN_GFM = Slugs("kramdown GFM", GITHUB.slug, drops_dashes=True)

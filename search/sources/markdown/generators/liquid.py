@@ -3,15 +3,14 @@
 import re
 from collections.abc import Iterator
 
-from search.text.markdown.attributes import split_attributes
+from search.sources.markdown.slugs import drop_unknown_anchors
 
 _VERBATIM = re.compile(r"\{%-?[ \t]{0,9}(raw|endraw|comment|endcomment)[ \t]{0,9}-?%\}")
 _TAG = re.compile(r"\{%-?\s{0,9}(\w{1,50}+)([^%{}]{0,1000}+)%\}|\{\{((?:(?!\{\{|\}\}).){0,1000})\}\}", re.DOTALL)
 _ANY_TAG = re.compile(r"\{%[^%]{0,1000}%\}")  # may hold a value in braces
 _ADDRESS = re.compile(r"\s*[\"']([^\"'\n]*)[\"']\s*\|\s*(?:relative_url|absolute_url|prepend:.*)\s*")
-_HEADING = re.compile(r"(?m)^#{1,6}[ \t].*$")
 # kramdown: attributes of a heading may stand on the line below.
-_BELOW = re.compile(r"(?m)^(#{1,6}[ \t].*)\n(\{:[^{}\n]*+\})[ \t]*$")
+_BELOW = re.compile(r"(?m)^(#{1,6}[ \t].*)\n(\{:[^{}#\n]*+#[^{}\n]*+\})[ \t]*$")
 
 
 def rewrite(body: str) -> str:
@@ -21,7 +20,7 @@ def rewrite(body: str) -> str:
     """
     if "{%" in body or "{{" in body:
         body = "".join(_rewrite_pieces(body))
-    return _BELOW.sub(_join_id, body) if "{:" in body else body
+    return _BELOW.sub(r"\1 \2", body) if "{:" in body else body
 
 
 def _rewrite_pieces(body: str) -> Iterator[str]:
@@ -38,17 +37,7 @@ def _rewrite_pieces(body: str) -> Iterator[str]:
 
 
 def _rewrite_piece(text: str) -> str:
-    return _ANY_TAG.sub("", _TAG.sub(_write, _HEADING.sub(_mark_heading, text)))
-
-
-def _mark_heading(heading: re.Match[str]) -> str:
-    line = heading[0]
-    is_known = "{{" not in line and "{%" not in line
-    return line if is_known or split_attributes(line)[1] is not None else f"{line} {{#}}"
-
-
-def _join_id(found: re.Match[str]) -> str:
-    return f"{found[1]} {found[2]}" if "#" in found[2] else found[0]
+    return _ANY_TAG.sub("", _TAG.sub(_write, drop_unknown_anchors(text, "{{", "{%")))
 
 
 def _write(found: re.Match[str]) -> str:

@@ -2,7 +2,6 @@
 
 import posixpath
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from urllib.parse import unquote
 
 from docsite.core.paths import normalize
 from search.sources import PageRedirect
-from search.sources.files import resolve_links
-from search.sources.markdown.sites import Meta, Site, Tree, read_config, remove_ending
+from search.sources.markdown import configuration
+from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, remove_ending
 from search.sources.markdown.slugs import Slugs
 from search.sources.request import SourceRequest
 
@@ -23,23 +22,16 @@ MAX_REDIRECTS = 5_000
 
 def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
     """The site, if its `book.toml` is in the folder or in one of its usual folders."""
-    for folder in (root / name for name in _FOLDERS):
-        if (folder / "book.toml").is_file():
-            try:
-                config = tomllib.loads(read_config(root, folder / "book.toml"))
-            except tomllib.TOMLDecodeError:
-                raise ValueError("book.toml is not TOML") from None
-            return _build_site(config, root, folder)
+    for folder, file in configuration.find((root / name for name in _FOLDERS), ("book.toml",)):
+        return _build_site(configuration.load(root, file), root, folder)
     return _build_site({"book": {"src": "."}}, root, root) if is_requested else None
 
 
 def _build_site(config: Meta, root: Path, folder: Path) -> Site:
-    book = _mapping(config.get("book"))
-    source = resolve_links(folder / str(book.get("src") or "src"))
-    if not source.is_relative_to(resolve_links(root)) or not source.is_dir():
-        source = folder
+    book = as_mapping(config.get("book"))
+    source = configuration.find_inner_folder(root, folder / str(book.get("src") or "src")) or folder
     summary = source / "SUMMARY.md"
-    titles = dict(_read_summary(read_config(root, summary))) if summary.is_file() else {}
+    titles = dict(_read_summary(configuration.read_text(root, summary))) if summary.is_file() else {}
 
     def address(name: str, front: Meta) -> str:
         folder_path, _, last = remove_ending(name).rpartition("/")
@@ -47,7 +39,7 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
             return folder_path and f"{folder_path}/"
         return f"{remove_ending(name)}.html"
 
-    html = _mapping(_mapping(config.get("output")).get("html"))
+    html = as_mapping(as_mapping(config.get("output")).get("html"))
     is_smart = html.get("smart-punctuation") is not False  # on since mdBook 0.5
     return Site(
         "mdbook",
@@ -56,13 +48,9 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         lambda name: name in titles if titles else name != "SUMMARY.md",
         Slugs(f"mdbook {is_smart}", _make_slug, drops_dashes=is_smart),
         page_metadata={remove_ending(name): {"navTitle": title} for name, title in titles.items()},
-        redirects=tuple(_read_redirects(_mapping(html.get("redirect")))),
+        redirects=tuple(_read_redirects(as_mapping(html.get("redirect")))),
         rewrite=lambda body: _TAG.sub("", body) if "{{#" in body else body,
     )
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _read_summary(summary: str) -> Iterator[tuple[str, str]]:

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from docsite.core.paths import normalize
 from search.sources import PageRedirect
+from search.sources.markdown import configuration
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, read_config, read_json, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, remove_ending
 from search.sources.markdown.slugs import MINTLIFY
 from search.sources.request import SourceRequest
 
@@ -34,17 +35,18 @@ class _Entry(NamedTuple):
 
 def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
     """The site, if its configuration is in the folder or in its `docs`."""
-    for folder in (root, root / "docs"):
-        file = next((folder / name for name in _CONFIG_FILES if (folder / name).is_file()), None)
-        config = _read_config_object(root, file) if file else None
-        if config is not None and (is_requested or "navigation" in config):  # other tools have a docs.json without it
+    for folder, file in configuration.find((root, root / "docs"), _CONFIG_FILES):
+        config = _read_config_object(root, file)
+        if is_requested or "navigation" in config:  # other tools have a docs.json without it
             return _build_site(config, root, folder, request)
     return _build_site({}, root, root, request) if is_requested else None
 
 
 def _build_site(config: Meta, root: Path, folder: Path, request: SourceRequest) -> Site:
     ignore_file = folder / ".mintignore"
-    is_ignored = compile_ignore_rules("snippets/\n" + (read_config(root, ignore_file) if ignore_file.is_file() else ""))
+    is_ignored = compile_ignore_rules(
+        "snippets/\n" + (configuration.read_text(root, ignore_file) if ignore_file.is_file() else "")
+    )
     return Site(
         "mintlify",
         (Tree(folder),),
@@ -58,7 +60,7 @@ def _build_site(config: Meta, root: Path, folder: Path, request: SourceRequest) 
 
 
 def _read_config_object(root: Path, file: Path) -> dict[str, Any]:
-    config = read_json(root, file)
+    config = configuration.load(root, file)
     if not isinstance(config, dict):
         raise ValueError(f"{file.name} is not an object")
     return config

@@ -11,9 +11,10 @@ from docsite.core.paths import normalize
 from docsite.core.unicode.normalization import Form
 from search.sources import PageRedirect
 from search.sources.files import MARKDOWN, resolve_links
+from search.sources.markdown import configuration
 from search.sources.markdown.generators import material
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, read_config, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, remove_ending
 from search.sources.markdown.slugs import Slugs, build_pymdownx_slugs, build_python_markdown_slugs
 from search.sources.request import SourceRequest
 
@@ -38,11 +39,10 @@ _Loader.add_multi_constructor(_PYTHON, _python_object)
 
 def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
     """The site, if its configuration is in the folder, in its `docs`, or in the parent of the folder `docs_dir`."""
-    for folder in (root, root / "docs", root.parent):
-        file = next((folder / name for name in _CONFIG_FILES if (folder / name).is_file()), None)
-        if not file:
-            continue
-        config = _load_config(folder if folder == root.parent else root, file)
+    for folder, file in configuration.find((root, root / "docs", root.parent), _CONFIG_FILES):
+        config = configuration.load(folder if folder == root.parent else root, file, _Loader)
+        if not isinstance(config, dict):
+            raise ValueError(f"{file.name} is not a list of names and values")
         docs = resolve_links(folder / _get_text(config.get("docs_dir"), "docs"))
         if folder == root.parent and docs != resolve_links(root):
             continue
@@ -90,18 +90,6 @@ def _build_site(config: Meta, root: Path, folder: Path, docs: Path) -> Site:
         rewrite=material.rewrite,
         uses_title=blog is not None,
     )
-
-
-def _load_config(root: Path, file: Path) -> Meta:
-    text = read_config(root, file)
-    try:
-        config = yaml.load(text, Loader=_Loader)
-    except (yaml.YAMLError, RecursionError) as wrong:
-        mark = getattr(wrong, "problem_mark", None)
-        raise ValueError(f"{file.name} is not YAML{f' (line {mark.line + 1})' if mark else ''}") from None
-    if not isinstance(config, dict):
-        raise ValueError(f"{file.name} is not a list of names and values")
-    return config
 
 
 def _get_text(value: Any, default: str) -> str:

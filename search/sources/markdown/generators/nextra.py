@@ -3,14 +3,13 @@
 import re
 from pathlib import Path
 
-from docsite.core.unicode.addresses import urlsplit
-from search.sources.markdown import javascript
+from search.sources.markdown import configuration, javascript
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, read_config, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, remove_ending
 from search.sources.markdown.slugs import GITHUB
 from search.sources.request import SourceRequest
 
-_CONFIGS = tuple(f"next.config{ending}" for ending in (".ts", ".mjs", ".js", ".mts", ".cjs"))
+_CONFIGS = javascript.list_names("next.config")
 _FOLDERS = ("", "docs", "website", "site", "web")
 _TREES = ("content", "src/content", "pages", "src/pages", "app", "src/app")
 _LOCALES = re.compile(r"\blocales\s*:\s*\[([^\]]{0,2000})\]")
@@ -20,18 +19,15 @@ _HIDDEN_FOLDER = re.compile(r"[_@\[]")  # of Next.js: private folders, slots, an
 
 def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
     """The site, if its configuration, which names Nextra, is in the folder or in one of its usual folders."""
-    for folder in (root / name for name in _FOLDERS):
-        file = next((folder / name for name in _CONFIGS if (folder / name).is_file()), None)
-        config = javascript.remove_comments(read_config(root, file)) if file else ""
-        if "nextra" in config or (file and is_requested):
+    for folder, file in configuration.find((root / name for name in _FOLDERS), _CONFIGS):
+        config = javascript.remove_comments(configuration.read_text(root, file))
+        if is_requested or "nextra" in config:
             return _build_site(config, root, folder, request)
     return _build_site("", root, root, request) if is_requested else None
 
 
 def _build_site(config: str, root: Path, folder: Path, request: SourceRequest) -> Site:
-    base = javascript.find_text(config, "basePath").strip("/")
-    if base and urlsplit(request.docs_url).path.strip("/").endswith(base):
-        base = ""
+    base = configuration.remove_known_base(javascript.find_text(config, "basePath"), request)
     below = javascript.find_text(config, "contentDirBasePath").strip("/")
     trees = [
         Tree(folder / name, "/".join(filter(None, (base, below if name.endswith("content") else ""))))
@@ -41,7 +37,7 @@ def _build_site(config: str, root: Path, folder: Path, request: SourceRequest) -
     listed = _LOCALES.search(config)
     locales = _QUOTED.findall(listed[1]) if listed else []
     default = javascript.find_text(config, "defaultLocale")
-    end = "/" if re.search(r"\btrailingSlash\s*:\s*true\b", config) else ""
+    end = "/" if javascript.find_flag(config, "trailingSlash") else ""
     apps = [tree.folder for tree in trees if tree.folder.name == "app"]
 
     def address(name: str, front: Meta) -> str:

@@ -3,16 +3,15 @@
 import re
 from pathlib import Path
 
-from docsite.core.unicode.addresses import urlsplit
 from docsite.core.unicode.normalization import normalize
-from search.sources.markdown import javascript
+from search.sources.markdown import configuration, javascript
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, read_config, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, remove_ending
 from search.sources.markdown.slugs import GITHUB
 from search.sources.request import SourceRequest
 from search.text.markdown.plain_text import slug
 
-_CONFIGS = tuple(f"astro.config{ending}" for ending in (".mjs", ".ts", ".js", ".mts", ".cjs"))
+_CONFIGS = javascript.list_names("astro.config")
 _FOLDERS = ("", "docs", "website", "site", "www")
 _COLLECTION = "src/content/docs"
 _MARKDOC_ID = re.compile(r"(?m)^(#{1,6}[ \t](?:[^{\n]|\{(?!%))*+)\{%[ \t]{0,9}#([\w-]{1,200}+)[ \t]{0,9}%\}[ \t]*+$")
@@ -20,17 +19,16 @@ _MARKDOC_ID = re.compile(r"(?m)^(#{1,6}[ \t](?:[^{\n]|\{(?!%))*+)\{%[ \t]{0,9}#(
 
 def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
     """The site, if its configuration and its collection are in the folder or in one of its usual folders."""
-    for folder in (root / name for name in _FOLDERS):
-        file = next((folder / name for name in _CONFIGS if (folder / name).is_file()), None)
-        if file and (folder / _COLLECTION).is_dir():
-            return _build_site(javascript.remove_comments(read_config(root, file)), root, folder / _COLLECTION, request)
+    for folder, file in configuration.find((root / name for name in _FOLDERS), _CONFIGS):
+        if (folder / _COLLECTION).is_dir():
+            return _build_site(
+                javascript.remove_comments(configuration.read_text(root, file)), root, folder / _COLLECTION, request
+            )
     return _build_site("", root, root, request) if is_requested else None
 
 
 def _build_site(config: str, root: Path, docs: Path, request: SourceRequest) -> Site:
-    base = javascript.find_text(config, "base").strip("/")
-    if urlsplit(request.docs_url).path.strip("/").endswith(base):
-        base = ""
+    base = configuration.remove_known_base(javascript.find_text(config, "base"), request)
     end = "" if javascript.find_text(config, "trailingSlash") == "never" else "/"
 
     def address(name: str, front: Meta) -> str:

@@ -4,15 +4,13 @@ import re
 from functools import partial
 from pathlib import Path
 
-from search.sources.files import resolve_links
-from search.sources.markdown import javascript
+from search.sources.markdown import configuration, javascript
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, read_config, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, remove_ending
 from search.sources.markdown.slugs import VITEPRESS
 from search.sources.request import SourceRequest
 
-_CONFIGS = tuple(f"config{ending}" for ending in (".ts", ".mts", ".js", ".mjs", ".cjs", ".cts"))
-_CLEAN = re.compile(r"\bcleanUrls\s*:\s*true\b")
+_CONFIGS = javascript.list_names("config")
 _PARAMETER = re.compile(r"(:\w+[*+]?)")
 MAX_REWRITES = 100
 _EXCLUDED = re.compile(r"\bsrcExclude\s*:\s*\[([^\]]{0,2000})\]")
@@ -24,19 +22,17 @@ def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site 
         settings = folder / ".vitepress"
         files = [settings / name for name in _CONFIGS if (settings / name).is_file()]
         if files or (settings / "config").is_dir():
-            return _build_site(read_config(root, files[0]) if files else "", root, folder)
+            return _build_site(configuration.read_text(root, files[0]) if files else "", root, folder)
     return _build_site("", root, root) if is_requested else None
 
 
 def _build_site(config: str, root: Path, folder: Path) -> Site:
     config = javascript.remove_comments(config)
-    source = resolve_links(folder / (javascript.find_text(config, "srcDir") or "."))
-    if not source.is_relative_to(resolve_links(root)) or not source.is_dir():
-        source = folder
+    source = configuration.find_inner_folder(root, folder / (javascript.find_text(config, "srcDir") or ".")) or folder
     excluded = _EXCLUDED.search(config)
     patterns = re.findall(r"[\"'`]([^\"'`\n]+)[\"'`]", excluded[1]) if excluded else []
     is_excluded = compile_ignore_rules("\n".join(patterns))
-    ending = "" if _CLEAN.search(config) else ".html"
+    ending = "" if javascript.find_flag(config, "cleanUrls") else ".html"
 
     rewrites = [
         (pattern, target)

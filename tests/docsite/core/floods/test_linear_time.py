@@ -53,7 +53,7 @@ BOUNDED = {
     "assistant/citations/source_lists.py _SOURCE_LIST": (150, "find_heading"),
     "assistant/citations/source_lists.py _PERHAPS_SOURCE_LIST": (150, "find_heading"),
     "search/text/analysis.py _CODE": (257, "code_names"),
-    "search/sources/html/__init__.py _SUFFIX": (1_000, "_remove_site_name and _find_site_name"),
+    "search/sources/html/__init__.py _SUFFIX": (1_000, "read_html"),
     "search/sources/markdown/includes.py _IMPORT": (1_000, "_match"),
     "search/sources/markdown/includes.py _VITEPRESS_PART": (1_000, "_match"),
     "search/sources/markdown/includes.py _WITH_LINES": (1_000, "_match"),
