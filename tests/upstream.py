@@ -11,6 +11,8 @@ and model, so that message needs a word of its own.
 With `fake:obey` it has no will of its own: it says whatever follows `SAY: ` in a line of any message, as a model
 would that is taken in by what pages and readers write.
 
+With `fake:shred` it says it in pieces that are cut anywhere, differently for each text.
+
 With `fake:calls` it calls tools by the lines of the user's message, a round for each, and then says what `SAY: ` has,
 where `[page:TITLE]` becomes the number of a passage from that page:
 
@@ -39,6 +41,7 @@ import asyncio
 import contextlib
 import html
 import json
+import random
 import re
 import socket
 import struct
@@ -65,6 +68,12 @@ FOREVER = 60.0
 def _words(text: str, pause: float = 0.0) -> list[Any]:
     words = re.findall(r"\S+\s*", text)
     return [step for word in words for step in ((word, pause) if pause else (word,))]
+
+
+def _shreds(text: str) -> list[str]:
+    dice = random.Random(text)
+    places = sorted(dice.sample(range(1, len(text)), min(len(text) - 1, 40)))
+    return [text[begin:end] for begin, end in zip([0, *places], [*places, None], strict=True)]
 
 
 def _delta(text: str) -> dict[str, Any]:
@@ -252,6 +261,8 @@ class Call:
                 self._ended("cut")
             elif mode == "obey":
                 await self._play([ROLE, *_words(_ordered(self.request)), STOP, USAGE, DONE])
+            elif mode == "shred":
+                await self._play([ROLE, *_shreds(_ordered(self.request)), STOP, USAGE, DONE])
             elif mode in ("calls", "calls_always") and self.request.get("tools"):
                 await self._call_tools(mode)
             elif mode in SCRIPTS:
