@@ -1,6 +1,6 @@
 """Answers without a model: quotes what answers best from the best passages, with citations.
 
-To install acme, run this:
+**Install** To install acme, run this:
 
 ```sh
 pip install acme
@@ -24,10 +24,10 @@ from assistant.events import Rung, Source, Text
 from search.hits import Hit
 from search.text import glossary
 from search.text.language import detect_language
-from search.text.markdown.reader import is_code
 
-QUOTE_WORDS = (60, 40)  # about how many words of each passage are quoted, beside its code
-CODE_LINES = (10, 6)  # the longest block of code that is quoted of each; one in all, beside very short ones
+QUOTE_WORDS = (90, 50, 30)  # about how many words of each passage are quoted, beside its code
+CODE_LINES = (12, 8, 6)  # the longest block of code that is quoted of each, beside very short ones
+MIN_THIRD = 0.1  # of the best passage's score, that the third one must have
 MAX_FURTHER_PAGES = 3
 
 
@@ -46,14 +46,14 @@ def answer(
         yield Text(f"{preface}\n\n")
     sections = {hit.url: hit for hit in reversed(quotable) if hit.body}  # the best passage of each
     quoted = [hit for hit in quotable if sections.get(hit.url) is hit][: len(QUOTE_WORDS)] or quotable[:1]
-    has_code = False
+    if len(quoted) > 2 and quoted[2].score < MIN_THIRD * quoted[0].score:
+        quoted.pop()
     for position, hit in enumerate(quoted):
-        quote = choose_quote(topic, hit, QUOTE_WORDS[position], 0 if has_code else CODE_LINES[position])
-        has_code = has_code or any(map(is_code, quote.blocks))
+        quote = choose_quote(topic, hit, QUOTE_WORDS[position], CODE_LINES[position])
         link, new_sources = citations.cite(citations.passages.index(hit), quote.sentence)
         yield from new_sources
-        if position:
-            yield Text(f"\n\n**{escape_markdown(hit.section)}**\n\n")
+        heading = f"**{escape_markdown(hit.section or hit.title)}**"  # a quoted setting or method may not name itself
+        yield Text(f"\n\n{heading}\n\n" if position else f"{heading}\n\n")
         name = phrases.read_on if quote.is_cut else escape_markdown(hit.section)
         yield from _format_quote(quote, link, f"[{name}]({hit.url})")
     pages = {hit.path for hit in quoted}

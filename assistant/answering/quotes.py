@@ -41,7 +41,7 @@ class Quote:
 
 
 def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Quote:
-    """Choose what to quote of a passage: about `max_words` words, and one block of code if it is short enough."""
+    """Choose what to quote of a passage: about `max_words` words, and its first block of code that is short enough."""
     section = [block for block in blocks(hit.body.split("\n")) if block.strip()][:MAX_BLOCKS]
     section = _drop_empty_titles(section)
     if not section:
@@ -69,6 +69,8 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
         is_cut = is_cut or shortened != block
         chosen.append(shortened)
         left -= len(shortened.split())
+    if chosen and not any(map(is_code, chosen)) and (code := _find_short_code(section, max_code_lines)):
+        chosen.append(_FENCE_INFO.sub(_clean_fence_info, code, count=1))
     if not chosen:  # the passage has nothing but long code
         return _quote_excerpt(hit, is_cut=True)
     while len(chosen) > 1 and (chosen[-1].rstrip().endswith(":") or _is_title(chosen[-1])):
@@ -76,6 +78,11 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
     if is_cut and chosen[-1].rstrip().endswith(":"):
         chosen[-1] = chosen[-1].rstrip()[:-1] + " …"
     return Quote(chosen, _find_best_sentence(query, hit, chosen), is_cut)
+
+
+def _find_short_code(section: Sequence[str], max_lines: int) -> str:
+    """The first block of code that is short enough; empty without one."""
+    return next((block for block in section if is_code(block) and block.count("\n") - 1 <= max_lines), "")
 
 
 def _quote_excerpt(hit: Hit, *, is_cut: bool) -> Quote:

@@ -242,18 +242,18 @@ def test_a_follow_up_is_about_itself_first(http, service, make_project):
     )
     ingest(tenant.project, pages(("/install", systems), ("/revoke", "# Revoke a key\n\nRevoke a key of zephyr.")))
     first = ask(http, service, tenant, "How do I install zephyr on Linux?")
-    assert text(parts(first)).startswith("Install zephyr on Linux with apt.")
+    assert text(parts(first)).startswith("**On Linux**\n\nInstall zephyr on Linux with apt.")
     thread = first.headers["x-thread-id"]
     windows = text(parts(ask(http, service, tenant, "and on Windows?", threadId=thread)))
-    assert windows.startswith("Install zephyr on Windows with winget.")
+    assert windows.startswith("**On Windows**\n\nInstall zephyr on Windows with winget.")
     for absent in ("What is the weather in Paris?", "what about Kubernetes?"):
         stream = parts(ask(http, service, tenant, absent, threadId=thread))
         assert text(stream).startswith("I couldn't find this"), absent
     mistyped = text(parts(ask(http, service, tenant, "and on Windoes?", threadId=thread)))
-    assert mistyped.startswith("Install zephyr on Windows with winget.")
+    assert mistyped.startswith("**On Windows**\n\nInstall zephyr on Windows with winget.")
     revoked = ask(http, service, tenant, "How do I revoke a key?")
     made = text(parts(ask(http, service, tenant, "How do I create one?", threadId=revoked.headers["x-thread-id"])))
-    assert made.startswith("Create a key for zephyr.")
+    assert made.startswith("**Keys**\n\nCreate a key for zephyr.")
 
 
 def test_short_words_that_are_only_spelled_alike_are_no_follow_up(http, service, make_project):
@@ -261,7 +261,7 @@ def test_short_words_that_are_only_spelled_alike_are_no_follow_up(http, service,
     make = "# Make a key\n\nTo make a key, read the base address of the service and make one. Do not break it."
     ingest(tenant.project, pages(("/keys", make), ("/revoke", "# Revoke a key\n\nRevoke a key of zephyr.")))
     made = ask(http, service, tenant, "How do I make a key?")
-    assert text(parts(made)).startswith("To make a key")
+    assert text(parts(made)).startswith("**Make a key**\n\nTo make a key")
     baked = ask(http, service, tenant, "How do I bake bread?", threadId=made.headers["x-thread-id"])
     assert text(parts(baked)).startswith("I couldn't find this")
 
@@ -300,18 +300,21 @@ def options(make_project):
 def test_selected_code_decides_what_is_searched(http, service, options, question):
     context = [{"type": "code", "value": "acme.run({ paintBucket: 'red' })"}]
     stream = parts(ask(http, service, options, question, context=context))
-    assert text(stream).startswith("`paintBucket` chooses the colour")
+    assert text(stream).startswith("**Colour**\n\n`paintBucket` chooses the colour")
 
 
 @pytest.mark.parametrize("where", [{"path": "/options"}, {}])
 def test_a_selection_is_explained_from_its_own_page(http, service, options, where):
     context = [{"type": "textSelection", "value": "glued to each\nparcel before it leaves", **where}]
     stream = parts(ask(http, service, options, "explain this", context=context, currentPath="/options"))
-    assert text(stream).startswith("A label is glued")
+    assert text(stream).startswith("**Labels**\n\nA label is glued")
 
 
 def test_this_page_means_the_current_page_of_the_reader(http, service, options):
-    for path, begins in (("/options", "Acme has options."), ("/rainbow", "What an option does")):
+    for path, begins in (
+        ("/options", "**Options**\n\nAcme has options."),
+        ("/rainbow", "**Colours of the rainbow**\n\nWhat an option does"),
+    ):
         assert text(parts(ask(http, service, options, "Summarize this page", currentPath=path))).startswith(begins)
 
 

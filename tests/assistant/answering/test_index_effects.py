@@ -58,7 +58,7 @@ def test_a_preview_says_which_questions_lose_and_gain_their_answer_and_changes_n
                 "question": INSTALL,
                 "expected": ["/install"],
                 "citedBefore": ["/install"],
-                "citedAfter": ["/", "/configure"],
+                "citedAfter": ["/", "/configure", "/stickers"],
             }
         ],
         "gained": [

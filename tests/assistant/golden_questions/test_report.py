@@ -8,7 +8,7 @@ from assistant.models import Evaluation
 from assistant.models.evaluations import MAX_RUNS
 
 
-def row(name: str, right: bool | None = None, **more: object) -> Row:
+def row(name: str, right: bool = False, **more: object) -> Row:
     return Row(name, **{"answerable": True, "right": right, **more})
 
 
@@ -57,8 +57,8 @@ def test_the_figures_of_rows():
 
 
 def test_results_are_compared_by_question():
-    before = [row("a", True), row("b", False), row("c", True), row("d", None), row("e", True)]
-    now = [row("a", False), row("b", True), row("c", True), row("d", True), row("f", True)]
+    before = [row("a", True), row("b", False), row("c", True), row("d", False), row("e", True)]
+    now = [row("a", False), row("b", True), row("c", True), row("d", False), row("f", True)]
     comparison = compare(now, before)
     assert (comparison.newly_right, comparison.newly_wrong) == (["b"], ["a"])
 
