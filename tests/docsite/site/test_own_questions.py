@@ -129,6 +129,22 @@ QUESTIONS = {
     "What do I do when it does not start?": "/troubleshooting#it-does-not-start",
     "How do I remove the demo data?": "/keys-and-data#remove-the-demo-data",
     "Can two projects share one service?": "/databases#can-two-projects-share-one-service",
+    # In the words of readers who do not know ours.
+    "the chat button does not show up on my page, why": "/troubleshooting#why-does-the-chat-button-not-show-up-on-my-page",
+    "the launcher is not showing": "/troubleshooting#why-does-the-chat-button-not-show-up-on-my-page",
+    "chat bubble not visible on localhost": "/troubleshooting#why-does-the-chat-button-not-show-up-on-my-page",
+    "origin not allowed": "/troubleshooting#what-does-origin-not-allowed-mean",
+    "where do i put my openai api key": "/models#where-do-i-put-my-openai-api-key",
+    "my pages are not updated": "/troubleshooting#why-are-my-pages-not-updated",
+    "where are the logs": "/troubleshooting#where-are-the-logs",
+    "how do i reset my admin password": "/keys-and-data#i-forgot-the-admin-password",
+    "how do i change the color of the button": "/embed#how-do-i-change-the-colour-of-the-widget",
+    "multiple sites one server": "/databases#can-two-projects-share-one-service",
+    "keyboard shortcut for search": "/site-search /embed#what-readers-can-do",
+    "how much does it cost": "/models#what-does-it-cost",
+    "how to add a user": "/keys-and-data#add-a-teammate /people",
+    "which python version": "/databases#what-are-the-system-requirements",
+    "widget is blocked by csp": "/embed#content-security-policy",
 }
 
 
