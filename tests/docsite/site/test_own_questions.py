@@ -17,6 +17,7 @@ from search.sources.registry import read
 from search.sources.request import SourceRequest
 from tests.variants import first_of
 
+CHAT_BUTTON = "/troubleshooting#why-does-the-chat-button-not-show-up-on-my-page"
 # Questions in the words of newcomers, owners, developers and operators, each with the pages or sections that answer it.
 QUESTIONS = {
     "How do I put the widget on my site?": "/embed#how-do-i-put-the-widget-on-my-site",
@@ -130,9 +131,9 @@ QUESTIONS = {
     "How do I remove the demo data?": "/keys-and-data#remove-the-demo-data",
     "Can two projects share one service?": "/databases#can-two-projects-share-one-service",
     # In the words of readers who do not know ours.
-    "the chat button does not show up on my page, why": "/troubleshooting#why-does-the-chat-button-not-show-up-on-my-page",
-    "the launcher is not showing": "/troubleshooting#why-does-the-chat-button-not-show-up-on-my-page",
-    "chat bubble not visible on localhost": "/troubleshooting#why-does-the-chat-button-not-show-up-on-my-page",
+    "the chat button does not show up on my page, why": CHAT_BUTTON,
+    "the launcher is not showing": CHAT_BUTTON,
+    "chat bubble not visible on localhost": CHAT_BUTTON,
     "origin not allowed": "/troubleshooting#what-does-origin-not-allowed-mean",
     "where do i put my openai api key": "/models#where-do-i-put-my-openai-api-key",
     "my pages are not updated": "/troubleshooting#why-are-my-pages-not-updated",
