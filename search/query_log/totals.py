@@ -14,8 +14,7 @@ from django.db.models.functions import Cast, Coalesce
 
 from docsite.core.tenants.models import Project
 from search.models import SearchQuery
-from search.query_log import recording
-from search.query_log.folding import fill_missing, fold_for_storage
+from search.query_log.folding import fold_for_storage
 from search.text import analysis
 
 MIN_SHOWN = 3  # searches with results, from which few clicks mean something
@@ -59,12 +58,6 @@ class _Hour(Func):
         """PostgreSQL has a type of its own for instants."""
         template = "to_char(%(expressions)s AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24')"
         return self.as_sql(compiler, connection, template=template, **context)
-
-
-def refresh(project: Project) -> None:
-    """Store and fold the searches that wait, so that the numbers hold them."""
-    recording.flush()
-    fill_missing(project)
 
 
 def select_searches(project: Project, start: datetime, end: datetime, query: str | None = None) -> QuerySet[Any]:
