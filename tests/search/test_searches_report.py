@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from search.models import SearchQuery
-from search.query_log import recording, report, totals
+from search.query_log import recording, totals
 from search.query_log.folding import fold_for_storage
 
 NOW = timezone.now().replace(microsecond=0) - timedelta(minutes=5)
@@ -74,8 +74,8 @@ def test_queries_are_grouped_whatever_their_case(people, searched):
 
 def test_the_report_has_the_numbers_of_the_api(people, searched):
     lines = [json.loads(line) for line in read(people.owner.get(rows(searched))).splitlines()]
-    found = report.fetch_page(searched.project, NOW - timedelta(days=30), NOW + timedelta(days=1), 50)
-    by_name = {row.text.casefold(): (row.hits, row.clicks / row.hits) for row in found.rows}
+    found = totals.fetch_page(searched.project, NOW - timedelta(days=30), NOW + timedelta(days=1), 50)
+    by_name = {row["text"].casefold(): (row["hits"], row["clicks"] / row["hits"]) for row in found.rows}
     assert {line["query"].casefold(): (line["searches"], line["ctr"]) for line in lines} == by_name
     assert found.total == sum(line["searches"] for line in lines)
 
