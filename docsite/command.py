@@ -1,6 +1,7 @@
 """The command line: `manage.py` in a clone, `docs-service` where the package is installed."""
 
 import gc
+import io
 import os
 import sys
 
@@ -16,4 +17,6 @@ def main() -> None:
     gc.set_threshold(GARBAGE_THRESHOLD)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "docsite.settings")
     context.set_command_as_actor("".join(sys.argv[1:2]))  # for Django's own commands, too
+    if isinstance(sys.stdout, io.TextIOWrapper):  # whoever started us may wait for a line in a pipe
+        sys.stdout.reconfigure(encoding="utf-8", line_buffering=True)
     execute_from_command_line(sys.argv)

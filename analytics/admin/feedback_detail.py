@@ -23,9 +23,13 @@ MAX_NOTE_LENGTH = 4000
 
 
 def show_detail(request: HttpRequest, project: Project, feedback_id: str) -> HttpResponseBase:
-    """The page. A POST stores a note, or another status or assignee."""
+    """The page. A POST deletes the feedback, or stores a note, or another status or assignee."""
     rows = Feedback.objects.select_related("message__thread", "assignee")
     row = get_object_or_404(rows, project=project, feedback_id=feedback_id)
+    if "delete" in request.POST:
+        row.delete()
+        messages.success(request, "Deleted.")
+        return HttpResponseRedirect(navigation.page_url("feedback", project))
     if request.method == "POST":
         _save(request, project, row)
         return HttpResponseRedirect(navigation.page_url("feedback", project, feedback_id, name="detail"))

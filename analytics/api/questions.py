@@ -29,7 +29,7 @@ from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import REPORTS, in_db
 from docsite.core.http.errors import NotFound
 from docsite.core.tenants.models import Project
-from search.query_log import report as search_report
+from search.query_log import totals
 from search.retrieval.links import urls_of
 
 router = Router()
@@ -54,15 +54,15 @@ async def searches(request: CallerRequest, projectId: str, params: Query[Searche
 
 def _searches(project: Project, params: SearchesQuery) -> HttpResponse:
     begin = paging.start_cursor(params, f"searches {project.project_id}")
-    after = search_report.Cursor(*begin.place) if begin.place else None
-    page = search_report.fetch_page(project, begin.start, begin.end, params.limit, after)
+    after = totals.Cursor(*begin.place) if begin.place else None
+    page = totals.fetch_page(project, begin.start, begin.end, params.limit, after)
     rows = [
         SearchRow(
-            searchQuery=row.text,
-            hits=row.hits,
-            ctr=row.clicks / row.hits,
-            topClickedPage=row.top_page,
-            lastSearchedAt=row.last_at,
+            searchQuery=row["text"],
+            hits=row["hits"],
+            ctr=row["clicks"] / row["hits"],
+            topClickedPage=row["opened"],
+            lastSearchedAt=row["latest"],
         )
         for row in page.rows
     ]

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
-from analytics.counting import partitions, unsealed, visit_history
+from analytics.counting import partitions, visit_history
 from analytics.counting.partitions import Removable
 from analytics.counting.sealer import (
     HOUR,
@@ -94,7 +94,6 @@ def sweep(*, force: bool = False, go_on: Callable[[], object] = bool) -> int:
 def _trim_project(project_id: int, own_days: int | None) -> None:
     _trim_histories(project_id, _limit_days(own_days))
     _merge_ended_hours(project_id)
-    unsealed.mark_if_unsealed(project_id)
 
 
 def _find_removable(project_id: int, own_days: int | None, earlier: int = 0) -> Removable:

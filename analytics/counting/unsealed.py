@@ -81,8 +81,6 @@ def hold_inserts(project_id: int) -> Iterator[None]:
         return
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, project_id % _GROUPS])
-        # Processes of the previous release announce all inserts with this lock.
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
         yield
 
 
@@ -91,13 +89,6 @@ def list_marked() -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT project_id FROM analytics_unsealedproject GROUP BY project_id ORDER BY MIN(id)")
         return [project_id for (project_id,) in cursor.fetchall()]
-
-
-def mark_if_unsealed(project_id: int) -> None:
-    """Mark a project that has views that are not sealed: a process of the previous release has stored them."""
-    if has_unsealed_views(project_id):
-        with transaction.atomic():
-            announce_insert([project_id])
 
 
 def has_unsealed_views(project_id: int) -> bool:

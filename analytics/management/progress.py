@@ -16,4 +16,3 @@ class ProgressLine:
         if time.monotonic() >= self.printed_at + 1:
             self.printed_at = time.monotonic()
             self.out.write(f"{self.name}: {done:,} of {total:,} {self.unit}")
-            self.out.flush()

@@ -23,6 +23,7 @@ from assistant.question import Question, Turn
 from docsite.core.tenants.models import Project
 from search.hits import Hit
 from search.models import Document, SearchQuery
+from search.query_log.folding import fold_for_storage
 from search.retrieval import page_search
 
 TOPICS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("topics.toml").read_text())
@@ -224,6 +225,7 @@ def _build_searches(rng: random.Random, project: Project, now: datetime) -> list
             project=project,
             at=at,
             text=text if rng.random() < 0.85 else text.capitalize(),
+            folded=fold_for_storage(text),
             result_count=len(hits),
             first_score=hits[0].score if hits else None,
             filter_version="",

@@ -66,7 +66,7 @@ class RemoteAnswer:
     message_id: str
     thread_id: str
     asker: Asker
-    process: str = ""  # its channel; empty: it is of an older release
+    process: str  # its channel
     resumable = True
 
     async def subscribe(
@@ -123,7 +123,7 @@ class RemoteAnswer:
         if streams:
             return streams[0][1], True, False
         is_alive = bool(await redis.exists(_info_key(self.message_id)))
-        return [], is_alive, bool(self.process) and await _is_gone(self.process)
+        return [], is_alive, await _is_gone(self.process)
 
     def stop(self) -> None:
         """Ask the other process to end the answer."""
@@ -320,7 +320,7 @@ async def _find_remote(message_id: str) -> RemoteAnswer | None:
     if text is None:
         return None
     info = json.loads(text)
-    return RemoteAnswer(message_id, info["thread_id"], Asker(**info["asker"]), info.get("process", ""))
+    return RemoteAnswer(message_id, info["thread_id"], Asker(**info["asker"]), info["process"])
 
 
 async def _find_remote_chat(asker: Asker) -> RemoteAnswer | None:

@@ -60,8 +60,8 @@ def shrink_file(go_on: Callable[[], object] = bool) -> int:
     """Give free pages of the SQLite file back to the disk, in small steps, after each of which `go_on` is called.
     Returns their number.
 
-    It keeps those that new rows will soon need: a quarter of the file. A file that an earlier release made has no list
-    of what to move: `PRAGMA auto_vacuum = INCREMENTAL; VACUUM;` makes one. https://www.sqlite.org/pragma.html#pragma_auto_vacuum
+    It keeps those that new rows will soon need: a quarter of the file. `migrate` has SQLite list what to move.
+    https://www.sqlite.org/pragma.html#pragma_auto_vacuum
     """
     if connection.vendor != "sqlite" or _read_pragma("auto_vacuum") != _INCREMENTAL:
         return 0

@@ -67,25 +67,16 @@ class Result:
 
 def check_chains() -> Iterator[Result]:
     """Check every chain, from its first entry on."""
-    chains = set(AuditHead.objects.values_list("chain", flat=True))
-    chains |= {number or NO_ORGANIZATION for number in _chained().values_list("organization_id", flat=True).distinct()}
+    organizations = AuditEntry.objects.order_by().values_list("organization_id", flat=True).distinct()
+    chains = {*AuditHead.objects.values_list("chain", flat=True), *(one or NO_ORGANIZATION for one in organizations)}
     for chain in sorted(chains):
         with transaction.atomic():  # SQLite: no writer between the entries and their head
             head = AuditHead.objects.select_for_update().filter(chain=chain).first()
             yield _check(chain, head)
 
 
-def count_unchained() -> int:
-    """The number of entries that a process of an older release has written since the chain began."""
-    return AuditEntry.objects.filter(position=None).count()
-
-
-def _chained() -> Any:
-    return AuditEntry.objects.exclude(position=None).order_by()
-
-
 def _check(chain: int, head: AuditHead | None) -> Result:
-    entries = _chained().filter(organization_id=chain or None).order_by("position", "pk")
+    entries = AuditEntry.objects.filter(organization_id=chain or None).order_by("position", "pk")
     position, digest = 0, START
     for entry in entries.iterator():
         position += 1

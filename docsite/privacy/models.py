@@ -31,12 +31,10 @@ class AuditEntry(models.Model):
     organization_id = models.BigIntegerField(null=True)
     project = models.CharField(max_length=63, blank=True, help_text="The domain.")
     details = models.JSONField(default=dict, help_text="The new values, or what was done.")
-    before = models.JSONField(default=dict, db_default={}, help_text="The values before the change.")
-    network = models.CharField(
-        max_length=64, blank=True, default="", db_default="", help_text="Where the actor was. Empty: on this machine."
-    )
-    position = models.BigIntegerField(null=True, editable=False, help_text="In the chain of the organization.")
-    digest = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
+    before = models.JSONField(default=dict, help_text="The values before the change.")
+    network = models.CharField(max_length=64, blank=True, help_text="Where the actor was. Empty: on this machine.")
+    position = models.BigIntegerField(editable=False, help_text="In the chain of the organization.")
+    digest = models.CharField(max_length=64, editable=False)
 
     objects = AppendOnlyQuerySet.as_manager()
 

@@ -1,4 +1,4 @@
-"""Ingested pages and recorded searches in the admin, read-only."""
+"""Ingested pages in the admin, read-only, and the place of the searches report."""
 
 from typing import Any
 
@@ -8,10 +8,9 @@ from django.http import HttpRequest
 
 from docsite.core.tenants.models import Role
 from docsite.core.workspace import extensions, navigation
-from docsite.core.workspace.date_filter import DateFilter
 from docsite.core.workspace.scoped_admin import ProjectFilter, ReadOnlyRows, ScopedAdmin
 from search.admin import query_page, searches
-from search.models import Document, SearchQuery, SearchSettings, Section
+from search.models import Document, SearchSettings, Section
 
 _GROUP = "group:"  # before the name of a group in the address
 
@@ -61,41 +60,6 @@ class DocumentAdmin(ScopedAdmin):
     def readers(self, document: Document) -> str:
         """The groups whose readers see it."""
         return ", ".join(document.group_names) or "Everybody"
-
-
-class FoundFilter(admin.SimpleListFilter):
-    """Searches with or without results."""
-
-    title = "results"
-    parameter_name = "found"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Without and with results."""
-        return [("no", "No results"), ("yes", "Some results")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows of that kind."""
-        if self.value() == "no":
-            return queryset.filter(result_count=0)
-        return queryset.filter(result_count__gt=0) if self.value() == "yes" else queryset
-
-
-@admin.register(SearchQuery)
-class SearchQueryAdmin(ScopedAdmin):
-    """Searches of readers, and the results that they opened."""
-
-    organization = "project__organization"
-    reads = Role.VIEWER
-    list_display = ("text", "result_count", "clicked_path", "position", "project", "at")
-    list_filter = (
-        FoundFilter,
-        ("clicked_path", admin.EmptyFieldListFilter),
-        ProjectFilter,
-        ("at", DateFilter),
-    )
-    search_fields = ("text", "clicked_path")
-    list_select_related = ("project",)
-    show_full_result_count = False
 
 
 navigation.add_page(

@@ -16,7 +16,7 @@ from search.admin.searches_chart import build_totals
 from search.admin.searches_state import QueryState
 from search.hits import Filters
 from search.models import Document
-from search.query_log import totals
+from search.query_log import recording, totals
 from search.query_log.recording import MAX_LENGTH
 from search.retrieval import ranking
 from search.retrieval.explanation import explain
@@ -34,7 +34,7 @@ def show_query(request: HttpRequest, project: Project) -> HttpResponse:
     text = state.text[:MAX_LENGTH]
     context = build_frame(request, project, state, errors)
     if window := context["window"]:
-        totals.refresh(project)
+        recording.flush()
         context |= build_totals(project, state, window[0], window[1], text)
         context |= _describe_query(project, state, text, window, context["counts"].clicks)
     context |= {

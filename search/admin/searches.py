@@ -21,7 +21,7 @@ from docsite.core.workspace.reports.report_state import ReportState, previous_pe
 from docsite.core.workspace.reports.tables import Change, Table, page_slice
 from search.admin.searches_chart import build_totals
 from search.admin.searches_state import ORDERS, TABS, QueryState, SearchesState
-from search.query_log import totals
+from search.query_log import recording, totals
 
 FILE_NAMES = (
     *("query", "searches", "searchesBefore", "results", "clicks", "ctr", "position"),
@@ -49,7 +49,7 @@ def show_searches(request: HttpRequest, project: Project) -> HttpResponse:
     state, errors = SearchesState.parse(request.GET)
     context = build_frame(request, project, state, errors)
     if window := context["window"]:
-        totals.refresh(project)
+        recording.flush()
         context |= build_totals(project, state, *window) | _list_queries(project, state, *window)
         context["downloads"] = [
             Choice(label, navigation.page_url("searches", project, form, name="file") + state.link())
@@ -69,7 +69,7 @@ def download_searches(request: HttpRequest, project: Project, form: str) -> Http
     if errors or window is None:
         return refuse(errors)
     kind = parse_format(form)
-    totals.refresh(project)
+    recording.flush()
     lines = format_table(FILE_NAMES, _file_rows(project, state, *window), kind)
     return send_file(lines, kind, f"{project.domain}-searches.{form}")
 

@@ -20,16 +20,12 @@ class SearchQuery(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="searches")
     at = models.DateTimeField(help_text="When the text was searched for. While the reader types, the last time.")
     text = models.CharField(max_length=400)
-    folded = models.CharField(  # noqa: DJ001
-        max_length=400,
-        null=True,
-        editable=False,
-        help_text="The text without case, by which searches are grouped. Empty: an earlier release stored the row.",
+    folded = models.CharField(
+        max_length=400, editable=False, help_text="The text without case, by which searches are grouped."
     )
     result_count = models.PositiveSmallIntegerField(
         "results", null=True, help_text="Empty: only the click was recorded."
     )
-    # The next four columns are null in rows of earlier releases, where their value is not known.
     first_score = models.FloatField("score of the first result", null=True, help_text="0 to 1.")
     filter_version = models.CharField(max_length=100, null=True, help_text="Only pages of this version were searched.")  # noqa: DJ001
     filter_language = models.CharField(max_length=35, null=True, help_text="Only pages in this language were searched.")  # noqa: DJ001

@@ -1,4 +1,4 @@
-"""The numbers of the searches report: by query, by hour, and of one query. The database counts them.
+"""The numbers of searches: by query (for the admin and the API), by hour, and of one query. The database counts them.
 
 All ranges are half-open. A query is all searches with the same folded text.
 """
@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import add
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
+from django.db import connection
 from django.db.models import Avg, CharField, Count, F, FloatField, Func, Max, Q, QuerySet, Sum
-from django.db.models.functions import Cast, Coalesce
+from django.db.models.functions import Cast, Coalesce, Collate
 
+from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
 from search.models import SearchQuery
 from search.query_log import recording
-from search.query_log.folding import fill_missing, fold_for_storage
+from search.query_log.folding import fold_for_storage
 from search.text import analysis
 
 MIN_SHOWN = 3  # searches with results, from which few clicks mean something
@@ -59,12 +61,6 @@ class _Hour(Func):
         """PostgreSQL has a type of its own for instants."""
         template = "to_char(%(expressions)s AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24')"
         return self.as_sql(compiler, connection, template=template, **context)
-
-
-def refresh(project: Project) -> None:
-    """Store and fold the searches that wait, so that the numbers hold them."""
-    recording.flush()
-    fill_missing(project)
 
 
 def select_searches(project: Project, start: datetime, end: datetime, query: str | None = None) -> QuerySet[Any]:
@@ -135,10 +131,64 @@ def group_queries(
 
 def find_spellings(project: Project, start: datetime, end: datetime, folded: Sequence[str]) -> dict[str, str]:
     """The most frequent spelling of each of these queries; of equal ones the latest."""
-    rows = select_searches(project, start, end).filter(folded__in=folded).values_list("folded", "text")
+    return _find_commonest(select_searches(project, start, end), "text", folded)
+
+
+def _find_commonest(searches: QuerySet[Any], column: str, folded: Sequence[str]) -> dict[str, str]:
+    """The most frequent value of a column for each of these queries; of equal ones the latest."""
+    rows = searches.filter(folded__in=folded).values_list("folded", column)
     counted = rows.annotate(searches=Count("pk"), latest=Max("at"), newest=Max("pk"))
-    counted = counted.order_by("searches", "latest", "newest")
-    return {key: text for key, text, *_ in counted}
+    return {key: value for key, value, *_ in counted.order_by("searches", "latest", "newest")}
+
+
+class Cursor(NamedTuple):
+    """The last row of a page, and the id of the newest search that the first page counted."""
+
+    hits: int
+    folded: str
+    newest: int
+
+
+@dataclass(frozen=True)
+class Page:
+    """Rows with `text` (the most frequent spelling), `hits`, `clicks`, `opened` (the page, or None) and `latest`.
+
+    `total` counts the searches of all pages; `next` is the cursor of the next page, if any.
+    """
+
+    rows: list[dict[str, Any]]
+    total: int
+    next: Cursor | None
+
+
+def fetch_page(project: Project, start: datetime, end: datetime, limit: int, after: Cursor | None = None) -> Page:
+    """Queries of a range, the most frequent first, then by their folded text.
+
+    Later pages do not count searches that are newer than the first page, so that no query appears twice and none is
+    missed.
+    """
+    recording.flush()
+    found = select_searches(project, start, end)
+    if after:
+        found = found.filter(pk__lte=after.newest)
+    name = Collate("folded", "C" if connection.vendor == "postgresql" else "BINARY")  # by code points everywhere
+    grouped: QuerySet[Any, Any] = found.values("folded").annotate(
+        name=name, hits=Count("pk"), clicks=Count("pk", filter=~Q(clicked_path="")), latest=Max("at")
+    )
+    if after:
+        grouped = grouped.filter(Q(hits__lt=after.hits) | Q(hits=after.hits, name__gt=after.folded))
+    with snapshot():
+        whole = found.aggregate(total=Count("pk"), newest=Max("pk"))
+        rows = list(grouped.order_by("-hits", "name")[: limit + 1])
+        has_more = len(rows) > limit
+        rows = rows[:limit]
+        names = [row["folded"] for row in rows]
+        texts = _find_commonest(found, "text", names)
+        opened = _find_commonest(found.exclude(clicked_path=""), "clicked_path", names)
+    for row in rows:
+        row |= {"text": texts[row["folded"]], "opened": opened.get(row["folded"])}
+    following = Cursor(rows[-1]["hits"], names[-1], whole["newest"]) if has_more else None
+    return Page(rows, whole["total"], following)
 
 
 def list_spellings(project: Project, start: datetime, end: datetime, query: str) -> list[tuple[str, int]]:

@@ -1,8 +1,6 @@
 """`manage.py exportvisitors DOMAIN`: write a whole report, as CSV or JSON lines."""
 
-import io
 import os
-import sys
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -53,9 +51,12 @@ class Command(ServiceCommand):
         lines = exports.format_report(counts, options["format"])
         try:
             if output is None:
-                self.stream(lines)
+                for chunk in lines:
+                    self.stdout.write(chunk, ending="")
                 return
             _replace(output.resolve(), lines)
+        except BrokenPipeError:  # nobody reads the output
+            raise
         except OSError as failure:
             raise CommandError(f"{output or 'standard output'}: {failure.strerror}.") from None
         what = "views" if options["views"] else "visitors"
@@ -63,17 +64,6 @@ class Command(ServiceCommand):
             f"{output}: {len(counts) + 1} rows, {what} of the site and of {len(counts)} page{pluralize(len(counts))}, "
             f"{start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC"
         )
-
-    def stream(self, lines: Iterator[str]) -> None:
-        """Print chunk by chunk, in UTF-8 whatever the locale. The reader of a pipe may stop early."""
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8")
-        try:
-            for chunk in lines:
-                self.stdout.write(chunk, ending="")
-            self.stdout.flush()
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end of the process
 
 
 def _date(option: str, text: str | None) -> datetime | None:

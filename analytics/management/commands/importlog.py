@@ -88,7 +88,7 @@ class Command(ServiceCommand):
         except OSError as failure:
             raise CommandError(f"{name}: {failure.strerror}.", returncode=UNREADABLE) from None
         self.summaries.append(summary)
-        self.show(f"{name}: {_describe(summary)}")
+        self.stdout.write(f"{name}: {_describe(summary)}")
 
     def finish(self, project: Project) -> None:
         """Count the new views, and print where to see them."""
@@ -98,8 +98,8 @@ class Command(ServiceCommand):
         if first and last:
             report = reverse("admin:analytics_visitors", args=[project.domain])
             dates = f"--from {first:%Y-%m-%d} --to {last + timedelta(days=1):%Y-%m-%d}"
-            self.show(f"See the reports: manage.py exportvisitors {project.domain} {dates}")
-            self.show(f"In the admin: {report}")
+            self.stdout.write(f"See the reports: manage.py exportvisitors {project.domain} {dates}")
+            self.stdout.write(f"In the admin: {report}")
 
     def progress(self, summary: ImportSummary) -> None:
         """Print a line every few seconds."""
@@ -107,12 +107,7 @@ class Command(ServiceCommand):
         if now > self.shown_at + SHOW_SECONDS:
             self.shown_at = now
             share = f"{summary.share:4.0%}  " if summary.share else ""
-            self.show(f"  {share}{summary.lines:,} lines ({summary.lines / (now - self.began):,.0f} lines/s)")
-
-    def show(self, line: str) -> None:
-        """Print a line, at once even if the output is not a terminal."""
-        self.stdout.write(line)
-        self.stdout.flush()
+            self.stdout.write(f"  {share}{summary.lines:,} lines ({summary.lines / (now - self.began):,.0f} lines/s)")
 
 
 def _paths(names: list[str], project: Project) -> list[Path | None]:

@@ -9,8 +9,7 @@ from analytics import agents
 from analytics.counting import recount
 from analytics.management.progress import ProgressLine
 from analytics.models import PageView
-from docsite.core.tenants.management.base import ServiceCommand, find_project
-from docsite.core.tenants.models import Project
+from docsite.core.tenants.management.base import ServiceCommand, find_projects
 
 
 class Command(ServiceCommand):
@@ -28,9 +27,8 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Classify again, and print what has changed."""
-        projects = [find_project(options["domain"])] if options["domain"] else Project.objects.all()
         labels = dict(PageView.Class.choices)
-        for project in projects:
+        for project in find_projects(options["domain"]):
             moved = recount.reclassify(project, ProgressLine(self.stdout, f"  {project.domain}", "clients"))
             self.stdout.write(f"{project.domain}: {moved.total():,} views changed class (rules {agents.VERSION})")
             for (before, after), views in moved.most_common():

@@ -151,7 +151,6 @@ class Command(ServiceCommand):
         self.stdout.write(f"{'✓' if question.passed else '✗'} {question}{note}")
         if not question.passed:
             self.stdout.write(f"    {checks.describe_failure(question)}")
-        self.stdout.flush()
 
     def evaluate(
         self, project: Project, questions: Sequence[GoldenQuestion], fail_under: float | None, file: Path | None
@@ -219,7 +218,6 @@ class Command(ServiceCommand):
         notes = [*row.missed, *([f"no model: {row.reason}"] if row.reason and not row.is_by_model else [])]
         sign = "✓" if row.right else "✗"
         self.stdout.write(f"{progress} {sign} {_shorten(row.question)}{': ' if notes else ''}{'; '.join(notes)}")
-        self.stdout.flush()
 
     def show_comparison(self, run: Evaluation, rows: Sequence[Row]) -> None:
         """Print what differs from the last evaluation."""

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 
-from docsite.core.tenants.management.base import ServiceCommand, find_project
+from docsite.core.tenants.management.base import ServiceCommand, find_projects
 from docsite.core.tenants.models import Project
 from search.models import Document
 from search.vectors import embedding, registry
@@ -29,14 +29,13 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make the missing vectors, and say what to do next."""
-        projects = [find_project(options["domain"])] if options["domain"] else list(Project.objects.all())
         embedder = registry.get_embedder()
         if embedder is None:
             raise CommandError(
                 "There is no model for vectors, so search uses words only. Install requirements-meaning.txt, or see "
                 "EMBEDDINGS on the configuration page."
             )
-        for project in projects:
+        for project in find_projects(options["domain"]):
             if not Document.indexed.filter(project=project).exists():
                 self.stdout.write(f"{project.domain}: nothing was ingested yet")
                 continue
@@ -49,7 +48,6 @@ class Command(ServiceCommand):
 
         def show(done: int, total: int) -> None:
             self.stdout.write(f"  {done} of {total} vectors")
-            self.stdout.flush()
 
         try:
             made = embedding.embed(project, embedder, show, seconds=LINE_SECONDS, take_over=True)

@@ -37,10 +37,6 @@ class Command(ServiceCommand):
         "index. With --name the source is stored. Without SOURCE all stored sources are read again."
     )
 
-    def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
-        """A parser whose --version is the documentation's, not Django's."""
-        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **options)
-
     def add_arguments(self, parser: CommandParser) -> None:
         """The project, the source, and what its pages do not say themselves."""
         parser.add_argument("domain", help="domain of the project")
@@ -208,10 +204,9 @@ class Command(ServiceCommand):
         self.stdout.write("See it: open /playground on the service")
 
     def show(self, line: str) -> None:
-        """Print a line of progress, at once even where the output is not a terminal."""
+        """Print a line of progress."""
         if not self.quiet:
             self.stdout.write(f"  {line}")
-            self.stdout.flush()
 
 
 def _normalize_location(location: str) -> str:

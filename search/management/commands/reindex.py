@@ -5,8 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 
-from docsite.core.tenants.management.base import ServiceCommand, find_project
-from docsite.core.tenants.models import Project
+from docsite.core.tenants.management.base import ServiceCommand, find_projects
 from search.indexing.ingest import reindex
 from search.indexing.outcome import IngestSuperseded
 from search.models import Document
@@ -25,13 +24,12 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Index the stored pages again."""
-        projects = [find_project(options["domain"])] if options["domain"] else list(Project.objects.all())
-        for project in projects:
+        for project in find_projects(options["domain"]):
             if not Document.indexed.filter(project=project).exists():
                 self.stdout.write(f"{project.domain}: nothing was ingested yet")
                 continue
             try:
-                summary = reindex(project, self.show)
+                summary = reindex(project, lambda line: self.stdout.write(f"  {line}"))
             except IngestSuperseded as other:
                 raise CommandError(f"{project.domain}: {other}.") from None
             for warning in summary.warnings:
@@ -40,8 +38,3 @@ class Command(ServiceCommand):
             counts = f"{pages} page{pluralize(pages)}, {parts} section{pluralize(parts)}"
             self.stdout.write(f"{project.domain}: {counts} indexed again")
             self.stdout.write(f"Try it: manage.py search {project.domain} 'your question'")
-
-    def show(self, line: str) -> None:
-        """Print a line of progress."""
-        self.stdout.write(f"  {line}")
-        self.stdout.flush()

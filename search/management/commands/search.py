@@ -21,10 +21,6 @@ class Command(ServiceCommand):
 
     help = "Search a project's documentation from the command line."
 
-    def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
-        """A parser whose --version is the documentation's, not Django's."""
-        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **options)
-
     def add_arguments(self, parser: CommandParser) -> None:
         """The project, the query, and what narrows it."""
         parser.add_argument("domain", help="domain of the project")

@@ -566,7 +566,7 @@ def test_a_line_that_is_left_is_told(make_project, tmp_path):
 
 def test_that_nobody_reads_what_is_shown_is_no_mistake_in_the_log(make_project, tmp_path, monkeypatch):
     class Closed(io.StringIO):
-        def flush(self):
+        def write(self, text):
             raise BrokenPipeError(32, "Broken pipe")
 
     monkeypatch.setattr(importlog, "SHOW_SECONDS", -1)

@@ -403,11 +403,6 @@ def _fork_sender(project: Project, views: list[Seen], file: Path) -> int:
         os._exit(1)
 
 
-def views_come_in() -> None:
-    """Some views, not sealed."""
-    record(new_project(), history(random.Random(10), 50, 3, datetime.now(UTC)))
-
-
 def histories(now: str) -> None:
     """Random histories, as `test_counting` has them, with days that pass between; prints what they are stored as."""
     moment = datetime.fromisoformat(now)

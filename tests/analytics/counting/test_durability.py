@@ -75,10 +75,6 @@ def test_projects_without_new_views_cost_nothing(own_database):
     scenarios.run(leases.only_marked, own_database)
 
 
-def test_views_that_a_process_of_the_release_before_stores_are_counted(own_database):
-    scenarios.run(leases.stored_without_a_mark, own_database)
-
-
 def test_an_old_view_that_is_sent_again_counts_once_for_as_long_as_any(make_project):
     project, now = make_project().project, datetime.now(UTC)
     views = history(random.Random(7), 30, 60, now - timedelta(days=40))

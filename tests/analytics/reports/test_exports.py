@@ -530,7 +530,7 @@ def test_a_closed_pipe_ends_it_quietly(long, make_project, lines):
             assert process.stdout.readline() == b"path,human,ai,total\r\n"
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(PATIENCE) == 1
 
 
 def test_it_writes_utf_8_whatever_the_locale(collect):

@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.utils import OperationalError, ProgrammingError
 
 from docsite.core import context
@@ -19,6 +19,10 @@ NOT_MIGRATED = "The database is behind the code. Run first: python manage.py mig
 
 class ServiceCommand(BaseCommand):
     """A command that reports database errors as a sentence."""
+
+    def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
+        """A parser in which `--version` may be that of the documentation instead of Django's."""
+        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **options)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command. The audit names it."""
@@ -57,6 +61,11 @@ def find_project(domain: str) -> Project:
         more = f" and {len(existing) - MAX_LISTED} more" if len(existing) > MAX_LISTED else ""
         raise CommandError(f"There is no project {domain}. There are: {', '.join(existing[:MAX_LISTED])}{more}.")
     return project
+
+
+def find_projects(domain: str | None) -> list[Project]:
+    """The project of a domain, or all projects without one. Raises CommandError."""
+    return [find_project(domain)] if domain else list(Project.objects.all())
 
 
 def port(text: str) -> int:

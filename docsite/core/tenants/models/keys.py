@@ -36,14 +36,7 @@ class ApiKey(models.Model):
     name = models.CharField(max_length=100, blank=True)
     hint = models.CharField(max_length=20, editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
-    public_token = models.CharField(
-        max_length=64,
-        blank=True,
-        default="",
-        db_default="",
-        editable=False,
-        help_text="Of assistant keys. Empty for keys that an earlier release created.",
-    )
+    public_token = models.CharField(max_length=64, blank=True, editable=False, help_text="Of assistant keys.")
     scopes = models.JSONField(default=list, blank=True, help_text='Of admin keys: "read", "write"; none means all.')
     networks = models.JSONField(
         default=list,

@@ -26,7 +26,5 @@ class Command(ServiceCommand):
                 self.stdout.write(f"BROKEN  {name}: {result.broken}")
             else:
                 self.stdout.write(f"Whole   {name}: {result.entries:,} entries, digest {result.digest}")
-        if unchained := chain.count_unchained():
-            self.stdout.write(f"Outside {unchained:,} entries of a process of an older release stand in no chain.")
         if broken:
             raise CommandError(f"The audit is broken in {broken} of its chains.")

@@ -40,7 +40,6 @@ class Command(ServiceCommand):
                 self.stdout.write(f"  {'FAIL' if result.problem else 'ok  '}  {result.rule}")
                 if result.problem:
                     self.stdout.write(f"        {result.problem}")
-                self.stdout.flush()
                 total += 1
                 failed += bool(result.problem)
         if not (options["admin_key"] and options["project"]):

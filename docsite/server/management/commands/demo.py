@@ -58,22 +58,22 @@ class Command(ServiceCommand):
         check_address(host, port, f"Try: make demo PORT={port + 1}")
         if display_host not in settings.ALLOWED_HOSTS:
             settings.ALLOWED_HOSTS.append(f"[{display_host}]" if ":" in display_host else display_host)
-        self._step("Database")
+        self.stdout.write("Database …")
         call_command("migrate", verbosity=0)
-        self._step("Demo project and keys")
+        self.stdout.write("Demo project and keys …")
         file: Path = settings.DATA_DIR / "demo.json"
         previous = _load_facts(file)
         demo = self._prepare_project(base_url, previous)
         secrets_are_new = any(demo[name] and previous.get(name) != demo[name] for name in SECRETS)
         _save_facts(file, {"sample_of": previous.get("sample_of", ""), **demo})
         project = Project.objects.get(domain=demo["domain"])
-        self._step("Documentation")
+        self.stdout.write("Documentation …")
         request = SourceRequest(str(CONTENT), base_url, language=DEFAULT_LANGUAGE)  # translations name theirs
         summary = ingest(project, read(request), lambda line: self.stdout.write(f"  {line}"))
         runs.record_command(project, request, summary, "make demo")
         self.stdout.write(f"  {project.documents.count()} pages, {summary.added + summary.changed} added or changed")
         if previous.get("sample_of") != project.project_id and not project.views.exists():
-            self._step("Three months of sample readers, marked as sample")
+            self.stdout.write("Three months of sample readers, marked as sample …")
             views = make_sample_views(project, [document.path for document in project.documents.all()])
             sample = life.create_sample(project)
             self.stdout.write(f"  {views:,} views, {sample.searches} searches, {sample.conversations} conversations")
@@ -85,10 +85,6 @@ class Command(ServiceCommand):
         settings_page = base_url + reverse("admin:projects_project_change", args=[project.pk])
         serve(host, port, lambda: self._print_summary(demo, settings_page, None if secrets_are_new else file))
         self.stdout.write("Stopped.")
-
-    def _step(self, name: str) -> None:
-        self.stdout.write(f"{name} …")
-        self.stdout.flush()
 
     def _prepare_project(self, base_url: str, previous: dict[str, str]) -> dict[str, str]:
         """Create or update the project, and return its facts. Valid keys and passwords of an earlier run stay."""
@@ -160,7 +156,6 @@ class Command(ServiceCommand):
             f"3. Add your documentation: {base}/admin/new-project/, or the commands on {base}/quickstart",
         ]
         self.stdout.write("\n".join(lines))
-        self.stdout.flush()
 
 
 def _is_valid_key(token: str, project: Project) -> bool:

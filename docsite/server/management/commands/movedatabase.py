@@ -69,4 +69,3 @@ class Command(BaseCommand):
         if time.monotonic() > self._next:
             self._next = time.monotonic() + PROGRESS_SECONDS
             self.stdout.write(f"{table}: {rows:,} of {total:,} rows")
-            self.stdout.flush()

@@ -35,8 +35,4 @@ class Command(ServiceCommand):
         lines = f"Answers: {model_status.describe()}\nReady: http://{host}:{port}/"
         if first_account.is_missing():
             lines = f"No account yet: open /first-account, with the code {first_account.build_code()}\n{lines}"
-        serve(host, port, lambda: self._print(lines), with_background=not options["no_background"])
-
-    def _print(self, line: str) -> None:
-        self.stdout.write(line)
-        self.stdout.flush()  # whoever started us may be waiting for it in a pipe
+        serve(host, port, lambda: self.stdout.write(lines), with_background=not options["no_background"])

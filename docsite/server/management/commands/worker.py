@@ -51,4 +51,3 @@ class Command(ServiceCommand):
 
     def _report(self) -> None:
         self.stdout.write("Working. Ctrl-C or SIGTERM ends the work; the next worker goes on with it.")
-        self.stdout.flush()

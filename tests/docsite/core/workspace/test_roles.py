@@ -104,13 +104,11 @@ MODELS = {  # who reads the list, who adds, changes and deletes
     "projects_organization": (VIEWER, NOBODY, NOBODY, NOBODY),
     "projects_project": (VIEWER, OWNER, OWNER, NOBODY),
     "search_document": (VIEWER, NOBODY, NOBODY, NOBODY),
-    "search_searchquery": (VIEWER, NOBODY, NOBODY, NOBODY),
     "search_source": (VIEWER, WRITER, WRITER, WRITER),
     "assistant_evaluation": (VIEWER, NOBODY, NOBODY, NOBODY),
     "assistant_goldenquestion": (VIEWER, WRITER, WRITER, WRITER),
     "assistant_assistantsettings": (OWNER, NOBODY, OWNER, NOBODY),
     "assistant_thread": (VIEWER, NOBODY, NOBODY, OWNER),
-    "analytics_feedback": (VIEWER, NOBODY, WRITER, WRITER),
     "analytics_pageview": (VIEWER, NOBODY, NOBODY, NOBODY),
     "privacy_auditentry": (OWNER, NOBODY, NOBODY, NOBODY),
     "auth_group": (NOBODY, NOBODY, NOBODY, NOBODY),
@@ -257,14 +255,13 @@ def test_a_writer_elsewhere_changes_no_row_here_by_an_action_of_the_list(browser
     """The viewer of one organization is a writer of another, and so has the actions of the list."""
     elsewhere = make_project().project.organization
     logged_in(f"viewer {project.project.pk}", elsewhere)
-    listed = "/admin/analytics/feedback/"
-    assert "Mark as resolved" in browsers[VIEWER].get(listed).content.decode()
-    browsers[VIEWER].post(listed, {"action": "mark_resolved", "_selected_action": [str(rows["feedback"].pk)]})
-    rows["feedback"].refresh_from_db()
-    assert rows["feedback"].status == Feedback.Status.PENDING
-    browsers[WRITER].post(listed, {"action": "mark_resolved", "_selected_action": [str(rows["feedback"].pk)]})
-    rows["feedback"].refresh_from_db()
-    assert rows["feedback"].status == "resolved"
+    listed = "/admin/assistant/goldenquestion/"
+    chosen = {"action": "delete_selected", "_selected_action": [str(rows["golden"].pk)], "post": "yes"}
+    assert "Delete selected" in browsers[VIEWER].get(listed).content.decode()
+    browsers[VIEWER].post(listed, chosen)
+    assert GoldenQuestion.objects.filter(pk=rows["golden"].pk).exists()
+    browsers[WRITER].post(listed, chosen)
+    assert not GoldenQuestion.objects.filter(pk=rows["golden"].pk).exists()
 
 
 def test_a_forgotten_rule_is_for_owners():
