@@ -19,6 +19,8 @@ from tests.assistant.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import People, Tenant
 from tests.variants import first_of
 
+API = {"caller": "api"}  # unlike the questions of the sample
+
 
 @pytest.fixture
 def sample(project: Tenant, monkeypatch: pytest.MonkeyPatch) -> Tenant:
@@ -28,13 +30,12 @@ def sample(project: Tenant, monkeypatch: pytest.MonkeyPatch) -> Tenant:
     life.create_sample(tenant)
     Feedback.objects.create(project=tenant, source="contextual", path="/", helpful=False, created_at=timezone.now())
     for outcome in Message.Outcome.values:
-        store_answer(tenant, f"Where is the {outcome} ferret?", outcome)
-    disliked = store_answer(tenant, "Where is the disliked walrus?", "refused")
+        store_answer(tenant, f"Where is the {outcome} ferret?", outcome, **API)
+    disliked = store_answer(tenant, "Where is the disliked walrus?", "refused", **API)
     cited = {"sources": [{"title": "A", "url": "https://docs.acme.example/a"}]}
-    store_answer(tenant, "Where is the read walrus?", "cut", cut_by="reader", **cited)
-    store_answer(tenant, "And where is its food?", "closest_passages", thread=disliked.thread.thread_id)
-    store_answer(tenant, "Where is the fixed zebra?", "closest_passages")
-    Message.objects.filter(project=tenant, thread__sample=False).update(caller="api")
+    store_answer(tenant, "Where is the read walrus?", "cut", cut_by="reader", **cited, **API)
+    store_answer(tenant, "And where is its food?", "closest_passages", thread=disliked.thread.thread_id, **API)
+    store_answer(tenant, "Where is the fixed zebra?", "closest_passages", **API)
     assert grouping.catch_up()
     thumbs.set_thumb(disliked.pk, helpful=False)
     zebras = QuestionGroup.objects.filter(project=tenant, terms__contains=" zebra ")

@@ -332,7 +332,6 @@ API: dict[str, Surface] = {
 }
 SOCKETS = {
     "socket v1/assistant": Surface(_socket, "staff", echo=True),
-    "socket admin/project": Surface(lambda reader: ""),  # closed for everybody but staff: tests of health
 }
 ANY_PAGE = f"/{CANARY}"  # of the site: an address that resembles that of the page
 PAGES = {
@@ -347,6 +346,7 @@ PAGES = {
     "widget/licences.txt": Surface(_get("/widget/licences.txt")),
     "widget/": Surface(_get("/widget/0123456789abcdef/panel.js")),
     "mcp/<str:domain>": Surface(_mcp, "staff", echo=True),
+    "mcp/<str:domain>/": Surface(_mcp, "staff", echo=True),
     "mcp/<str:domain>/server-card": Surface(_get("/mcp/{domain}/server-card")),
     "mcp/<str:domain>/skill.md": Surface(_get("/mcp/{domain}/skill.md")),
     "views.js": Surface(_get("/views.js")),
@@ -363,6 +363,7 @@ PAGES = {
     ".well-known/security.txt": Surface(_get("/.well-known/security.txt")),
     "skill.md": Surface(_get("/skill.md")),
     ".well-known/mcp/server-card.json": Surface(_get("/.well-known/mcp/server-card.json")),
+    ".well-known/mcp": Surface(_get("/.well-known/mcp")),
     ".well-known/ai-catalog.json": Surface(_get("/.well-known/ai-catalog.json")),
     ".well-known/agent-skills/index.json": Surface(_get("/.well-known/agent-skills/index.json")),
     "push.py": Surface(_get("/push.py")),
@@ -432,9 +433,8 @@ def test_every_surface_has_a_case(site: Site) -> None:
     document = httpx.get(f"{site.url}/openapi.json").json()
     operations = {f"{method} {path}" for path, methods in document["paths"].items() for method in methods}
     assert operations == API.keys()
-    sockets = {str(pattern.pattern) for pattern in routing._build_socket_router().routes} - {""}
-    assert all(any(name.removeprefix("socket ") in route for name in SOCKETS) for route in sockets)
-    assert len(sockets) == len(SOCKETS)
+    assert len(SOCKETS) == 1, "the only socket"
+    assert routing._SOCKET.fullmatch("/discovery/v1/assistant/acme/socket")
     api = [pattern for pattern in api_urls.urlpatterns if getattr(pattern, "app_name", "") != "ninja"]
     pages = {_shorten(route) for route in _routes([*api, *urls.urlpatterns])}
     assert pages | {path.removeprefix("/") for path in probes.PATHS} == PAGES.keys()

@@ -23,9 +23,8 @@ def store_answer(project: Any, text: str, outcome: str = "refused", **facts: Any
     from assistant.conversations.threads import NewQuestion, open_conversation
     from assistant.models import Message
 
-    conversation = open_conversation(
-        project, NewQuestion("reader", text, Message.Caller.WEB, facts.pop("thread", None))
-    )
+    caller = Message.Caller(facts.pop("caller", "web"))
+    conversation = open_conversation(project, NewQuestion("reader", text, caller, facts.pop("thread", None)))
     state = {"cut": "aborted", "failed": "error", "running": "running"}.get(outcome, "done")
     answer = Message.objects.get(message_id=conversation.message_id)
     sources = [{"title": "Installing acme", "url": "https://docs.acme.example/install"}]

@@ -144,6 +144,7 @@ def test_templates_cut_text_as_django_does():
 def test_nothing_else_normalizes():
     """The linter bans the functions; nobody lifts the ban, and no template has a filter that it does not see."""
     product = [file for folder in SERVICE for file in (ROOT / folder).rglob("*.py")]
-    assert {file.parent.name for file in product if "TID251" in file.read_text()} == {"unicode"}
+    lifted = {file.parent.name for file in product if "TID251" in file.read_text()}
+    assert lifted == {"unicode", "delivery"}, "the latter sends mail, which is banned elsewhere"
     for file in (ROOT / "templates").rglob("*.*"):
         assert not re.search(r"\|\s*(slugify|truncatechars_html)\b", file.read_text()), file
