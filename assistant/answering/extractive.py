@@ -47,7 +47,7 @@ def answer(
     sections = {hit.url: hit for hit in reversed(quotable) if hit.body}  # the best passage of each
     quoted = [hit for hit in quotable if sections.get(hit.url) is hit][: len(QUOTE_WORDS)] or quotable[:1]
     if len(quoted) > 2 and quoted[2].score < MIN_THIRD * quoted[0].score:
-        quoted.pop()
+        quoted = quoted[:2]
     for position, hit in enumerate(quoted):
         quote = choose_quote(topic, hit, QUOTE_WORDS[position], CODE_LINES[position])
         link, new_sources = citations.cite(citations.passages.index(hit), quote.sentence)

@@ -74,6 +74,8 @@ class RefusalDetector:
 
     def _feed_text(self, delta: str, is_final: bool) -> Sequence[Source | Text]:
         """Check a piece behind the beginning. The end of it waits while it may be a marker."""
+        if not (self._held or self._after_marker or is_final or delta[-1:] in _PERHAPS_ENDS or NO_ANSWER[:2] in delta):
+            return self._citations.feed(delta)  # most of a stream
         text, self._held = self._held + delta, ""
         may_wait = not is_final and text[-1:] in _PERHAPS_ENDS
         if may_wait and (part := _PERHAPS_LATER_MARKER.search(text, max(0, len(text) - _MARKER_SIZE))):

@@ -13,6 +13,7 @@ from assistant.citations.brackets import LABELS
 _MAX_START = 150  # characters that may wait
 _WORDS = ("sources", "references", "citations", "footnotes", "quellen", "références", "fuentes", "fontes", "出典",
           "参考文献")  # fmt: skip
+_INITIALS = frozenset(word[0] for word in _WORDS)
 _HEADING_START = r"[ \t]*(?:#{1,6}[ \t]*|\*\*|__)?"
 _HEADING_END = r"[:：]?(?:\*\*|__)?[:：]?[ \t]*"
 _ITEM_START = r"\s*(?:(?:[-*+]|\d{1,2}[.)])[ \t]+)?"
@@ -34,6 +35,9 @@ def find_heading(text: str, is_final: bool) -> int | None:
     0 if there is none, None until enough of the text is there.
     """
     start = text[:_MAX_START]
+    first = start.lstrip(" \t#*_")[:1].lower()
+    if first and first not in _INITIALS:
+        return 0
     if heading := _SOURCE_LIST.match(start):
         return heading.end()
     perhaps = None if is_final or len(text) > len(start) else _PERHAPS_SOURCE_LIST.fullmatch(start)

@@ -27,8 +27,9 @@ _CHUNK = 4_096  # a long delta is processed in chunks, so that it costs no more 
 _WRITTEN_TAIL = 80
 # Most of a stream: words inside a line, also behind a tilde (`~5 MB`). But the last may be the beginning of an address.
 _PLAIN_TEXT = re.compile(r" {0,5}~?[\w,.?'\"*’–—-][\w ,.?'\"*’–—-]*")
-_ADDRESS_STARTS = tuple({text[:end] for text in addresses.PREFIXES for end in range(1, len(text))})
-_ADDRESS_START = re.compile(rf"(?<![^\W_])(?:{'|'.join(_ADDRESS_STARTS)})\Z", re.IGNORECASE)
+_ADDRESS_STARTS = frozenset(text[:end] for text in addresses.PREFIXES for end in range(1, len(text)))
+_LAST_WORD = re.compile(r"[A-Za-z]*+\Z")
+_LONGEST_START = max(map(len, addresses.PREFIXES))
 _ADDRESS_INITIALS = frozenset("".join(text[0] + text[0].upper() for text in addresses.PREFIXES))
 _WORD = re.compile(r"[^\W_]+|[^\w\s\\`<>\[\]!&@|():;/.~【]+|_+")
 _SUGGESTIONS_FENCE = re.compile(
@@ -111,11 +112,19 @@ class StreamRewriter(ABC):
             return bool(delta) and "\n" not in delta and "\r" not in delta
         if not _PLAIN_TEXT.fullmatch(delta):
             return False
-        if delta.lower().endswith(_ADDRESS_STARTS) and _ADDRESS_START.search(delta):  # the search takes much longer
+        if delta[-1:].isalpha() and self._ends_with_address_start(delta):
             return False
         return "." not in delta or not (
             "@" in self._written_tail or "www" in f"{self._written_tail[-3:]}{delta}".lower()
         )
+
+    @staticmethod
+    def _ends_with_address_start(delta: str) -> bool:
+        word = delta[-_LONGEST_START:].lower().rpartition(" ")[2]  # most deltas are a word with a blank before it
+        if not word.isalpha():
+            found = _LAST_WORD.search(word)
+            word = found[0] if found else ""
+        return word in _ADDRESS_STARTS
 
     def _write_plain_text(self, delta: str) -> str:
         """Return the output for plain text, after the prefix and blanks that were held back. Blanks at its end wait."""

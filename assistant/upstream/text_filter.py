@@ -245,7 +245,7 @@ class TextFilter:
             return ""
         line, newline, _ = self._held.partition("\n")
         line += newline
-        for found in _TAKEN_OUT.finditer(line):
+        for found in _TAKEN_OUT.finditer(line) if _TAG_SIGN.search(line) else ():
             if self._is_in_code(line[: found.start()]) or (not is_final and _WANTS_NAME.match(line, found.start())):
                 continue
             self._held = self._held[found.end() :]
@@ -261,7 +261,7 @@ class TextFilter:
     def _count_waiting(self, line: str) -> int:
         """How many characters at the end of an unfinished line may be the beginning of something."""
         ticks = len(line) - len(line.rstrip("`"))
-        if self._in_fence or ticks:
+        if self._in_fence or ticks or not _TAG_SIGN.search(line):
             return ticks if ticks < 3 else 0
         start = max(0, len(line) - _MAX_TAG)
         for sign in _TAG_SIGN.finditer(line, start):
@@ -293,7 +293,7 @@ class TextFilter:
 
 def _may_become_call(text: str) -> bool:
     """Whether a text at the beginning of a line may become a tool call."""
-    if len(text) > _MAX_TAG:
+    if len(text) > _MAX_TAG or text[0] not in "`[{ \t":
         return False
     if "`" in text and any(f"```{name}".startswith(text.strip()) for name in ("json", "tool_call", "tool_code")):
         return True
