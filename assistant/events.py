@@ -100,11 +100,11 @@ class Abort:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The answer is complete. Token counts come from the model server; 0 if it sends none."""
+    """The answer ends, complete or cut for a `reason`. Token counts come from the model server; 0 if it sends none."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    reason: FinishReason = "stop"
+    reason: FinishReason = "stop"  # "other": the model only repeated itself
 
 
 Event = Start | ToolCall | ToolResult | Status | Source | Text | Failure | Abort | Finish

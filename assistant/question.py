@@ -13,7 +13,7 @@ class Turn:
 
     role: Literal["user", "assistant"]
     text: str
-    broken_off: bool = False  # the answer was stopped or failed
+    broken_off: bool = False  # the answer was stopped, cut or failed
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,8 @@ RELEASED: set[str] = set()
 
 CUT = object()  # the connection is reset here
 AGAIN = object()  # the script begins anew
+LOOPED = object()  # one passage again and again
+PASSAGE = "Restart the server and try it again. "
 HELD = object()  # nothing more is sent until the test releases the request
 FOREVER = 60.0
 
@@ -161,6 +163,11 @@ SCRIPTS: dict[str, list[Any]] = {
     "blank": [ROLE, " ", "\n", STOP, USAGE, DONE],
     # Unusual ones that are right all the same.
     "length": [ROLE, *TEXT, _end("length"), USAGE, DONE],
+    "max_tokens": [ROLE, *TEXT, _end("MAX_TOKENS"), USAGE, DONE],
+    "filtered": [ROLE, *TEXT, _end("content_filter"), USAGE, DONE],
+    "safety": [ROLE, *TEXT, _end("SAFETY"), DONE],
+    "refused_at_length": [ROLE, *_words("NO_ANSWER The documentation does not cover it."), _end("length"), USAGE, DONE],
+    "loop": [ROLE, *TEXT, "\n\n", LOOPED],
     "no_done": [ROLE, *TEXT, STOP, USAGE],
     "no_finish": [ROLE, *TEXT, USAGE, DONE],
     "no_usage": [ROLE, *TEXT, STOP, DONE],
@@ -290,6 +297,9 @@ class Call:
                 self._ended("cut")
                 return
             if step is AGAIN:
+                position = 0
+            elif step is LOOPED:
+                script = [*_words(PASSAGE), 0.01, AGAIN]
                 position = 0
             elif step is HELD:
                 while not any(word in _question(self.request) for word in RELEASED):

@@ -23,7 +23,7 @@ from assistant.answering import (
 from assistant.answering.record import Conversation, Outcome, Record
 from assistant.answering.retriever import Retriever, build_excerpts
 from assistant.answering.tools import Toolbox
-from assistant.answering.translations import phrases_in
+from assistant.answering.translations import Phrases, phrases_in
 from assistant.citations.citation_links import CitationChecker
 from assistant.citations.passages import Passages
 from assistant.events import (
@@ -152,6 +152,8 @@ async def answer(
                 closing = refusals.refuse(retrieved.hits, question, conversation.thread_id)
         elif not outcome.sources:
             closing = _explain_no_sources(outcome, retrieved.hits, question, conversation.thread_id)
+        if outcome.cut_by == "repetition":
+            yield outcome.add(Text(f"\n\n{_phrases_for(outcome, question).repetition}"))
         for event in closing:
             yield outcome.add(event)
         if question.suggestions and outcome.sources:
@@ -209,6 +211,10 @@ def _explain_no_sources(
         yield from refusals.refuse(hits, question, thread_id)
         return
     if not outcome.refused:
-        language = detect_language(question.text) or detect_language(outcome.text)
-        yield Text(f"\n\n{phrases_in(language).unsupported}")
+        yield Text(f"\n\n{_phrases_for(outcome, question).unsupported}")
     yield from refusals.suggest_alternatives(hits, question, thread_id)
+
+
+def _phrases_for(outcome: Outcome, question: Question) -> Phrases:
+    """The service's sentences in the language of the question, or of the answer where that is not clear."""
+    return phrases_in(detect_language(question.text) or detect_language(outcome.text))

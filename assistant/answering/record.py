@@ -22,7 +22,14 @@ MAX_PIECES = 32  # of a text, until they are joined: a joined text takes an eigh
 SAVE_RETRY_SECONDS = (1, 4, 15, 60)  # before each further attempt to store an answer
 
 Kind = Literal["running", "answered", "closest_passages", "unsupported", "refused", "greeting", "cut", "failed"]
-CutBy = Literal["", "reader", "connection", "service", "time_limit", "model_server"]
+CutBy = Literal[
+    "", "reader", "connection", "service", "time_limit", "model_server", "length_limit", "filter", "repetition"
+]
+_FINISH_REASONS: dict[CutBy, FinishReason] = {
+    "length_limit": "length",
+    "filter": "content-filter",
+    "repetition": "other",
+}
 
 
 @dataclass
@@ -40,7 +47,6 @@ class Outcome:
     sources: list[Source] = field(default_factory=list)
     hits: Passages | list[Hit] = field(default_factory=list)
     usage: Usage = field(default_factory=lambda: Usage(0, 0))  # of all requests that were answered
-    finish_reason: FinishReason = "stop"
     checks: list[dict[str, Any]] = field(default_factory=list)
     refused: bool = False  # by the model, although there were passages
     charge: Charge = field(default_factory=Charge)  # over all models asked; estimated where a server does not count
@@ -63,9 +69,16 @@ class Outcome:
             return "failed" if self.state == "error" else "cut"
         if self.is_greeting:
             return "greeting"
+        if self.cut_by:
+            return "cut"
         if self.sources:
             return "closest_passages" if self.rung == "closest_passages" else "answered"
         return "refused" if self.refused or self.rung == "nearest_pages" else "unsupported"
+
+    @property
+    def finish_reason(self) -> FinishReason:
+        """Why the text of a model ends, as clients get it."""
+        return _FINISH_REASONS.get(self.cut_by, "stop")
 
     @property
     def first_token_ms(self) -> int | None:

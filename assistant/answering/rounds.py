@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from assistant.answering import prompts
-from assistant.answering.record import Outcome
+from assistant.answering.record import CutBy, Outcome
 from assistant.answering.refusal_detector import RefusalDetector
 from assistant.answering.tools import TOOLS, Toolbox
 from assistant.citations.citation_links import CitationChecker
@@ -20,6 +20,7 @@ Reserve = Callable[[Charge, Charge], Awaitable[str]]  # see `assistant.answering
 TOOLS_TOKENS = prompts.estimate_tokens(json.dumps(TOOLS))
 CHARGE_STEP = 64  # characters of a running answer, until they are charged
 QUESTION_LIMIT_REACHED = "the question's token limit is reached"
+_CUT_BY: dict[str, CutBy] = {"length": "length_limit", "content-filter": "filter", "repetition": "repetition"}
 
 
 async def answer(
@@ -50,7 +51,7 @@ async def answer(
             refusal = await reserve(sent + compute_charge(model.price, 0, bounds.max_tokens), sent)
         if refusal:
             outcome.begin_attempt()  # what the model wrote beside its calls is no answer
-            outcome.refused, outcome.reason, outcome.finish_reason = False, refusal, "stop"
+            outcome.refused, outcome.reason = False, refusal
             return
         may_search = toolbox.may_search and tokens_left >= request_tokens  # else no request could use what it finds
         remaining = replace(bounds, whole_answer=ends_at - time.monotonic())
@@ -94,6 +95,7 @@ class _Reply:
         self._charged_size = 0  # characters
         self._usage: Usage | None = None
         self._failure = ""
+        self._end_reason = "stop"
         citations.refused = False
         outcome.begin_attempt()
         self._charge(prompt_tokens, 0)  # the prompt costs even if the reader leaves before the first word
@@ -110,7 +112,7 @@ class _Reply:
             case Usage():
                 self._usage = item
             case EndOfText():
-                outcome.finish_reason = item.reason
+                self._end_reason = item.reason
             case ToolCalls():
                 self.calls = item
             case StreamFailure():
@@ -137,14 +139,16 @@ class _Reply:
         if self.calls:  # what it wrote beside them is no answer
             outcome.begin_attempt()
             outcome.refused = False
-            outcome.reason, outcome.finish_reason = "the model kept searching", "stop"
+            outcome.reason = "the model kept searching"
         elif not outcome.attempt_size and not outcome.refused:
-            outcome.reason, outcome.finish_reason = self._failure or "the model server sent an empty answer", "stop"
+            outcome.reason = self._failure or "the model server sent an empty answer"
         elif self._failure:
             outcome.state, outcome.reason = "error", self._failure
             outcome.cut_by = "time_limit" if self._failure == relay.TOO_LONG else "model_server"
         elif outcome.refused:
             outcome.reason = "the model found no answer in the passages"
+        else:
+            outcome.cut_by = _CUT_BY.get(self._end_reason, "")
 
     def _charge_tokens(self) -> None:
         """Charge the tokens that the server counted, up to a plausible number. A failure without text costs nothing."""

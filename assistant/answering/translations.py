@@ -15,6 +15,7 @@ class Phrases(NamedTuple):
 
     no_answer: str
     unsupported: str
+    repetition: str
     nearest_pages: str
     support: str
     see_also: str
@@ -30,6 +31,7 @@ class Phrases(NamedTuple):
 ENGLISH = Phrases(
     "I couldn't find this in the documentation.",
     "No page of the documentation could be found to support this answer.",
+    "The answer ends here, because it only repeated itself.",
     "The nearest pages:",
     "You can also [ask for help]({link}).",
     "See also:",
@@ -53,6 +55,7 @@ OTHER_LANGUAGES = {
     "de": Phrases(
         "Das habe ich in der Dokumentation nicht gefunden.",
         "Keine Seite der Dokumentation belegt diese Antwort.",
+        "Die Antwort endet hier, weil sie sich nur noch wiederholte.",
         "Die nächstliegenden Seiten:",
         "Sie können auch [um Hilfe bitten]({link}).",
         "Siehe auch:",
@@ -75,6 +78,7 @@ OTHER_LANGUAGES = {
     "es": Phrases(
         "No he encontrado esto en la documentación.",
         "Ninguna página de la documentación respalda esta respuesta.",
+        "La respuesta termina aquí, porque solo se repetía.",
         "Las páginas más cercanas:",
         "También puede [pedir ayuda]({link}).",
         "Véase también:",
@@ -97,6 +101,7 @@ OTHER_LANGUAGES = {
     "fr": Phrases(
         "Je n’ai pas trouvé cela dans la documentation.",
         "Aucune page de la documentation ne confirme cette réponse.",
+        "La réponse s’arrête ici, car elle ne faisait que se répéter.",
         "Les pages les plus proches :",
         "Vous pouvez aussi [demander de l’aide]({link}).",
         "Voir aussi :",
@@ -119,6 +124,7 @@ OTHER_LANGUAGES = {
     "it": Phrases(
         "Non ho trovato questo nella documentazione.",
         "Nessuna pagina della documentazione conferma questa risposta.",
+        "La risposta finisce qui, perché non faceva che ripetersi.",
         "Le pagine più vicine:",
         "Può anche [chiedere aiuto]({link}).",
         "Vedi anche:",
@@ -141,6 +147,7 @@ OTHER_LANGUAGES = {
     "nl": Phrases(
         "Dit heb ik niet in de documentatie gevonden.",
         "Geen pagina van de documentatie bevestigt dit antwoord.",
+        "Het antwoord eindigt hier, omdat het zich alleen nog herhaalde.",
         "De dichtstbijzijnde pagina’s:",
         "U kunt ook [om hulp vragen]({link}).",
         "Zie ook:",
@@ -163,6 +170,7 @@ OTHER_LANGUAGES = {
     "pt": Phrases(
         "Não encontrei isto na documentação.",
         "Nenhuma página da documentação confirma esta resposta.",
+        "A resposta termina aqui, porque só se repetia.",
         "As páginas mais próximas:",
         "Também pode [pedir ajuda]({link}).",
         "Veja também:",
@@ -185,6 +193,7 @@ OTHER_LANGUAGES = {
     "ja": Phrases(
         "ドキュメントには見つかりませんでした。",
         "この回答を裏付けるページは、ドキュメントに見つかりませんでした。",
+        "同じ文の繰り返しになったため、回答はここで終わります。",
         "近いページ:",
         "[こちらで問い合わせる]({link})こともできます。",
         "関連ページ:",

@@ -274,10 +274,14 @@ def _load_history(thread: Thread, until: Message | None) -> list[Turn]:
     turns = thread.messages.exclude(content="").order_by("-pk")
     if until is not None:
         turns = turns.filter(pk__lt=until.pk)
-    latest = turns.values_list("role", "content", "state")[:MAX_TURNS]
+    latest = turns.values_list("role", "content", "state", "outcome")[:MAX_TURNS]
     return [
-        Turn(cast(Literal["user", "assistant"], role), content, state in _BROKEN_OFF)
-        for role, content, state in reversed(latest)
+        Turn(
+            cast(Literal["user", "assistant"], role),
+            content,
+            state in _BROKEN_OFF or outcome == Message.Outcome.CUT,
+        )
+        for role, content, state, outcome in reversed(latest)
     ]
 
 

@@ -84,6 +84,9 @@ class Message(models.Model):
         SERVICE = "service", "Service stopped"
         TIME_LIMIT = "time_limit", "Time limit"
         MODEL_SERVER = "model_server", "Model server failed"
+        LENGTH_LIMIT = "length_limit", "Length limit"
+        FILTER = "filter", "Content filter"
+        REPETITION = "repetition", "Repeated itself"
 
     # Reports read answers by project and time. The columns from here to `total_ms` are null in rows of earlier
     # releases, where their value is not known.

@@ -216,7 +216,7 @@ class RunningAnswer:
             return
         self._ending = True
         self._last_event = last_event
-        if self.outcome.kind in ("running", "cut"):  # else it is complete, and only its last events are missing
+        if self.outcome.state not in ("done", "error"):  # else it is complete, and only its last events are missing
             self.outcome.cut_by = cut_by
         self._task.cancel()
 

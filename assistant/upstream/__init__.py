@@ -54,9 +54,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class EndOfText:
-    """The server said that the answer ends here, and why."""
+    """The answer ends here, and why: the server said it, or the text only repeats itself."""
 
-    reason: Literal["stop", "length", "content-filter", "other"]
+    reason: Literal["stop", "length", "content-filter", "other", "repetition"]
 
 
 @dataclass(frozen=True, slots=True)

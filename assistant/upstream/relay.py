@@ -12,6 +12,7 @@ from typing import Any
 from assistant.upstream import Delta, EndOfText, Item, Model, Progress, ToolCalls, UpstreamError, errors
 from assistant.upstream.breaker import breaker_of
 from assistant.upstream.formats import FORMATS
+from assistant.upstream.repetition import RepetitionGuard
 from docsite.core import request_times
 
 logger = logging.getLogger(__name__)
@@ -57,6 +58,8 @@ async def stream(
 ) -> AsyncGenerator[Item | StreamFailure, None]:
     """Yield what the model server sends, then end, or end with one `StreamFailure`.
 
+    A text that only repeats itself ends there, and the upstream request with it.
+
     A temporary failure is retried once, if no text has arrived. `tools` are those that the model may call,
     as JSON schemas; with `tool_choice` "none" it must not.
     Cancellation (the reader left) passes through and closes the upstream
@@ -70,6 +73,7 @@ async def stream(
     retried = False
     while True:
         size, complete, has_progress, has_calls = 0, False, False, False
+        guard = RepetitionGuard()
         clock = _Clock(min(time.monotonic() + bounds.first_token, deadline))
         asked_at, is_first = time.monotonic(), True
         try:
@@ -89,6 +93,9 @@ async def stream(
                             is_first = False
                             request_times.add("model", time.monotonic() - asked_at)
                         if isinstance(item, Delta):
+                            kept = guard.feed(item.text)
+                            if guard.is_loop:
+                                item = Delta(kept)
                             size += len(item.text) if item.text.isascii() else len(item.text.encode())
                             if size > bounds.size:
                                 raise UpstreamError(
@@ -103,6 +110,9 @@ async def stream(
                         elif isinstance(item, ToolCalls):
                             has_calls = True
                         yield item
+                        if guard.is_loop:
+                            yield EndOfText("repetition")
+                            break
                         if isinstance(item, Delta):  # other items, except thoughts and pieces of calls, are no progress
                             clock.begin_wait(min(time.monotonic() + bounds.between_tokens, deadline))
                         elif isinstance(item, EndOfText):

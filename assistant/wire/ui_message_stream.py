@@ -1,7 +1,7 @@
 """AI SDK v5 UI message stream: JSON objects as server-sent events (ai-sdk.dev, "UI Message Stream Protocol").
 
-It sends only keys that every release of the clients knows. Older releases
-refuse a whole message for one unknown key.
+It sends only keys that every release of the clients knows, with one exception: `finishReason` of an answer that was
+cut. Older releases refuse a whole message for one unknown key.
 """
 
 from typing import Any
@@ -63,7 +63,8 @@ class Encoder:
             case events.Abort():
                 return [{"type": "abort"}, self._finish()]
             case events.Finish():
-                return [*self._end_text(), {"type": "finish-step"}, self._finish()]
+                reason = {} if event.reason == "stop" else {"finishReason": event.reason}
+                return [*self._end_text(), {"type": "finish-step"}, {**self._finish(), **reason}]
         raise TypeError(f"This event has no encoding: {event!r}")
 
     @property

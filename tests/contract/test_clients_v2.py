@@ -187,6 +187,17 @@ def test_an_answer_can_be_regenerated_by_its_id(visit):
     assert contents(again) == [INSTALL, again["text"]]
 
 
+def test_an_answer_at_its_length_limit_is_kept_and_says_so(visit, browser):
+    turn = visit(context=fake("length")).ask(INSTALL)
+    assert turn["text"] == stored(turn).content
+    assert turn["requests"][0]["events"][-1]["finishReason"] == "length"
+    if browser.release == "ai5-oldest":  # which refuses the key, as docsite/site/content/streaming.md says
+        assert turn["status"] == "error"
+    else:
+        assert (turn["status"], turn["error"]) == ("ready", None)
+        assert turn["finished"].get("finishReason", "length") == "length"
+
+
 def test_an_answer_that_breaks_off_is_an_error_with_its_text_kept(visit):
     turn = visit(context=fake("cut")).ask(INSTALL)
     assert (turn["status"], turn["error"], turn["shown"]) == ("error", SORRY, SORRY)

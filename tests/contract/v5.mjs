@@ -43,8 +43,8 @@ export async function load(release) {
         page.turn.data.push({ type, data });
         if (type === "data-thread") page.threadId = data.threadId;
       },
-      onFinish: ({ message, isError = false, isAbort = false }) => {
-        page.turn.finished = { id: message.id, metadata: message.metadata, isError, isAbort };
+      onFinish: ({ message, isError = false, isAbort = false, finishReason }) => {
+        page.turn.finished = { id: message.id, metadata: message.metadata, isError, isAbort, finishReason };
       },
     });
     page.chat = chat;

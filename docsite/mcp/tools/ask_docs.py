@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from analytics import agents
 from assistant.answering.pipeline import SORRY
-from assistant.answering.record import Outcome
+from assistant.answering.record import CutBy, Outcome
 from assistant.conversations.outcomes import ANSWERED
 from assistant.limits import assistant_charges
 from assistant.models import Message
@@ -38,6 +38,7 @@ class Answer(BaseModel):
 
     answer: str = Field(description="Markdown. Each citation is a link such as [1](address).")
     isAnswered: bool = Field(description="False if the documentation does not answer the question, or perhaps not.")
+    cutBy: CutBy = Field(description="Why the answer ends too early. Empty: it does not.")
     sources: list[Source] = Field(description="The cited pages.")
     messageId: str = Field(description="Id of the answer, for give_feedback.")
 
@@ -63,6 +64,7 @@ def _describe(outcome: Outcome, message_id: str) -> Answer:
     return Answer(
         answer=outcome.text,
         isAnswered=outcome.kind in ANSWERED,
+        cutBy=outcome.cut_by,
         sources=sources,
         messageId=message_id,
     )
@@ -70,7 +72,8 @@ def _describe(outcome: Outcome, message_id: str) -> Answer:
 
 def _format(answer: Answer) -> str:
     listed = "\n".join(f"[{source.number}] {source.title}: {source.url}" for source in answer.sources)
-    parts = [answer.answer, f"Sources:\n{listed}" if listed else "", f"Message id: {answer.messageId}"]
+    cut = f"This answer is cut ({answer.cutBy.replace('_', ' ')})." if answer.cutBy else ""
+    parts = [answer.answer, cut, f"Sources:\n{listed}" if listed else "", f"Message id: {answer.messageId}"]
     return "\n\n".join(part for part in parts if part)
 
 

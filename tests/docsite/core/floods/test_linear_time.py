@@ -24,6 +24,7 @@ from assistant.answering.refusal_detector import RefusalDetector
 from assistant.citations import addresses, evidence
 from assistant.citations.citation_links import CitationChecker
 from assistant.question import Context, Question, Turn
+from assistant.upstream.repetition import RepetitionGuard
 from docsite.core import paths
 from docsite.core.access.readers import normalize_groups
 from docsite.core.redaction import redact
@@ -214,6 +215,12 @@ def detect_refusal(text: str) -> None:
     list(detector.end())
 
 
+def find_repetition(text: str) -> None:
+    guard = RepetitionGuard()
+    for at in range(0, len(text), 7):
+        guard.feed(text[at : at + 7])
+
+
 def quote(text: str) -> None:
     for part in sections.split(text)[:2]:
         quotes.choose_quote("install acme", replace(HIT, body=part.body), 80, 20)
@@ -278,6 +285,8 @@ SCANNERS: dict[str, Callable[[str], Any]] = {
     "address": addresses.AllowedAddresses([HIT], []).look_up,
     "end of an address": addresses.trim,
     "claim": evidence.extract_claim,
+    "repetition": lambda text: RepetitionGuard().feed(text),
+    "repetition in small pieces": find_repetition,
 }  # fmt: skip
 PUMPS = [
     "a", "A", "0", "_", "-", ".", "$", " ", "\n", "\t", "`", "~", "*", "[", "]", "(", ")", "<", "&",
