@@ -12,11 +12,18 @@ const ENTRY = 'export { _Lexer as Lexer } from "./src/Lexer.ts";';
 const NAMESPACE = "marked";
 
 /** @type {Record<string, string>} */
-const CONSTANT_OPTIONS = { gfm: "true", breaks: "false", pedantic: "false" };
+const CONSTANT_OPTIONS = { gfm: "true", breaks: "false", pedantic: "false", silent: "false", hooks: "undefined" };
+
+/** Rules of other dialects, which no bundler leaves out by itself: it cannot know that making them changes nothing. */
+const OTHER_RULES = /(Pedantic|Breaks)(Core)?\b/;
 
 /** @param {string} source @returns {string} */
 const withConstantOptions = (source) =>
-  source.replace(/this\.options\.(gfm|breaks|pedantic)\b/g, (_, name) => CONSTANT_OPTIONS[name]);
+  source
+    .replace(/this\.options\.(gfm|breaks|pedantic|silent|hooks)\b/g, (_, name) => CONSTANT_OPTIONS[name])
+    .replace(/this\.options\.extensions\?\.(?:block|startBlock)\b/g, "undefined")
+    .replace(/^const (\w+)\b[\s\S]*?;\n(?=\n|$)/gm, (rule, name) => (OTHER_RULES.test(name) ? "" : rule))
+    .replace(/^ {2}(?:pedantic|breaks): \w+,\n/gm, "");
 
 /** @param {string} file path of marked's source map */
 async function readSources(file) {

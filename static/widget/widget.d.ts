@@ -109,6 +109,8 @@ declare namespace DocsAssistant {
     | "completeOne"
     | "completeMany"
     | "stopped"
+    | "cutLength"
+    | "cutFilter"
     | "restarted"
     | "paused"
     | "rungSecondModel"

@@ -583,6 +583,19 @@ def test_a_stopped_answer_can_be_gone_on_with_or_asked_again(host: Host) -> None
     expect(host.button("Continue")).to_be_hidden()
 
 
+def test_a_cut_answer_says_so_and_can_be_gone_on_with(host: Host) -> None:
+    cut = {**FINISH, "finishReason": "length"}
+    host.answer(START, delta("Half an"), cut).open().ask("How?")
+    expect(host.panel.locator(".outcome")).to_contain_text("The answer was cut at its length limit.")
+    expect(host.panel.get_by_role("status")).to_contain_text("The answer was cut at its length limit.")
+    host.button("Continue").click()
+    expect(host.answers).to_have_count(2)
+    first, second = host.asked
+    assert second["messages"][0]["parts"][0]["text"] == "Continue"
+    assert (second["threadId"], second["trigger"]) == (START["messageMetadata"]["threadId"], "submit-message")
+    expect(host.button("Continue")).to_have_count(1)  # of the new answer, which is cut, too
+
+
 def test_a_refusal_has_no_sources_and_can_be_rated(host: Host) -> None:
     status = {"type": "data-status", "data": {"rung": "nearest_pages", "reason": "no match"}, "transient": True}
     nothing = {"type": "tool-output-available", "toolCallId": "c", "output": []}

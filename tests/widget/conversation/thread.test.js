@@ -71,6 +71,15 @@ describe("a thread", () => {
     assert.equal(thread.threadId, "thr_1");
   });
 
+  it("knows why an answer was cut, and keeps it in the store", () => {
+    for (const finishReason of ["length", "content-filter"]) {
+      const thread = after([START, delta("Run"), { ...FINISH, finishReason }]);
+      assert.deepEqual([answer(thread).phase, answer(thread).cut], ["done", finishReason]);
+      assert.equal(answer(parseThread(JSON.parse(JSON.stringify(thread)))).cut, finishReason);
+    }
+    assert.equal(answer(after([START, delta("Run"), FINISH])).cut, "");
+  });
+
   it("names each page that is read once, by title or else by path", () => {
     assert.deepEqual(answer(after([FOUND])).reading, ["Install", "/errors"]);
   });

@@ -116,6 +116,8 @@ export const labels = {
   completeOne: "Answer complete, 1 source.",
   completeMany: "Answer complete, {n} sources.",
   stopped: "Stopped",
+  cutLength: "The answer was cut at its length limit.",
+  cutFilter: "The answer was cut by a content filter.",
   restarted: "This is a new conversation. Earlier questions are not remembered.",
 
   paused: "AI answers are paused.",

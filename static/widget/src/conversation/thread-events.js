@@ -69,7 +69,7 @@ function answerChanges(answer, event, now) {
       return statusChanges(answer, event.data ?? {});
     case "finish":
       return answer.text.trim()
-        ? { phase: "done" }
+        ? { phase: "done", cut: stringOrEmpty(event.finishReason) }
         : { phase: "failed", failure: { text: "", status: 0, readyAt: null } };
     case "abort":
       return { phase: "stopped" };

@@ -139,6 +139,7 @@ const parseAnswerFields = recordParser({
   ),
   notice: recordParser({ rung: stringOrEmpty, reason: stringOrEmpty }),
   scope: recordParser({ version: stringOrEmpty, indexedAt: stringOrEmpty, pages: numberOrNull }),
+  cut: stringOrEmpty,
   refused: isTrue,
   reconnecting: isTrue,
   feedback: recordParser({ helpful: isTrue, reason: stringOrEmpty, comment: stringOrEmpty }),

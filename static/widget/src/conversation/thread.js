@@ -34,6 +34,7 @@
  * @property {Source[]} sources cited pages, in the order in which they arrived
  * @property {Notice | null} notice set if the usual model did not answer
  * @property {Scope | null} scope
+ * @property {string} cut why a model server ended it too early: `length`, `content-filter`, or empty
  * @property {boolean} refused nothing in the documentation answers the question
  * @property {boolean} reconnecting the connection is lost, and the client connects again
  * @property {Feedback | null} feedback
@@ -77,6 +78,7 @@ export const emptyAnswer = (id, replaces = null) => ({
   sources: [],
   notice: null,
   scope: null,
+  cut: "",
   refused: false,
   reconnecting: false,
   feedback: null,

@@ -11,7 +11,7 @@ import { createStore } from "../conversation/store.js";
 import { lastAnswer } from "../conversation/thread.js";
 import { firstSentence } from "../markdown/parser.js";
 import { Client } from "../service/client.js";
-import { buildNotices, waitText } from "../transcript/status.js";
+import { buildNotices, cutSentence, waitText } from "../transcript/status.js";
 import { Content } from "./content.js";
 import { Frame } from "./frame.js";
 import { askPerson } from "./menu-pages.js";
@@ -206,7 +206,9 @@ export class Panel extends HTMLElement {
     const isRepeated =
       !previous?.reconnecting && (phase === "searching" ? is.searches.length : phase === "answering" && previous?.text);
     if (phase === "done")
-      this.content.announce([...notices, firstSentence(text), fill(cited, { n: sources.length })].join(" "));
+      this.content.announce(
+        [...notices, firstSentence(text), cutSentence(is) || fill(cited, { n: sources.length })].join(" "),
+      );
     else if (phase === "failed") this.content.announce(failure?.text || labels.failed);
     else if (phase === "waiting") this.content.announce(waitText(is));
     else if (phase !== "sending" && phase !== "reading" && !isRepeated) this.content.announce(labels[phase]);

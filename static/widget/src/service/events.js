@@ -14,6 +14,7 @@
  * @property {unknown} [input]
  * @property {unknown} [output]
  * @property {Record<string, unknown>} [data]
+ * @property {string} [finishReason] of a `finish` that ends too early
  * @property {string} [errorText]
  * @property {number} [status] as HTTP has it; 0 if there was no response
  * @property {number} [retryAfter] seconds

@@ -115,7 +115,9 @@ export class AnswerView {
     this.#markdown.element.hidden = !body.trim();
     this.#nameCitations(sources);
     this.#progress.update(answer, phase);
-    this.#outcome.render([phase, last, answer.failure, !body], () => [buildOutcome(answer, last, this.conversation)]);
+    this.#outcome.render([phase, last, answer.failure, answer.cut, !body], () => [
+      buildOutcome({ ...answer, phase }, last, this.conversation),
+    ]);
     this.#sources.render(sources, () => [sources.length ? buildSourceList(sources) : null]);
     // Not before the end: until then the progress tells of them, and nothing below the text moves.
     const searches = ENDED.has(phase) ? answer.searches : [];

@@ -15,6 +15,10 @@ const FALLBACK_LABELS = {
   nearest_pages: "rungNearestPages",
 };
 
+/** Why a complete stream ends too early; empty for a whole answer. @param {Answer} answer */
+export const cutSentence = ({ phase, cut }) =>
+  phase !== "done" ? "" : cut === "length" ? labels.cutLength : cut === "content-filter" ? labels.cutFilter : "";
+
 /** Notices above an answer. @param {Answer} answer */
 export function buildNotices({ notice, restarted, refused }) {
   const key = FALLBACK_LABELS[notice?.rung ?? ""];
@@ -99,11 +103,18 @@ function progressText({ reading, searches }, kind) {
 }
 
 /** How an incomplete answer ended. Only the last one can be retried or continued. @param {Answer} answer @param {boolean} last @param {Conversation} conversation */
-export function buildOutcome({ phase, text, failure }, last, conversation) {
+export function buildOutcome(answer, last, conversation) {
+  const { phase, text, failure } = answer;
   const retry = last && textButton(() => conversation.retry(), icon("retry"), labels.retry);
-  if (phase === "stopped") {
+  const cut = cutSentence(answer);
+  if (phase === "stopped" || cut) {
     const continueButton = last && text.trim() && textButton(() => conversation.continueAnswer(), labels.proceed);
-    return h("div", { className: "outcome" }, h("p", {}, labels.stopped), h("span", {}, continueButton || null, retry));
+    return h(
+      "div",
+      { className: "outcome" },
+      h("p", {}, cut || labels.stopped),
+      h("span", {}, continueButton || null, !cut && retry),
+    );
   }
   if (phase !== "failed") return null;
   const status = failure?.status ? h("small", {}, fill(labels.status, { n: failure.status })) : null;
