@@ -21,9 +21,11 @@ const OTHER_RULES = /(Pedantic|Breaks)(Core)?\b/;
 const withConstantOptions = (source) =>
   source
     .replace(/this\.options\.(gfm|breaks|pedantic|silent|hooks)\b/g, (_, name) => CONSTANT_OPTIONS[name])
-    .replace(/this\.options\.extensions\?\.(?:block|startBlock)\b/g, "undefined")
+    .replace(/this\.options\.extensions\?\.(?:block|startBlock|inline|startInline)\b/g, "undefined")
     .replace(/^const (\w+)\b[\s\S]*?;\n(?=\n|$)/gm, (rule, name) => (OTHER_RULES.test(name) ? "" : rule))
-    .replace(/^ {2}(?:pedantic|breaks): \w+,\n/gm, "");
+    .replace(/^ {2}(?:pedantic|breaks): \w+,\n/gm, "")
+    .replace(/^ {2}(?:escape(?:Test|Replace)|numericCharacterReferenceOr)\w*: .*\n/gm, "") // of the renderer
+    .replace(/^ {2}static [\s\S]*?^ {2}\}\n/gm, "");
 
 /** @param {string} file path of marked's source map */
 async function readSources(file) {

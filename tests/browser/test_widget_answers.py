@@ -590,10 +590,24 @@ def test_a_cut_answer_says_so_and_can_be_gone_on_with(host: Host) -> None:
     expect(host.panel.get_by_role("status")).to_contain_text("The answer was cut at its length limit.")
     host.button("Continue").click()
     expect(host.answers).to_have_count(2)
-    first, second = host.asked
+    _, second = host.asked
     assert second["messages"][0]["parts"][0]["text"] == "Continue"
     assert (second["threadId"], second["trigger"]) == (START["messageMetadata"]["threadId"], "submit-message")
     expect(host.button("Continue")).to_have_count(1)  # of the new answer, which is cut, too
+
+
+def test_tags_call_outs_and_emphasis_that_models_write_are_shown(host: Host) -> None:
+    note = "> \\[!WARNING]\n> 再起動の前に**保存（必須）。**次へ"
+    answered(
+        host,
+        f"Press \\<kbd>Ctrl\\</kbd> in H\\<sub>2\\</sub>O.\n\n{note}\n\n| a |\n|-|\n| one\\<br>two |\n\n\\<img src=x>",
+    )
+    for selector, text in (("kbd", "Ctrl"), ("sub", "2"), ("blockquote.warning p >> nth=0", "Warning")):
+        expect(host.prose.locator(selector)).to_have_text(text)
+    expect(host.prose.locator("blockquote strong").last).to_have_text("保存（必須）。")
+    expect(host.prose.locator("td br")).to_have_count(1)
+    expect(host.prose.locator("img")).to_have_count(0)
+    expect(host.prose).to_contain_text("<img src=x>")
 
 
 def test_a_refusal_has_no_sources_and_can_be_rated(host: Host) -> None:

@@ -11,7 +11,7 @@
 const PREFIX = /^(?:\s|>|[-*+]\s|\d{1,3}[.)]\s)*/;
 const FENCE = /^(?:`{3,}(?=[^`]*$)|~{3,})/;
 /** A last line that may become a heading, list item, rule, table, underline of a heading, or fence. */
-const UNDECIDED = /^(?:#{1,6}|[-*+=_:|\s]+|\d{1,3}[.)]?|`{1,2}|~{1,2}|\[[ xX]?\]?)?$/;
+const UNDECIDED = /^(?:#{1,6}|[-*+=_:|\s]+|\d{1,3}[.)]?|`{1,2}|~{1,2}|\[[ xX]?\]?|\\?\[!\w*\\?\]?)?$/;
 /** Lines that end emphasis. */
 const BOUNDARY = /^\s*(?:$|#{1,6}\s|[-*+]\s|\d{1,3}[.)]\s|\||>)/;
 
@@ -61,16 +61,15 @@ function closesFence(line, fence) {
   return marks.length >= fence.length && marks === fence[0].repeat(marks.length);
 }
 
-/** Drops a header row until the row of dashes below it is complete. @param {string} text */
+/** Drops a header row until the row of dashes below it is complete. Bars may stand between its cells only. @param {string} text */
 function dropOpenTable(text) {
   const start = text.lastIndexOf("\n\n") + 1;
   const lines = text.slice(start).split("\n");
-  const first = lines.findIndex((line) => /^\s*\|/.test(line));
-  if (first < 0) return text;
-  const below = lines[first + 1];
-  const decided = below !== undefined && (lines.length > first + 2 || !/^[\s:|-]*$/.test(below));
-  if (decided) return text;
-  return text.slice(0, start) + lines.slice(0, first).join("\n");
+  const isDashes = (/** @type {string} */ line) => /^[\s:|-]*$/.test(line);
+  if (lines.slice(0, -1).some((line, i) => i && line.includes("-") && isDashes(line))) return text;
+  const at = lines.length > 1 && isDashes(lines[lines.length - 1]) ? lines.length - 2 : lines.length - 1;
+  if (!/^\s*\||[^\\]\|/.test(lines[at].replace(/`[^`]*`/g, ""))) return text;
+  return text.slice(0, start) + lines.slice(0, at).join("\n");
 }
 
 /** Holds back or closes what is open in the last paragraph, item or cell. @param {string} text */
@@ -102,7 +101,7 @@ function closeInline(text) {
   for (let i = 0; i < cut; ) {
     const c = text[i];
     if (c === "\\") {
-      if (i + 1 === text.length) cut = i;
+      if (i + 1 === text.length || (text.length - i < 12 && /^\\<\/?[a-z]*\s?\/?$/i.test(text.slice(i)))) cut = i;
       i += 2;
     } else if (c === "`") {
       const run = RUN.exec(text.slice(i))?.[0] ?? "";

@@ -5,6 +5,7 @@
 import { Lexer } from "marked";
 import { completeMarkdown } from "./incomplete.js";
 import { findLanguage } from "./languages.js";
+import { nestTags, normalizeMarkdown, quoteOrCallout } from "./tags.js";
 
 /**
  * @typedef {object} MarkdownElement
@@ -14,7 +15,7 @@ import { findLanguage } from "./languages.js";
  * @property {string} [host] of the link
  * @property {number} [start] of an ordered list
  * @property {string} [align] of a cell
- * @property {string} [lang] of code
+ * @property {string} [lang] of code; of a quotation that is a call-out, its kind
  * @property {boolean} [open] whether more may follow, of code
  */
 /** @typedef {string | MarkdownElement} MarkdownNode */
@@ -80,7 +81,9 @@ function plainText(tree) {
 
 /** The first sentence near the beginning of a text, if possible not a heading or a line that looks like one. @param {string} text */
 export function firstSentence(text) {
-  const trees = parseBlocks(text.slice(0, 2_000), { base: "https://localhost/" }).flatMap(({ tree }) => tree ?? []);
+  const trees = parseBlocks(normalizeMarkdown(text.slice(0, 2_000)), { base: "https://localhost/" }).flatMap(
+    ({ tree }) => tree ?? [],
+  );
   const isTitle = (/** @type {MarkdownElement} */ { children }) =>
     children.every((child) => (typeof child === "string" ? !child.trim() : ["strong", "cite"].includes(child.tag)));
   const first = trees.find((tree) => tree.tag === "p" && !isTitle(tree)) ?? trees[0];
@@ -137,7 +140,7 @@ function parseBlock(token, inside) {
         open: inside.open || undefined,
       });
     case "blockquote":
-      return element("blockquote", parseBlockList(token.tokens, inside));
+      return quoteOrCallout(parseBlockList(token.tokens, inside));
     case "list": {
       const items = token.items.map((/** @type {Token} */ item) => element("li", parseBlockList(item.tokens, inside)));
       return token.ordered ? element("ol", items, { start: Number(token.start) || 1 }) : element("ul", items);
@@ -169,31 +172,36 @@ const parseBlockList = (tokens, inside) =>
 
 /** @param {Token[]} tokens @param {BlockContext} inside @returns {MarkdownNode[]} */
 function parseInline(tokens, inside) {
-  const nodes = tokens.flatMap((token) => {
-    switch (token.type) {
-      case "text":
-        return token.tokens ? parseInline(token.tokens, inside) : [decodeEntities(token.text)];
-      case "escape":
-        return [stripBidiControls(token.text)];
-      case "strong":
-      case "em":
-      case "del":
-        return [element(token.type, parseInline(token.tokens, inside))];
-      case "codespan":
-        return [element("code", [stripBidiControls(token.text)])];
-      case "br":
-        return [element("br", [])];
-      case "image":
-        return parseImage(token, inside);
-      case "link":
-        return parseLink(token, inside);
-      case "html":
-        if (/^<br\s*\/?>$/i.test(token.raw)) return [element("br", [])];
-        return token.raw.startsWith("<!--") ? [] : [stripBidiControls(token.raw)];
-      default:
-        return [stripBidiControls(token.raw)];
-    }
-  });
+  const parts = tokens.flatMap(
+    /** @returns {(MarkdownNode | { name: string })[]} */ (token) => {
+      switch (token.type) {
+        case "text":
+          return token.tokens ? parseInline(token.tokens, inside) : [decodeEntities(token.text)];
+        case "escape":
+          return [stripBidiControls(token.text)];
+        case "strong":
+        case "em":
+        case "del":
+          return [element(token.type, parseInline(token.tokens, inside))];
+        case "codespan":
+          return [element("code", [stripBidiControls(token.text)])];
+        case "br":
+          return [element("br", [])];
+        case "image":
+          return parseImage(token, inside);
+        case "link":
+          return parseLink(token, inside);
+        case "html": {
+          const tag = /^<(?:(br)|\/?(?:kbd|su[bp]))>$/i.exec(token.raw);
+          if (tag) return [tag[1] ? element("br", []) : { name: token.raw.slice(1, -1).toLowerCase() }];
+          return token.raw.startsWith("<!--") ? [] : [stripBidiControls(token.raw)];
+        }
+        default:
+          return [stripBidiControls(token.raw)];
+      }
+    },
+  );
+  const nodes = nestTags(parts);
   // A citation stays with the word before it.
   return nodes.map((node, i) => {
     const next = /** @type {{ tag?: string } | undefined} */ (nodes[i + 1]);
@@ -217,8 +225,8 @@ function parseImage(token, { base, images, open }) {
   return href && images.has(new URL(href).origin) ? [element("img", alt, { href })] : alt;
 }
 
-/** Removes characters that change the order in which a text is displayed. @param {string} text */
-const stripBidiControls = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+/** Removes characters that change the order in which a text is displayed, and our blanks. @param {string} text */
+const stripBidiControls = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069\ufeff]/g, "");
 
 /** @type {Record<string, string>} */
 const ENTITIES = {
@@ -234,6 +242,13 @@ const ENTITIES = {
   ndash: "–",
   larr: "←",
   rarr: "→",
+  rsquo: "’",
+  ldquo: "“",
+  rdquo: "”",
+  bull: "•",
+  le: "≤",
+  ge: "≥",
+  ne: "≠",
   times: "×",
 };
 
@@ -241,7 +256,7 @@ const ENTITIES = {
 function decodeEntities(text) {
   return stripBidiControls(
     text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
-      if (name) return ENTITIES[name] ?? whole;
+      if (name) return Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : whole;
       const code = decimal ? Number(decimal) : parseInt(hex, 16);
       return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
     }),
@@ -289,7 +304,7 @@ export class StreamingParser {
 
   /** The trees of the current text. @param {string} text @param {ParseOptions} options @returns {MarkdownNode[]} */
   parse(text, options) {
-    text = text.replace(/\r\n?/g, "\n"); // as the lexer does, whose lengths are used below
+    text = normalizeMarkdown(text.replace(/\r\n?/g, "\n")); // as the lexer does, whose lengths are used below
     // The complete text is parsed anew: a reference at its end can turn text far above into links.
     if (!options.partial || !text.startsWith(this.#text)) {
       this.#covered = 0;

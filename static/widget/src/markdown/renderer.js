@@ -36,12 +36,16 @@ function buildNode(tree, hosts) {
       return h(tree.tag, { className: tree.align }, ...children);
     case "ol":
       return h("ol", { start: tree.start }, ...children);
+    case "blockquote":
+      return h("blockquote", { className: tree.lang }, ...children);
+    case "kbd":
+    case "sub":
+    case "sup":
     case "p":
     case "span":
     case "h4":
     case "h5":
     case "h6":
-    case "blockquote":
     case "ul":
     case "li":
     case "thead":
