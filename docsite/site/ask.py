@@ -69,6 +69,7 @@ async def ask(request: HttpRequest) -> HttpResponse:
         "max_length": MAX_TEXT,
         "answer": transcript.render(outcome.text) if outcome else "",
         "sources": outcome.sources if outcome else (),
+        "cut_by": outcome.cut_by if outcome else "",
         "status": refusal.status if refusal else 200,
         "refusal": interface_texts.translate_refusal(language, refusal) if refusal else "",
         "thread_id": thread_id,

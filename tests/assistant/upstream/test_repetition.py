@@ -37,6 +37,7 @@ TRUE_TEXTS = {
     ),
     "a rule": "* * * * * * * * * * * * * * * * * * * * * * * * * * * * *\n" * 3,
     "few words": "on and " * 200,
+    "short words": "do it or no " * 200,
     "numbers": "0 0 0 0 1 0 0 0 " * 40,
 }
 

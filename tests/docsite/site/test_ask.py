@@ -44,6 +44,20 @@ def test_the_answer_appears_below_the_form_with_its_sources(client: Client, site
     assert answer.state == "done"
 
 
+def test_a_cut_answer_says_so(http: Any, start: Any, upstream: Any, project: Any) -> None:
+    model = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "OPENAI_API_KEY": "sk-x", "OPENAI_MODEL": "fake-1"}
+    service = start(**model, SITE_DOMAIN=project.domain, SITE_ASSISTANT_KEY=project.assistant_key)
+    for mode, language, sentence in (
+        ("length", "en", "The answer was cut at its length limit."),
+        ("filtered", "de", "von einem Inhaltsfilter abgeschnitten"),
+        ("happy", "en", ""),
+    ):
+        question = {"question": f"How do I install acme? fake:{mode}"}
+        html = http.post(f"{service.url}/ask?language={language}", data=question, headers={"Origin": service.url}).text
+        assert sentence in html[html.index('class="answer"') :]
+        assert ("was cut" in html or "abgeschnitten" in html) == bool(sentence)
+
+
 def test_a_refusal_has_no_source_and_links_to_the_search(client: Client, site: Any) -> None:
     html = post(client, "Who won the chess championship of 1972?").content.decode()
     assert "find this in the documentation" in html
