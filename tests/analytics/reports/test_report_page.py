@@ -505,7 +505,7 @@ def test_sample_views_are_told_apart(site):
     assert "samples" not in site.read("from=2026-04-01&to=2026-04-02"), "where no views are"
     site.view(seen(at=NOON + DAY))
     assert "Some of the views are samples" in site.read(MARCH)
-    assert f"manage.py removesample {site.domain}" in site.read(MARCH)
+    assert f'<a href="/admin/project/{site.domain}/sample">Remove them</a>' in site.read(MARCH)
 
 
 def test_views_that_were_taken_back_leave_nothing(site):
