@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.db.models import F, QuerySet
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.utils import timezone
 
 from analytics.admin.triage_state import TABS, TriageState
 from analytics.feedback import triage
@@ -16,7 +15,14 @@ from analytics.models import Feedback
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
-from docsite.core.workspace.reports.downloads import CHUNK_ROWS, FORMATS, format_table, parse_format, refuse, send_file
+from docsite.core.workspace.reports.downloads import (
+    CHUNK_ROWS,
+    format_table,
+    list_choices,
+    parse_format,
+    refuse,
+    send_file,
+)
 from docsite.core.workspace.reports.formatting import percent, visible
 from docsite.core.workspace.reports.links import TABLES, Choice
 from docsite.core.workspace.reports.report_state import previous_period
@@ -33,11 +39,10 @@ PAGE_FILE_NAMES = ("path", "thumbsUp", "thumbsDown", "code", "total")  # as the 
 
 def show_feedback(request: HttpRequest, project: Project) -> HttpResponseBase:
     """The page. A POST changes the selected feedback and comes back to the same list."""
-    state, errors = TriageState.parse(request.GET)
+    state, window, errors = TriageState.read(request.GET)
     if request.method == "POST":
         _change_selected(request, project)
         return HttpResponseRedirect(navigation.page_url("feedback", project) + state.link(page=state.page) + TABLES)
-    window = state.find_window(timezone.now(), errors)
     context = links.range_picker(state, window, errors)
     if window:
         start, end = window
@@ -54,8 +59,7 @@ def show_feedback(request: HttpRequest, project: Project) -> HttpResponseBase:
 
 def download_feedback(request: HttpRequest, project: Project, name: str, form: str) -> HttpResponseBase:
     """The list or the ratings by page as a file, with the range and the filters."""
-    state, errors = TriageState.parse(request.GET)
-    window = state.find_window(timezone.now(), errors)
+    state, window, errors = TriageState.read(request.GET)
     if errors or window is None:
         return refuse(errors)
     start, end = window
@@ -176,10 +180,9 @@ def _build_choices(request: HttpRequest, project: Project, state: TriageState) -
         "thumb_choices": (("up", "Helpful"), ("down", "Not helpful"), ("none", "No thumb")),
         "assignees": [(NOBODY, "Nobody"), *((str(user.pk), user.get_username()) for user in staff)],
         "here": state.link(page=state.page),
-        "downloads": [
-            Choice(label, navigation.page_url("feedback", project, name, form, name="file") + state.link())
-            for form, (label, _) in FORMATS.items()
-        ],
+        "downloads": list_choices(
+            lambda form: navigation.page_url("feedback", project, name, form, name="file") + state.link()
+        ),
         "base_url": f"{request.scheme}://{request.get_host()}",
     }
 

@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 from django.db import OperationalError, ProgrammingError, connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from docsite.core.postgresql.sqlstate import LOCK_NOT_AVAILABLE, find_sqlstate
-
 logger = logging.getLogger(__name__)
 
 TABLE = "analytics_pageview"
 DEFAULT = "analytics_pageview_rest"
+LOCK_NOT_AVAILABLE = "55P03"  # https://www.postgresql.org/docs/current/errcodes-appendix.html
 MIN_IDS = 2_000_000  # of a partition, and of the room ahead of the newest view; some 450 MB of rows and indexes
 MAX_PARTITIONS = 16  # about so many: the more ids there are, the more of them a partition gets
 _HOUR = 3_600_000_000  # microseconds
@@ -163,7 +162,7 @@ def _run_alone(database: Any, work: Callable[[], int]) -> int:
             _execute(database, f"LOCK TABLE ONLY {TABLE} IN ACCESS EXCLUSIVE MODE")
             return work()
     except OperationalError as failure:
-        if find_sqlstate(failure) == LOCK_NOT_AVAILABLE:
+        if getattr(failure.__cause__, "sqlstate", None) == LOCK_NOT_AVAILABLE:
             return 0
         raise
 

@@ -96,9 +96,9 @@ def reclassify(project: Project, progress: Progress | None = None) -> Counter[tu
     return moved
 
 
-def remove_sample(project: Project, progress: Progress | None = None) -> int:
+def remove_sample(project: Project) -> int:
     """Remove the project's sample views from every count. Returns their number."""
-    return sum(1 for _ in _Recount(project, lambda view: None if view.sample else view, "sample", progress).run())
+    return sum(1 for _ in _Recount(project, lambda view: None if view.sample else view, "sample", None).run())
 
 
 class _Recount:

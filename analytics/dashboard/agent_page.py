@@ -31,7 +31,7 @@ from docsite.core.workspace.reports import charts, links
 from docsite.core.workspace.reports.formatting import visible
 from docsite.core.workspace.reports.report_state import DAY, HOUR, Column
 from docsite.core.workspace.reports.tables import Change, Table, page_slice
-from docsite.core.workspace.reports.time_steps import LABELS, choose_step, midnight, name_step, name_step_briefly, split
+from docsite.core.workspace.reports.time_steps import LABELS, build_points, choose_step, midnight, split
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,9 @@ class AgentPagesState(AgentState):
 
 def show_agent(request: HttpRequest, project: Project) -> HttpResponse:
     """Show one agent: its course, the pages that it read, and the people who came from its assistant."""
-    state, errors = AgentPagesState.parse(request.GET)
+    state, window, errors = AgentPagesState.read(request.GET)
     if not state.kind:
         raise Http404
-    window = state.find_window(timezone.now(), errors)
     context = {
         **links.range_picker(state, window, errors),
         "back": navigation.page_url(KEY, project) + range_of(state).link(),
@@ -129,18 +128,8 @@ def _build_points(project: Project, key: AgentKey, start: datetime, end: datetim
         return [], HOUR
     step = choose_step(start, end)
     steps = list(split(start, end, step))
-    counts = agent_report.count_steps(project, key, steps)
-    years = end - start > 300 * DAY
-    now = timezone.now()
-    return [
-        charts.Point(
-            name_step(first, last) + (" (not over yet)" if first <= now < last else ""),
-            name_step_briefly(first, step, years=years),
-            *(count, 0, count),
-            is_open=first <= now < last,
-        )
-        for (first, last), count in zip(steps, counts, strict=True)
-    ], step
+    counts = [(count, 0, count) for count in agent_report.count_steps(project, key, steps)]
+    return build_points(steps, step, timezone.now(), counts), step
 
 
 def _report_url(project: Project, state: AgentState, path: str) -> str:

@@ -13,7 +13,7 @@ from analytics.dashboard.agent_table import AgentState, Earlier
 from analytics.models import EPOCH, AgentViews
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
-from docsite.core.workspace.reports.downloads import FORMATS
+from docsite.core.workspace.reports.downloads import list_choices
 from docsite.core.workspace.reports.links import Choice
 from docsite.core.workspace.reports.report_state import HOUR, previous_period
 
@@ -68,7 +68,4 @@ def describe_range(project: Project, start: datetime, end: datetime) -> dict[str
 
 def list_files(project: Project, what: str, query: str) -> list[Choice]:
     """The links to a table as files."""
-    return [
-        Choice(label, navigation.page_url(KEY, project, f"{what}.{form}", name="file") + query)
-        for form, (label, _) in FORMATS.items()
-    ]
+    return list_choices(lambda form: navigation.page_url(KEY, project, f"{what}.{form}", name="file") + query)

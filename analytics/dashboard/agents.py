@@ -26,8 +26,7 @@ _ASSISTANT_NAMES = ("assistant", "operator", "views", "pages", "people", "hosts"
 
 def show_agents(request: HttpRequest, project: Project) -> HttpResponse:
     """Show the agents of a range, and the assistants from which people came."""
-    state, errors = AgentState.parse(request.GET)
-    window = state.find_window(timezone.now(), errors)
+    state, window, errors = AgentState.read(request.GET)
     context = links.range_picker(state, window, errors)
     if window:
         start, end = window
@@ -59,8 +58,7 @@ def download(request: HttpRequest, project: Project, name: str) -> HttpResponseB
     if what not in ("agents", "assistants", "pages"):
         raise Http404
     kind = parse_format(form)
-    state, errors = AgentPagesState.parse(request.GET) if what == "pages" else AgentState.parse(request.GET)
-    window = state.find_window(timezone.now(), errors)
+    state, window, errors = (AgentPagesState if what == "pages" else AgentState).read(request.GET)
     if errors or window is None:
         return refuse(errors)
     start, end = window

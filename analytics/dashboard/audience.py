@@ -18,6 +18,7 @@ from analytics.reports.audience_report import AudienceReport, AudienceRow
 from analytics.reports.filtered_counts import FilteredCounts, kept_from
 from analytics.reports.visitor_counts import Counts, StepCounts
 from docsite.core.tenants.models import Project
+from docsite.core.workspace.reports.downloads import list_choices
 from docsite.core.workspace.reports.formatting import visible
 from docsite.core.workspace.reports.links import Choice
 from docsite.core.workspace.reports.tables import Change
@@ -105,13 +106,13 @@ def _build_panel(project: Project, state: ReportState, report: AudienceReport, d
         ],
         max(0, len(rows) - limit),
         "" if state.all else state.link(all=dimension),
-        [
-            Choice(
-                label, reverse("admin:analytics_export", args=[project.domain, f"{dimension}.{form}"]) + state.link()
-            )
-            for form, label in (("csv", "CSV"), ("jsonl", "JSON lines"))
-        ],
+        list_choices(lambda form: file_url(project, f"{dimension}.{form}") + state.link()),
     )
+
+
+def file_url(project: Project, name: str) -> str:
+    """The address of a table of the report as a file."""
+    return reverse("admin:analytics_export", args=[project.domain, name])
 
 
 def _label(dimension: str, value: str) -> str:

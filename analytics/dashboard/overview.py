@@ -81,8 +81,7 @@ class Numbers:
 def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
     """Show the numbers of a range beside those of the period before."""
     now = timezone.now()
-    state, errors = ReportState.parse(request.GET)
-    window = state.find_window(now, errors)
+    state, window, errors = ReportState.read(request.GET)
     context = links.range_picker(state, window, errors)
     if window:
         start, end = window

@@ -1,16 +1,15 @@
 """The points of the chart: choose the step, count each step, and name it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from itertools import zip_longest
 
 from analytics.models import EPOCH
 from analytics.reports import visitor_counts
 from analytics.reports.annotations import Mark
-from docsite.core.workspace.reports import charts
+from docsite.core.workspace.reports import charts, time_steps
 from docsite.core.workspace.reports.formatting import visible
 from docsite.core.workspace.reports.report_state import DAY, HOUR
-from docsite.core.workspace.reports.time_steps import choose_step, midnight, name_step, name_step_briefly, split
+from docsite.core.workspace.reports.time_steps import choose_step, midnight, split
 
 
 def build_points(
@@ -38,23 +37,8 @@ def build_points(
     if earlier is not None:
         ago = start - earlier
         past = count([(one.start - ago, one.end - ago) for one in bins])
-    return list(_build(bins, past, metric, step, now, marks)), step
-
-
-def _build(
-    bins: list[visitor_counts.StepCounts],
-    past: list[visitor_counts.StepCounts],
-    metric: str,
-    step: timedelta,
-    now: datetime,
-    marks: Sequence[Mark],
-) -> Iterator[charts.Point]:
-    years = bool(bins) and bins[-1].end - bins[0].start > 300 * DAY
-    for one, before in zip_longest(bins, past):
-        counts = one.visitors if metric == "visitors" else one.views
-        earlier = (before.visitors if metric == "visitors" else before.views)["total"] if before else None
-        short = name_step_briefly(one.start, step, years=years)
-        is_open = one.start <= now < one.end
-        full = name_step(one.start, one.end) + (" (not over yet)" if is_open else "")
-        notes = tuple(visible(mark.text) for mark in marks if one.start <= mark.at < one.end)
-        yield charts.Point(full, short, counts["human"], counts["ai"], counts["total"], earlier, is_open, notes)
+    steps = [(one.start, one.end) for one in bins]
+    counts = [tuple(getattr(one, metric)[name] for name in visitor_counts.NAMES) for one in bins]
+    before = [getattr(one, metric)["total"] for one in past]
+    notes = [tuple(visible(mark.text) for mark in marks if first <= mark.at < last) for first, last in steps]
+    return time_steps.build_points(steps, step, now, counts, before, notes), step

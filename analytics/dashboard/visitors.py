@@ -33,7 +33,7 @@ from docsite.core.tenants.roles import find_rule, has_role
 from docsite.core.tenants.staff import organizations_of, project_of
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import charts, links
-from docsite.core.workspace.reports.downloads import FORMATS, parse_format, refuse, send_file
+from docsite.core.workspace.reports.downloads import list_choices, parse_format, refuse, send_file
 from docsite.core.workspace.reports.links import TABLES, Choice
 from docsite.core.workspace.reports.report_state import DAY, previous_period
 from docsite.core.workspace.reports.tables import FEW, Change
@@ -131,8 +131,7 @@ def render(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
 def describe_report(request: HttpRequest, project: Project) -> dict[str, Any]:
     """The context of the report, without what only members of the organization may see or do."""
     now = timezone.now()
-    state, errors = ReportState.parse(request.GET)
-    window = state.find_window(now, errors)
+    state, window, errors = ReportState.read(request.GET)
     try:
         _check_path(project, state.path)
     except ValueError as problem:
@@ -165,8 +164,7 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
     if what not in (*FILES, *DIMENSIONS):
         raise Http404
     kind = parse_format(form)
-    state, errors = ReportState.parse(request.GET)
-    window = state.find_window(timezone.now(), errors)
+    state, window, errors = ReportState.read(request.GET)
     if errors or window is None:
         return refuse(errors)
     start, end = window
@@ -285,13 +283,10 @@ def _own_links(request: HttpRequest, project: Project, state: ReportState) -> di
     others = Project.objects.filter(organization__in=organizations_of(request)).exclude(pk=project.pk)
     other_site = state.link(q="")
     is_owner = has_role(request, project.organization_id, find_rule("analytics_share").reads)
-    exported = {
-        what.capitalize(): [
-            Choice(label, reverse("admin:analytics_export", args=[project.domain, f"{what}.{form}"]) + state.dates_link)
-            for form, (label, _) in FORMATS.items()
-        ]
-        for what in FILES
-    }
+
+    def list_files(what: str) -> list[Choice]:
+        return list_choices(lambda form: audience.file_url(project, f"{what}.{form}") + state.dates_link)
+
     return {
         "annotations_link": reverse("admin:analytics_annotations", args=[project.domain]),
         "share_link": reverse("admin:analytics_share", args=[project.domain]) if is_owner else "",
@@ -301,7 +296,7 @@ def _own_links(request: HttpRequest, project: Project, state: ReportState) -> di
             Choice(other.name, reverse("admin:analytics_visitors", args=[other.domain]) + other_site)
             for other in others[:MAX_PROJECTS]
         ],
-        "exports": exported,
+        "exports": {what.capitalize(): list_files(what) for what in FILES},
     }
 
 

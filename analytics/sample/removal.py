@@ -6,7 +6,6 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from analytics.counting import recount
-from analytics.counting.recount import Progress
 from analytics.models import Feedback
 from assistant.models import Thread
 from docsite.core.tenants.models import Project
@@ -40,11 +39,11 @@ def has_sample(project: Project) -> bool:
     return Project.objects.filter(Exists(rows[0]) | Exists(rows[1]) | Exists(rows[2]), pk=project.pk).exists()
 
 
-def remove(project: Project, progress: Progress | None = None) -> Counts:
+def remove(project: Project) -> Counts:
     """Remove the sample of a project. What readers did stays. Returns the numbers of removed rows."""
     with transaction.atomic():
         found = count(project)
         Feedback.objects.filter(project=project, sample=True).delete()
         Thread.objects.filter(project=project, sample=True).delete()
         SearchQuery.objects.filter(project=project, sample=True).delete()
-    return found._replace(views=recount.remove_sample(project, progress))
+    return found._replace(views=recount.remove_sample(project))

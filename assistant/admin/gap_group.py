@@ -96,9 +96,8 @@ def _render(
     preview: Preview | None = None,
 ) -> HttpResponse:
     bound = bound or {}
-    state, errors = ReportState.parse(request.GET)
+    state, window, errors = ReportState.read(request.GET)
     now = timezone.now()
-    window = state.find_window(now, errors)
     context = links.range_picker(state, window, errors)
     context["complete"] = grouping.catch_up(grouping.PAGE_SECONDS)
     shown = load_group(project, group, *(window or ReportState().window(now)))

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils import timezone
 
 from assistant.admin import gap_group
 from assistant.conversations.outcomes import WITHOUT_ANSWER
@@ -54,8 +53,7 @@ class GapState(report_state.ReportState):
 
 def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:
     """The groups of questions that were not answered well, the most frequent first."""
-    state, errors = GapState.parse(request.GET)
-    window = state.find_window(timezone.now(), errors)
+    state, window, errors = GapState.read(request.GET)
     context = {**links.range_picker(state, window, errors), **_choices(state)}
     if window:
         start, end = window
@@ -73,10 +71,9 @@ def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:
             "headings": links.table_headings(state),
             "gaps": sum(one.total for one in counts),
             "effect": report.measure_effect(project),
-            "exports": [
-                Choice(label, navigation.page_url("gaps", project, form, name="file") + state.link())
-                for form, (label, _) in downloads.FORMATS.items()
-            ],
+            "exports": downloads.list_choices(
+                lambda form: navigation.page_url("gaps", project, form, name="file") + state.link()
+            ),
             "dates": (links.api_time(start), links.api_time(end)),
             "base_url": f"{request.scheme}://{request.get_host()}",
         }
@@ -87,8 +84,7 @@ def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:
 
 def send_gaps(request: HttpRequest, project: Project, form: str) -> HttpResponseBase:
     """All groups of the list as a file, with the filters of the address."""
-    state, errors = GapState.parse(request.GET)
-    window = state.find_window(timezone.now(), errors)
+    state, window, errors = GapState.read(request.GET)
     kind = downloads.parse_format(form)
     if errors or window is None:
         return downloads.refuse(errors)

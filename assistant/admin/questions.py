@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -59,8 +60,7 @@ class Value:
 def show_questions(request: HttpRequest, project: Project) -> HttpResponse:
     """The questions of a range."""
     now = timezone.now()
-    state, errors = QuestionState.parse(request.GET)
-    window = state.find_window(now, errors)
+    state, window, errors = QuestionState.read(request.GET)
     context = links.range_picker(state, window, errors)
     if window:
         start, end = window
@@ -73,8 +73,7 @@ def show_questions(request: HttpRequest, project: Project) -> HttpResponse:
 
 def send_file(request: HttpRequest, project: Project, name: str, form: str) -> HttpResponseBase:
     """All groups, or all days, of the range as a file, with the filters of the address."""
-    state, errors = QuestionState.parse(request.GET)
-    window = state.find_window(timezone.now(), errors)
+    state, window, errors = QuestionState.read(request.GET)
     kind = downloads.parse_format(form)
     if name not in FILES:
         raise Http404
@@ -125,16 +124,16 @@ def _report(
         "pager": links.page_choices(state, table),
         "chosen": _chosen(state, next((row.text for row in newest.values()), "")),
         "exports": {
-            what.capitalize(): [
-                Choice(label, navigation.page_url("questions", project, what, form, name="file") + state.link())
-                for form, (label, _) in downloads.FORMATS.items()
-            ]
-            for what in FILES
+            what.capitalize(): downloads.list_choices(partial(_file_url, project, state, what)) for what in FILES
         },
         "dates": (links.api_time(start), links.api_time(end)),
         "base_url": f"{request.scheme}://{request.get_host()}",
         "conversations": "?" + urlencode({"project": project.domain}),
     }
+
+
+def _file_url(project: Project, state: QuestionState, what: str, form: str) -> str:
+    return navigation.page_url("questions", project, what, form, name="file") + state.link()
 
 
 def _sorted_groups(project: Project, state: QuestionState, start: datetime, end: datetime) -> list[GroupCount]:
@@ -203,18 +202,8 @@ def _build_points(
         while position < len(bins) - 1 and at >= bins[position][1]:
             position += 1
         sums[position] += outcomes
-    years = bins[-1][1] - bins[0][0] > timedelta(days=300)
-    return [
-        charts.Point(
-            time_steps.name_step(*one) + (" (not over yet)" if one[0] <= now < one[1] else ""),
-            time_steps.name_step_briefly(one[0], step, years=years),
-            outcomes[ANSWERED],
-            count_unanswered(outcomes),
-            count_asked(outcomes),
-            is_open=one[0] <= now < one[1],
-        )
-        for one, outcomes in zip(bins, sums, strict=True)
-    ]
+    counts = [(one[ANSWERED], count_unanswered(one), count_asked(one)) for one in sums]
+    return time_steps.build_points(bins, step, now, counts)
 
 
 def _group_rows(project: Project, state: QuestionState, start: datetime, end: datetime) -> Iterator[list[Any]]:

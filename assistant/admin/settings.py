@@ -14,7 +14,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from assistant.admin.history import save_with_history
 from assistant.admin.preview import MultilineField, Preview, PreviewForm, run_preview
 from assistant.admin.widget import show_widget_page
 from assistant.conversations.budget import NOTICE_PERCENT, list_limits
@@ -160,7 +159,7 @@ class AssistantSettingsAdmin(ScopedAdmin):
         preview: Preview | None = None
         if request.method == "POST" and form.is_valid():
             if not is_preview:
-                save_with_history(self, request, form)
+                form.save()
                 messages.success(request, "Saved. It applies from the next answer on.")
                 return HttpResponseRedirect(request.path)
             if preview_form.is_valid():

@@ -8,7 +8,6 @@ from django.http import HttpRequest
 
 from assistant.models import Message, Thread
 from docsite.core.tenants.models import Role
-from docsite.core.workspace.date_filter import DateFilter
 from docsite.core.workspace.scoped_admin import ProjectFilter, ReadOnlyRows, ScopedAdmin
 
 
@@ -31,7 +30,7 @@ class ThreadAdmin(ScopedAdmin):
     reads = Role.VIEWER
     list_display = ("title", "project", "turns", "created_at")
     list_select_related = ("project",)
-    list_filter = (ProjectFilter, ("created_at", DateFilter))
+    list_filter = (ProjectFilter, "created_at")
     search_fields = ("messages__content", "thread_id")
     ordering = ("-pk",)  # as they began; an index in this order exists
     show_full_result_count = False

@@ -9,7 +9,6 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 
-from assistant.admin.history import save_with_history
 from assistant.models import WidgetSettings
 from assistant.models.appearance import MAX_LABEL_LENGTH, MAX_LABELS, validate_labels
 from docsite.core.tenants.staff import project_of
@@ -103,7 +102,7 @@ def show_widget_page(model_admin: ModelAdmin, request: HttpRequest, domain: str)
     project = project_of(request, domain)
     form = WidgetForm(WidgetSettings.for_project(project), request.POST or None)
     if request.method == "POST" and form.is_valid():
-        save_with_history(model_admin, request, form)
+        form.save()
         messages.success(request, "Saved. Pages that are loaded after one minute show the change.")
         return HttpResponseRedirect(request.path)
     context = {

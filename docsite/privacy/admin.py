@@ -12,7 +12,6 @@ from django.urls import path, reverse
 from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER, NotErasable
 from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import navigation
-from docsite.core.workspace.date_filter import DateFilter
 from docsite.core.workspace.scoped_admin import ScopedAdmin
 from docsite.privacy import audit_page, erasure
 from docsite.privacy.models import AuditEntry
@@ -62,7 +61,7 @@ class AuditAdmin(ScopedAdmin):
 
     organization = "organization_id"
     list_display = ("at", "actor", "network", "action", "object", "project", "values")
-    list_filter = (("at", DateFilter), "action")
+    list_filter = ("at", "action")
     search_fields = ("actor", "object", "project")
     show_full_result_count = False
 

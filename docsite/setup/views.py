@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.admin.models import ADDITION, LogEntry
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -73,7 +72,6 @@ def name(request: HttpRequest, token: str) -> HttpResponse:
     form = NewProjectForm(request, draft, request.POST or None)
     if request.method == "POST" and form.is_valid():
         project = form.create()
-        _log_addition(request, project)
         drafts.save(request, replace(draft, domain=project.domain), token)
         return HttpResponseRedirect(navigation.page_url("install", project, name="pages"))
     context = {"form": form, "draft": draft, "token": token, "origin": origin_of(draft.docs_url)}
@@ -91,10 +89,6 @@ def _check_user(request: HttpRequest) -> None:
 def _render(request: HttpRequest, step: str, number: int, title: str, context: dict[str, Any]) -> HttpResponse:
     frame = {**admin.site.each_context(request), "title": title, "steps": STEPS, "number": number}
     return TemplateResponse(request, f"admin/setup/{step}.html", {**frame, **context})
-
-
-def _log_addition(request: HttpRequest, project: Project) -> None:
-    LogEntry.objects.log_actions(str(request.user.pk), [project], ADDITION, [{"added": {}}], single_object=True)
 
 
 def as_sentence(wrong: Exception) -> str:

@@ -30,10 +30,10 @@ MIN_CONTRIBUTION = 0.05  # of a feature to log-odds, to be listed
 
 def show_query(request: HttpRequest, project: Project) -> HttpResponse:
     """The page of one query: its numbers, what readers opened, its wordings, and what readers find now."""
-    state, errors = QueryState.parse(request.GET)
+    state, window, errors = QueryState.read(request.GET)
     text = state.text[:MAX_LENGTH]
-    context = build_frame(request, project, state, errors)
-    if window := context["window"]:
+    context = build_frame(request, state, window, errors)
+    if window:
         recording.flush()
         context |= build_totals(project, state, window[0], window[1], text)
         context |= _describe_query(project, state, text, window, context["counts"].clicks)

@@ -14,7 +14,14 @@ from django.utils import timezone
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
-from docsite.core.workspace.reports.downloads import CHUNK_ROWS, FORMATS, format_table, parse_format, refuse, send_file
+from docsite.core.workspace.reports.downloads import (
+    CHUNK_ROWS,
+    format_table,
+    list_choices,
+    parse_format,
+    refuse,
+    send_file,
+)
 from docsite.core.workspace.reports.formatting import percent, visible
 from docsite.core.workspace.reports.links import TABLES, Choice
 from docsite.core.workspace.reports.report_state import ReportState, previous_period
@@ -46,15 +53,14 @@ class Row:
 
 def show_searches(request: HttpRequest, project: Project) -> HttpResponse:
     """The report."""
-    state, errors = SearchesState.parse(request.GET)
-    context = build_frame(request, project, state, errors)
-    if window := context["window"]:
+    state, window, errors = SearchesState.read(request.GET)
+    context = build_frame(request, state, window, errors)
+    if window:
         recording.flush()
         context |= build_totals(project, state, *window) | _list_queries(project, state, *window)
-        context["downloads"] = [
-            Choice(label, navigation.page_url("searches", project, form, name="file") + state.link())
-            for form, (label, _) in FORMATS.items()
-        ]
+        context["downloads"] = list_choices(
+            lambda form: navigation.page_url("searches", project, form, name="file") + state.link()
+        )
     context["tabs"] = [
         Choice(label, state.link(tab=key, sort="") + TABLES, key == state.tab) for key, label in TABS.items()
     ]
@@ -64,8 +70,7 @@ def show_searches(request: HttpRequest, project: Project) -> HttpResponse:
 
 def download_searches(request: HttpRequest, project: Project, form: str) -> HttpResponseBase:
     """The queries of the report as a file, with its range, its list and its filter."""
-    state, errors = SearchesState.parse(request.GET)
-    window = state.find_window(timezone.now(), errors)
+    state, window, errors = SearchesState.read(request.GET)
     if errors or window is None:
         return refuse(errors)
     kind = parse_format(form)
@@ -74,9 +79,10 @@ def download_searches(request: HttpRequest, project: Project, form: str) -> Http
     return send_file(lines, kind, f"{project.domain}-searches.{form}")
 
 
-def build_frame(request: HttpRequest, project: Project, state: ReportState, errors: list[str]) -> dict[str, Any]:
-    """The context of the range picker. `window` is the range; None if it is wrong, with more sentences in `errors`."""
-    window = state.find_window(timezone.now(), errors)
+def build_frame(
+    request: HttpRequest, state: ReportState, window: tuple[datetime, datetime] | None, errors: list[str]
+) -> dict[str, Any]:
+    """The context of the range picker. `window`: the range; None if it is wrong."""
     return {
         **links.range_picker(state, window, errors),
         "compare": links.compare_choice(state),

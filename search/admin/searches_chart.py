@@ -69,21 +69,10 @@ def _build_points(hours: Hours, hours_before: Hours | None, start: datetime, end
     step = time_steps.choose_step(start, end)
     last = end if hours_before is not None else min(end, max(start, time_steps.midnight(now) + DAY))
     bins = list(time_steps.split(start, last, step))
-    years = bool(bins) and bins[-1][1] - bins[0][0] > 300 * DAY
     counted = _sum_bins(hours, bins, timedelta())
-    before = None if hours_before is None else _sum_bins(hours_before, bins, end - start)
-    return [
-        charts.Point(
-            time_steps.name_step(begin, until) + (" (not over yet)" if begin <= now < until else ""),
-            time_steps.name_step_briefly(begin, step, years=years),
-            counted[number].searches - counted[number].without_result,
-            counted[number].without_result,
-            counted[number].searches,
-            None if before is None else before[number].searches,
-            begin <= now < until,
-        )
-        for number, (begin, until) in enumerate(bins)
-    ]
+    before = [] if hours_before is None else _sum_bins(hours_before, bins, end - start)
+    counts = [(one.searches - one.without_result, one.without_result, one.searches) for one in counted]
+    return time_steps.build_points(bins, step, now, counts, [one.searches for one in before])
 
 
 def _sum_bins(hours: Hours, bins: Sequence[Range], moved_by: timedelta) -> list[Counts]:

@@ -1,11 +1,9 @@
 """The demo's invented readers: their answers are real, each row is marked, and nothing of them stays."""
 
-import io
 from collections import Counter
 from datetime import timedelta
 
 import pytest
-from django.core.management import call_command
 from django.utils import timezone
 
 from analytics.collecting import sample as sample_views
@@ -63,13 +61,12 @@ def test_two_runs_create_the_same(project, sample):
     assert rows(project.project) == first
 
 
-def test_the_command_removes_the_sample_and_nothing_of_readers(project, sample):
+def test_nothing_of_readers_is_removed(project, sample):
     mine = project.project
     kept = Thread.objects.create(project=mine, fp="reader")
     SearchQuery.objects.create(project=mine, text="real", at=timezone.now())
-    out = io.StringIO()
-    call_command("removesample", project.domain, stdout=out)
-    assert "Also removed: 120 conversations, 400 searches" in out.getvalue()
+    removed = removal.remove(mine)
+    assert (removed.conversations, removed.searches) == (120, 400)
     assert list(Thread.objects.filter(project=mine)) == [kept]
     assert SearchQuery.objects.get(project=mine).text == "real"
     assert not Feedback.objects.filter(project=mine).exists()

@@ -1,5 +1,6 @@
 """`manage.py reclassify`: apply the current rules about AI clients and bots to views that are already stored."""
 
+import time
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -7,7 +8,6 @@ from django.urls import reverse
 
 from analytics import agents
 from analytics.counting import recount
-from analytics.management.progress import ProgressLine
 from analytics.models import PageView
 from docsite.core.tenants.management.base import ServiceCommand, find_projects
 
@@ -28,10 +28,17 @@ class Command(ServiceCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Classify again, and print what has changed."""
         labels = dict(PageView.Class.choices)
+        self.shown_at = time.monotonic()
         for project in find_projects(options["domain"]):
-            moved = recount.reclassify(project, ProgressLine(self.stdout, f"  {project.domain}", "clients"))
+            moved = recount.reclassify(project, self.show_progress)
             self.stdout.write(f"{project.domain}: {moved.total():,} views changed class (rules {agents.VERSION})")
             for (before, after), views in moved.most_common():
                 self.stdout.write(f"  {views:,} from {labels[before]} to {labels[after]}")
             report = reverse("admin:analytics_visitors", args=[project.domain])
             self.stdout.write(f"See the report: {report}")
+
+    def show_progress(self, done: int, total: int) -> None:
+        """Print at most one line a second."""
+        if time.monotonic() >= self.shown_at + 1:
+            self.shown_at = time.monotonic()
+            self.stdout.write(f"  {done:,} of {total:,} clients")

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 
 from django import forms
 from django.contrib import messages
-from django.contrib.admin.models import ADDITION, LogEntry
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 
@@ -93,13 +92,6 @@ def keys_page(request: HttpRequest, domain: str) -> HttpResponse:
                 expires_at=form.expires_at(),
                 scopes=form.cleaned_data["scopes"] if form.cleaned_data["kind"] == ApiKey.Kind.ADMIN else [],
                 networks=form.cleaned_data["networks"],
-            )
-            LogEntry.objects.log_actions(
-                str(request.user.pk),
-                [project],
-                ADDITION,
-                [{"added": {"name": "API key", "object": str(created)}}],
-                single_object=True,
             )
             form = NewKeyForm()
     now = timezone.now()

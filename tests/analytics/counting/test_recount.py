@@ -299,8 +299,6 @@ def test_commands_say_what_they_did(make_project, monkeypatch):
     told = run("reclassify", project.domain)
     assert f"{project.domain}: 1 views changed class (rules {agents.VERSION})" in told
     assert "1 from AI assistant for a person to AI training crawler" in told
-    assert "1 sample views removed." in run("removesample", project.domain)
-    assert "There are no sample views." in run("removesample", project.domain)
     with pytest.raises(CommandError, match="cannot be undone"):
         run("forgetvisitors", project.domain)
 

@@ -23,7 +23,7 @@ from analytics.dashboard.report_state import ReportState
 from analytics.models import EPOCH, AgentViews, PageView
 from analytics.reports import visitor_counts
 from docsite.core.tenants.models import Project
-from docsite.core.workspace.reports import charts
+from docsite.core.workspace.reports import charts, time_steps
 from docsite.core.workspace.reports.charts import Point
 from docsite.core.workspace.reports.formatting import percent
 from docsite.core.workspace.reports.report_state import previous_period
@@ -256,7 +256,7 @@ def test_steps_and_the_period_before_add_up_whatever_the_range(site, metric, que
 
 def test_parts_of_a_day_are_named_as_such():
     def names(start, end, step):
-        return [time_series.name_step(*one) for one in time_series.split(start, end, step)]
+        return [time_steps.name_step(*one) for one in time_steps.split(start, end, step)]
 
     start, end = datetime(2026, 3, 9, 9, 30, tzinfo=UTC), datetime(2026, 3, 11, 8, tzinfo=UTC)
     assert names(start, end, DAY) == [
@@ -505,7 +505,7 @@ def test_sample_views_are_told_apart(site):
     assert "samples" not in site.read("from=2026-04-01&to=2026-04-02"), "where no views are"
     site.view(seen(at=NOON + DAY))
     assert "Some of the views are samples" in site.read(MARCH)
-    assert f"manage.py removesample {site.domain}" in site.read(MARCH)
+    assert f'<a href="/admin/project/{site.domain}/sample">Remove them</a>' in site.read(MARCH)
 
 
 def test_views_that_were_taken_back_leave_nothing(site):

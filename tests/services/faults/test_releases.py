@@ -18,7 +18,7 @@ from tests.services.faults.load import DONE, LIMITS, READER, Load, Site
 
 pytestmark = [pytest.mark.services, pytest.mark.faults]
 
-LAST_RELEASE = os.environ.get("RELEASE") or "28af5ea2"
+LAST_RELEASE = os.environ.get("RELEASE") or "874dd179"
 
 
 class Release:

@@ -3,13 +3,14 @@
 import csv
 import io
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal
 
 from django.http import Http404, HttpResponseBadRequest, StreamingHttpResponse
 
 from docsite.core.db import REPORTS, in_db
+from docsite.core.workspace.reports.links import Choice
 
 Format = Literal["csv", "jsonl"]
 FORMATS: dict[Format, tuple[str, str]] = {
@@ -18,6 +19,11 @@ FORMATS: dict[Format, tuple[str, str]] = {
 }
 CHUNK_ROWS = 500  # of one chunk
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def list_choices(build_link: Callable[[str], str]) -> list[Choice]:
+    """A link for each format."""
+    return [Choice(label, build_link(form)) for form, (label, _) in FORMATS.items()]
 
 
 def parse_format(name: str) -> Format:

@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple, Self
 from urllib.parse import urlencode
 
 from django.http import QueryDict
+from django.utils import timezone
 
 from docsite.core.http import dates
 
@@ -114,13 +115,14 @@ class ReportState:
             raise ValueError(f"{ENDS['from']}: this report covers at most {self.max_days:,} days.")
         return start, end
 
-    def find_window(self, now: datetime, errors: list[str]) -> tuple[datetime, datetime] | None:
-        """The same range; None with a sentence in `errors` for each date that is wrong."""
+    @classmethod
+    def read(cls, query: QueryDict) -> tuple[Self, tuple[datetime, datetime] | None, list[str]]:
+        """The state, its range, and a sentence for each invalid value. There is no range if a date is wrong."""
+        state, errors = cls.parse(query)
         try:
-            return self.window(now)
+            return state, state.window(timezone.now()), errors
         except ValueError as problem:
-            errors += problem.args
-            return None
+            return state, None, [*errors, *problem.args]
 
     @property
     def custom(self) -> bool:

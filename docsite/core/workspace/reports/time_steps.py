@@ -1,8 +1,10 @@
 """Split the range of a report into the steps of its chart, and name them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import zip_longest
 
+from docsite.core.workspace.reports.charts import Point
 from docsite.core.workspace.reports.report_state import DAY, HOUR
 
 # The steps, each with the maximum number of steps in one chart.
@@ -25,6 +27,26 @@ def split(start: datetime, end: datetime, step: timedelta) -> Iterator[tuple[dat
         start = following
 
 
+def build_points(
+    bins: Sequence[tuple[datetime, datetime]],
+    step: timedelta,
+    now: datetime,
+    counts: Iterable[tuple[int, int, int]],
+    before: Iterable[int] = (),
+    notes: Iterable[tuple[str, ...]] = (),
+) -> list[Point]:
+    """A point of a chart for each step of time. `counts`: both parts and their union; `before`: earlier totals."""
+    years = bool(bins) and bins[-1][1] - bins[0][0] > 300 * DAY
+    points = []
+    for (start, end), numbers, earlier, happened in zip_longest(bins, counts, before, notes):
+        is_open = start <= now < end
+        name = name_step(start, end) + (" (not over yet)" if is_open else "")
+        short = _name_step_briefly(start, step, years=years)
+        first, second, total = numbers or (0, 0, 0)
+        points.append(Point(name, short, first, second, total, earlier, is_open, happened or ()))
+    return points
+
+
 def name_step(start: datetime, end: datetime) -> str:
     """What a step covers: a whole day, a part of one, whole days, or from one time to another."""
     day = f"{start:%a} {start.day} {start:%b %Y}"
@@ -37,7 +59,7 @@ def name_step(start: datetime, end: datetime) -> str:
     return f"{(end - start) // DAY} days from {_format_time(start)}"
 
 
-def name_step_briefly(start: datetime, step: timedelta, *, years: bool) -> str:
+def _name_step_briefly(start: datetime, step: timedelta, *, years: bool) -> str:
     """The label of a step below a chart. `years`: whether the chart covers about a year or more."""
     if step == HOUR:
         return f"{start:%H:%M}"

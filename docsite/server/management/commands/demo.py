@@ -77,7 +77,7 @@ class Command(ServiceCommand):
             views = make_sample_views(project, [document.path for document in project.documents.all()])
             sample = life.create_sample(project)
             self.stdout.write(f"  {views:,} views, {sample.searches} searches, {sample.conversations} conversations")
-            self.stdout.write(f"  To remove them: manage.py removesample {project.domain}")
+            self.stdout.write(f"  To remove them: {base_url}{reverse('admin:sample', args=[project.domain])}")
         _save_facts(file, {"sample_of": project.project_id, **demo})  # removed sample views do not come back
         settings.ENV.site_assistant_key = demo["assistant_key"]
         authentication.allow_loopback(project.domain)

@@ -11,9 +11,8 @@ from docsite.core.unicode.normalization import to_ascii
 from search.sources.files import MARKDOWN, list_files, read_text_in_folder
 from search.sources.markdown import configuration
 from search.sources.markdown.front_matter import split_front_matter
-from search.sources.markdown.generators import hugo_shortcodes
 from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, remove_ending
-from search.sources.markdown.slugs import Slugs
+from search.sources.markdown.slugs import Slugs, drop_unknown_anchors
 from search.sources.request import SourceRequest
 
 _FOLDERS = ("", "docs", "site", "website", "www", "exampleSite")
@@ -21,6 +20,9 @@ _NAMES = tuple(f"{name}.{ending}" for name in ("hugo", "config") for ending in (
 _PATH_SIGNS = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd"))
 _TOKEN = re.compile(r":(\w+)")
 MAX_SECTIONS = 5_000
+_TAG = re.compile(r"\{\{([<%])(/\*)?((?:(?!\{\{[<%]|[>%]\}\}).){0,2000})[>%]\}\}", re.DOTALL)
+_REFERENCE = re.compile(r"(?:rel)?ref[ \t]+[\"`]?([^\"`\s]+)")
+_HIGHLIGHT = re.compile(r"highlight[ \t]+[\"`]?([\w+-]+)")
 
 
 def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
@@ -81,7 +83,7 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         is_page,
         _build_slugs(config),
         languages=_name_languages(config, default),
-        rewrite=hugo_shortcodes.rewrite,
+        rewrite=remove_shortcodes,
         uses_title=any(isinstance(value, str) and ":title" in value for value in permalinks.values()),
     )
 
@@ -208,3 +210,25 @@ def _make_slug(kind: str, text: str) -> str:
         text = to_ascii(text)
     kept = (sign for sign in text if sign in "-_ " or sign.isalpha() or sign.isdecimal())
     return "".join(kept).replace(" ", "-").lower() or "heading"
+
+
+def remove_shortcodes(body: str) -> str:
+    """The page without shortcodes. An escaped one, `{{</* x */>}}`, is text and stays, without its escape.
+
+    A heading with a shortcode of the form `{{< x >}}` has an id that changes with each build, so it has no anchor.
+    """
+    if "{{<" not in body and "{{%" not in body:
+        return body
+    return _TAG.sub(_write_tag, drop_unknown_anchors(body, "{{<"))
+
+
+def _write_tag(tag: re.Match[str]) -> str:
+    mark, is_escaped, inner = tag.groups()
+    inner = inner.strip()
+    if is_escaped:
+        return f"{{{{{mark} {inner.removesuffix('*/').strip()} {'>' if mark == '<' else mark}}}}}"
+    if reference := _REFERENCE.match(inner):
+        return reference[1]
+    if language := _HIGHLIGHT.match(inner):
+        return f"```{language[1]}"
+    return "```" if inner.replace(" ", "") == "/highlight" else ""

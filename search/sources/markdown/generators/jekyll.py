@@ -1,7 +1,7 @@
 """Jekyll: pages and collections, with the addresses that `_config.yml` and `permalink` give them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -11,9 +11,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import yaml
 
 from search.sources.markdown import configuration
-from search.sources.markdown.generators import liquid
 from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, compile_ignore_rules, remove_ending
-from search.sources.markdown.slugs import GITHUB, Slugs
+from search.sources.markdown.slugs import GITHUB, Slugs, drop_unknown_anchors
 from search.sources.request import SourceRequest
 
 _FOLDERS = ("", "docs", "website", "site")
@@ -31,6 +30,12 @@ _STYLES = {
 _POST = re.compile(r"(?:.*/)?(\d{4})-(\d\d?)-(\d\d?)-([^/]+)")
 _TOKEN = re.compile(r":(\w+?)(?=:|[^\w]|$|_(?!ext|day|month))")
 _DEFAULT_EXCLUDES = "/vendor/\n/node_modules/\n"
+_VERBATIM = re.compile(r"\{%-?[ \t]{0,9}(raw|endraw|comment|endcomment)[ \t]{0,9}-?%\}")
+_TAG = re.compile(r"\{%-?\s{0,9}(\w{1,50}+)([^%{}]{0,1000}+)%\}|\{\{((?:(?!\{\{|\}\}).){0,1000})\}\}", re.DOTALL)
+_ANY_TAG = re.compile(r"\{%[^%]{0,1000}%\}")  # may hold a value in braces
+_ADDRESS = re.compile(r"\s*[\"']([^\"'\n]*)[\"']\s*\|\s*(?:relative_url|absolute_url|prepend:.*)\s*")
+# kramdown: attributes of a heading may stand on the line below.
+_BELOW = re.compile(r"(?m)^(#{1,6}[ \t].*)\n(\{:[^{}#\n]*+#[^{}\n]*+\})[ \t]*$")
 
 
 def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
@@ -83,7 +88,7 @@ def _build_site(config: Meta, folder: Path) -> Site:
         address,
         is_page,
         KRAMDOWN if str(kramdown.get("input", "GFM")).lower() == "kramdown" else KRAMDOWN_GFM,
-        rewrite=liquid.rewrite,
+        rewrite=remove_liquid,
     )
 
 
@@ -153,3 +158,45 @@ def _make_kramdown_slug(text: str) -> str:
 
 KRAMDOWN = Slugs("kramdown", _make_kramdown_slug)
 KRAMDOWN_GFM = Slugs("kramdown GFM", GITHUB.slug, drops_dashes=True)
+
+
+def remove_liquid(body: str) -> str:
+    """The page without Liquid, and with the ids of headings on their lines.
+
+    A heading with a value of Liquid's has no anchor, because its text is not known.
+    """
+    if "{%" in body or "{{" in body:
+        body = "".join(_rewrite_pieces(body))
+    return _BELOW.sub(r"\1 \2", body) if "{:" in body else body
+
+
+def _rewrite_pieces(body: str) -> Iterator[str]:
+    """Yield what stands outside of `raw` and `comment` without Liquid, and what stands in `raw` as it is."""
+    around, at = "", 0
+    for mark in _VERBATIM.finditer(body):
+        if not around and not mark[1].startswith("end"):
+            yield _rewrite_piece(body[at : mark.start()])
+            around, at = mark[1], mark.end()
+        elif mark[1] == f"end{around}":
+            yield body[at : mark.start()] if around == "raw" else ""
+            around, at = "", mark.end()
+    yield _rewrite_piece(body[at:])
+
+
+def _rewrite_piece(text: str) -> str:
+    return _ANY_TAG.sub("", _TAG.sub(_write, drop_unknown_anchors(text, "{{", "{%")))
+
+
+def _write(found: re.Match[str]) -> str:
+    name, rest, value = found.groups()
+    if value is not None:
+        address = _ADDRESS.fullmatch(value.strip("-"))
+        return address[1] if address else ""
+    words = rest.removesuffix("-").split()
+    if name == "highlight":
+        return f"```{words[0] if words else ''}"
+    if name == "link" and words:
+        return f"/{words[0]}"
+    if name == "post_url" and words:
+        return f"/_posts/{words[0]}.md"
+    return "```" if name == "endhighlight" else ""
