@@ -314,5 +314,4 @@ DIALECTS |= {
     ),
     **_without_tools("openrouter", 404, error("No endpoints found that support tool use.", code=404)),
     **_without_tools("llama_cpp", 500, {"error": {"code": 500, "message": "tools param requires --jinja flag"}}),
-    **_without_tools("mistral", *_mistral_refusal("tool_choice"), parameter="tool_choice"),
 }

@@ -21,7 +21,7 @@ where `[page:TITLE]` becomes the number of a passage from that page:
     SAY: Print it [page:Printing labels].
 
 `FIRST: text` comes before the first call. `THEN: mode` is what it does in place of saying something. With
-`fake:calls_always` it repeats its last calls for ever, whether it may or not.
+`fake:calls_always` it repeats its last calls as long as it has tools.
 
 Below `/NAME` it is a server of the table in `tests/dialects.py`, with its base URL, header of the key and parameters.
 There `fake:wrong_key` and `fake:too_long` get its refusals.
@@ -270,7 +270,7 @@ class Call:
                 await self._play([ROLE, *_words(_ordered(self.request)), STOP, USAGE, DONE])
             elif mode == "shred":
                 await self._play([ROLE, *_shreds(_ordered(self.request)), STOP, USAGE, DONE])
-            elif mode in ("calls", "calls_always") and self.request.get("tools"):
+            elif mode in ("calls", "calls_always"):
                 await self._call_tools(mode)
             elif mode in SCRIPTS:
                 await self._play(SCRIPTS[mode])
@@ -331,7 +331,7 @@ class Call:
         then = next((text for kind, text in lines if kind == "THEN"), "")
         if mode == "calls_always":
             rounds += rounds[-1:] * (done + 1)
-        if done < len(rounds) and (mode == "calls_always" or self.request.get("tool_choice") != "none"):
+        if done < len(rounds) and self.request.get("tools"):
             await self._play([ROLE, *first, *_calls(rounds[done], done), _end("tool_calls"), USAGE, DONE])
         elif status := re.fullmatch(r"status(\d{3})", then):
             await send(self.writer, int(status[1]), PLAIN_ERROR)

@@ -118,10 +118,9 @@ async def answer(
         toolbox = Toolbox(question, retriever, citations, call_id, chain.passage_tokens)
         for rung, model in zip(_MODEL_RUNGS, chain.models if may_match else (), strict=False):
             yield outcome.enter_rung(rung, reason, model.name)
-            messages = toolbox.build_messages(conversation.history, chain.passage_tokens)
             # Closed before anything is stored, so that the upstream request ends first.
             reserve = conversation.reserve
-            answering = rounds.answer(model, messages, chain.bounds, toolbox, citations, outcome, reserve)
+            answering = rounds.answer(model, conversation.history, chain.bounds, toolbox, citations, outcome, reserve)
             async with aclosing(answering):
                 async for event in answering:
                     yield event

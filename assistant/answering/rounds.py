@@ -13,6 +13,7 @@ from assistant.answering.tools import TOOLS, Toolbox
 from assistant.citations.citation_links import CitationChecker
 from assistant.events import Event, Source, Text
 from assistant.prices import Charge, Price, compute_charge
+from assistant.question import Turn
 from assistant.upstream import Delta, EndOfText, Item, Model, ToolCalls, Usage, relay
 from assistant.upstream.relay import Bounds, StreamFailure
 
@@ -25,7 +26,7 @@ _CUT_BY: dict[str, CutBy] = {"length": "length_limit", "content-filter": "filter
 
 async def answer(
     model: Model,
-    messages: prompts.Messages,
+    history: Sequence[Turn],
     bounds: Bounds,
     toolbox: Toolbox,
     citations: CitationChecker,
@@ -36,29 +37,32 @@ async def answer(
 
     A request whose tokens cannot be reserved is not sent: the answer ends, and the next rung follows.
 
-    `messages` grow by the calls and their results. When no search is left, a request has `tool_choice: none`; if the
-    model calls all the same, one more has it. The time for an answer holds for all requests together.
+    The messages grow by the calls and their results. The last request, when no search is left, is a fresh one: it has
+    no tools and no calls, and all passages stand before the question. So a model that calls whenever it may answers,
+    too. The time for an answer holds for all requests together.
     """
     ends_at = time.monotonic() + bounds.whole_answer
-    is_last = False
+    messages = toolbox.build_messages(history)
     while True:
-        prompt_tokens = messages.estimate_tokens()
-        request_tokens = prompt_tokens + TOOLS_TOKENS + bounds.max_tokens
-        tokens_left = bounds.question_tokens - outcome.charge.tokens - request_tokens
-        sent = outcome.charge + compute_charge(model.price, prompt_tokens + TOOLS_TOKENS, 0)
+        prompt_tokens, tools_tokens = messages.estimate_tokens(), TOOLS_TOKENS
+        tokens_left = bounds.question_tokens - outcome.charge.tokens
+        # Without tokens for another request, nothing could use what this one finds.
+        may_search = toolbox.may_search and tokens_left >= 2 * (prompt_tokens + tools_tokens + bounds.max_tokens)
+        if not may_search:
+            messages = toolbox.build_last_messages(history)
+            prompt_tokens, tools_tokens = messages.estimate_tokens(), 0
+        sent = outcome.charge + compute_charge(model.price, prompt_tokens + tools_tokens, 0)
         refusal = QUESTION_LIMIT_REACHED
-        if tokens_left >= 0:
+        if tokens_left >= prompt_tokens + tools_tokens + bounds.max_tokens:
             refusal = await reserve(sent + compute_charge(model.price, 0, bounds.max_tokens), sent)
         if refusal:
             outcome.begin_attempt()  # what the model wrote beside its calls is no answer
             outcome.refused, outcome.reason = False, refusal
             return
-        may_search = toolbox.may_search and tokens_left >= request_tokens  # else no request could use what it finds
         remaining = replace(bounds, whole_answer=ends_at - time.monotonic())
         reply = _Reply(model.price, prompt_tokens, remaining, citations, outcome)
-        tool_choice = "" if may_search else "none"
         try:
-            async with aclosing(relay.stream(model, messages, remaining, TOOLS, tool_choice)) as items:
+            async with aclosing(relay.stream(model, messages, remaining, TOOLS if may_search else ())) as items:
                 async for item in items:
                     for event in reply.process(item):
                         yield event
@@ -66,9 +70,8 @@ async def answer(
             reply.charge_text()
         for event in reply.end():
             yield event
-        if not reply.calls or is_last:
+        if not reply.calls or not may_search:
             break
-        is_last = not may_search
         async with aclosing(toolbox.run(reply.calls, messages)) as searching:
             async for call_or_result in searching:
                 yield call_or_result

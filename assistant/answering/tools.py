@@ -89,21 +89,34 @@ class Toolbox:
         self._retriever = retriever
         self._citations = citations
         self._call_id = call_id
-        self._tokens = tokens  # left for passages
+        self._passage_tokens = tokens  # of the first request
+        self._tokens = tokens  # left for the passages of searches
         self._rounds = MAX_ROUNDS  # left
         self._ends_at = math.inf  # as time.monotonic(), from the first call on
         self._calls = 0
+        self._searches: set[tuple[str, ...]] = set()  # words and filters
         self._numbers: dict[int, int] = {}  # of the passages
         self._quoted: set[int] = set()  # numbers of the passages that the model has
 
-    def build_messages(self, history: Sequence[Turn], tokens: int) -> prompts.Messages:
+    def build_messages(self, history: Sequence[Turn]) -> prompts.Messages:
         """The messages of a model's first request. It gets what earlier models found, too."""
         count = len(self._citations.passages)  # without those that its calls will find
         self._quoted = self._citations.shown = set()
 
         def build() -> list[dict[str, Any]]:
-            quoted = prompts.quote_passages(self._citations.passages[:count], tokens)
+            quoted = prompts.quote_passages(self._citations.passages[:count], self._passage_tokens)
             self._quoted.update(range(1, len(quoted) + 1))
+            return prompts.build_around(quoted, self._question, history)
+
+        return prompts.Messages(build)
+
+    def build_last_messages(self, history: Sequence[Turn]) -> prompts.Messages:
+        """The messages of a request without calls. Its passages are those that the model already has."""
+        numbers = sorted(self._quoted)
+
+        def build() -> list[dict[str, Any]]:
+            passages = [*self._citations.passages]
+            quoted = [prompts.quote_passage(number, passages[number - 1]) for number in numbers]
             return prompts.build_around(quoted, self._question, history)
 
         return prompts.Messages(build)
@@ -145,6 +158,10 @@ class Toolbox:
             return
         begun = self._begin("search", input)
         yield begun
+        words = tuple(text.casefold() for text in input.values())
+        if words in self._searches:
+            self._rounds = 0  # a model that repeats a search would repeat it for ever
+        self._searches.add(words)
         filters = self._question.filters
         version, language = filters.version or input.get("version"), filters.language or input.get("language")
         question = replace(

@@ -94,7 +94,7 @@ def build_error(reason: str, status: int, words: str, *, retry_after: float | No
 def find_refused_parameters(status: int, words: str, request: Collection[str]) -> frozenset[str]:
     """The parameters of a request that an error refuses and that a request can do without.
 
-    Of tools and their choice only the choice goes first. Models without tools answer with other statuses, too.
+    Models without tools answer with other statuses, too.
     """
     if status not in (400, 404, 422, 500, 501) or _IS_LONG.search(words):
         return frozenset()
@@ -104,9 +104,8 @@ def find_refused_parameters(status: int, words: str, request: Collection[str]) -
         return frozenset()
     candidates = _OPTIONAL if _IS_UNSUPPORTED.search(words) else _OPTIONAL - _LIMITS
     named = {name for name in candidates.intersection(request) if _names(name, words)}
-    for name in ("tool_choice", "tools"):
-        if not named and name in request and re.search(rf"\b{name}\b", words):
-            named = {name}
+    if not named and "tools" in request and re.search(r"\btools\b", words):
+        named = {"tools"}
     return frozenset(named)
 
 

@@ -17,7 +17,6 @@ class Format(Protocol):
         max_tokens: int,
         connect_seconds: float,
         tools: Sequence[dict[str, Any]] = (),
-        tool_choice: str = "",
     ) -> AsyncGenerator[FormatItem, None]:
         """Yield what the model writes as it arrives. `messages` are OpenAI's; `tools` are JSON schemas.
 

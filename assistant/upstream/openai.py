@@ -71,7 +71,6 @@ async def stream(
     max_tokens: int,
     connect_seconds: float,
     tools: Sequence[dict[str, Any]] = (),
-    tool_choice: str = "",
 ) -> AsyncGenerator[FormatItem, None]:
     """Yield the answer's items as they arrive. Raises `UpstreamError`; closing the iterator closes the request.
 
@@ -85,7 +84,7 @@ async def stream(
         refused |= {"tools"}
     try:
         while True:
-            parameters = _build_parameters(model, max_tokens, tools, tool_choice, refused)
+            parameters = _build_parameters(model, max_tokens, tools, refused)
             response = await _session().post(
                 completions_url(model),
                 data=_encode_body(model, messages, parameters),  # it is most of an open stream: nothing keeps it
@@ -170,7 +169,7 @@ def _convert_text(value: Any) -> str:
 
 
 def _build_parameters(
-    model: Model, max_tokens: int, tools: Sequence[dict[str, Any]], tool_choice: str, refused: frozenset[str]
+    model: Model, max_tokens: int, tools: Sequence[dict[str, Any]], refused: frozenset[str]
 ) -> dict[str, Any]:
     """The optional part of a request. Each parameter has the first of its names that the model does not refuse."""
     values: list[tuple[tuple[str, ...], Any]] = [
@@ -179,15 +178,12 @@ def _build_parameters(
         (("reasoning_effort",), model.reasoning_effort or None),
         (("stream_options",), {"include_usage": True}),
         (("tools",), list(tools) or None),
-        (("tool_choice",), tool_choice or None),
     ]
     parameters: dict[str, Any] = {}
     for names, value in values:
         name = next((name for name in names if name not in refused), None)
         if name and value is not None:
             parameters[name] = value
-    if "tools" not in parameters:
-        parameters.pop("tool_choice", None)  # servers refuse it without tools
     return parameters
 
 

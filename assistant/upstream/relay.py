@@ -54,14 +54,13 @@ async def stream(
     messages: Iterable[dict[str, Any]],
     bounds: Bounds,
     tools: Sequence[dict[str, Any]] = (),
-    tool_choice: str = "",
 ) -> AsyncGenerator[Item | StreamFailure, None]:
     """Yield what the model server sends, then end, or end with one `StreamFailure`.
 
     A text that only repeats itself ends there, and the upstream request with it.
 
     A temporary failure is retried once, if no text has arrived. `tools` are those that the model may call,
-    as JSON schemas; with `tool_choice` "none" it must not.
+    as JSON schemas.
     Cancellation (the reader left) passes through and closes the upstream
     request on its way.
     """
@@ -83,7 +82,6 @@ async def stream(
                 max_tokens=bounds.max_tokens,
                 connect_seconds=bounds.connect,
                 tools=tools,
-                tool_choice=tool_choice,
             )
             async with aclosing(source) as items:
                 try:

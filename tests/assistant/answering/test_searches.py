@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import time
 
 import httpx
@@ -77,7 +78,6 @@ def test_a_passage_that_only_the_models_search_found_is_cited(http, model_servic
 
     one, two = upstream.asked(marker)
     assert [tool["function"]["name"] for tool in one["tools"]] == ["search", "read_page"]
-    assert "tool_choice" not in one
     assert one["messages"] == two["messages"][:-2]
     call, result = two["messages"][-2:]
     assert call["tool_calls"][0]["id"] == result["tool_call_id"]
@@ -108,8 +108,8 @@ def test_pages_are_read_and_calls_of_one_round_all_run(http, model_service, upst
 
 
 def test_a_passage_is_given_once(http, model_service, upstream, project):
-    call = 'CALL: read_page {"path": "/install"}'
-    asked(http, model_service, project, LABELS, LABELS, call, SAY, marker=project.domain)
+    both = 'CALL: search {"query": "label on a thermal printer"} && read_page {"path": "/install"}'
+    asked(http, model_service, project, LABELS, both, SAY, marker=project.domain)
     messages = json.dumps(upstream.last(project.domain)["messages"])
     assert messages.count("thermal printer.") == 1
     _, second, third = results(upstream, project.domain)
@@ -117,22 +117,33 @@ def test_a_passage_is_given_once(http, model_service, upstream, project):
     assert "Passages that you already have: [" in third
 
 
-def test_only_three_rounds_are_searched(http, model_service, upstream, project):
-    stream = asked(http, model_service, project, LABELS, marker=project.domain, mode="calls_always")
+OTHER_SEARCHES = [f'CALL: search {{"query": "{words}"}}' for words in ("thermal labels", "parcel folder", "cache")]
+
+
+@pytest.mark.parametrize(
+    ("calls", "with_tools"),
+    [
+        ([LABELS], [True, True, False]),  # it calls with the same words
+        ([LABELS, LABELS.replace("print a", "PRINT a")], [True, True, False]),
+        ([LABELS, *OTHER_SEARCHES], [True, True, True, False]),
+    ],
+)
+def test_a_model_that_always_calls_answers_a_fresh_request(http, model_service, upstream, project, calls, with_tools):
+    stream = asked(http, model_service, project, *calls, SAY, marker=project.domain, mode="calls_always")
     requests = upstream.asked(project.domain)
-    assert [request.get("tool_choice") for request in requests] == [None, None, None, "none", "none"]
-    assert results(upstream, project.domain)[-1] == "No search is left. Answer from the passages that you have."
-    assert len(values(stream, "9")) == 4, "the service's own and three of the model"
-    assert [(status["rung"], status.get("reason")) for status in statuses(stream)][1] == (
-        "extractive",
-        "the model kept searching",
-    )
-    assert "pip install acme" in text(stream)
-    assert stored(stream).state == "done"
+    assert ["tools" in request for request in requests] == with_tools
+    assert [message["role"] for message in requests[-1]["messages"]] == ["system", "user"]
+    last = requests[-1]["messages"][-1]["content"]
+    numbers = re.findall(r'<passage number="(\d+)"', last)
+    assert len(numbers) == len(set(numbers)) > 1
+    assert 'page="Printing labels' in last
+    assert text(stream).startswith("Use the function printLabel")
+    assert "/guides/labels#label-printers" in text(stream)
+    assert (stored(stream).rung, stored(stream).outcome) == ("model", "answered")
 
 
 def test_text_beside_the_last_calls_is_no_answer(http, model_service, project):
-    lines = ("FIRST: Let me look that up.", LABELS)
+    lines = ("FIRST: Let me look that up.", LABELS, "THEN: call")
     stream = asked(http, model_service, project, *lines, marker=project.domain, mode="calls_always")
     assert statuses(stream)[1] == {"type": "status", "rung": "extractive", "reason": "the model kept searching"}
     assert "pip install acme" in text(stream)
@@ -163,7 +174,7 @@ def test_what_is_refused_without_a_model_reaches_a_model_if_anything_matches(
 
 def test_a_model_that_may_not_search_any_more_answers(http, model_service, upstream, project):
     stream = asked(http, model_service, project, LABELS, LABELS, LABELS, LABELS, SAY, marker=project.domain)
-    assert [request.get("tool_choice") for request in upstream.asked(project.domain)] == [None, None, None, "none"]
+    assert ["tools" in request for request in upstream.asked(project.domain)] == [True, True, False]
     assert text(stream).startswith("Use the function printLabel")
 
 
@@ -201,7 +212,7 @@ def test_a_hostile_query_does_no_harm(http, model_service, upstream, project, qu
 
 
 def test_only_a_few_calls_of_a_round_are_run(http, model_service, upstream, project):
-    six = "CALL: " + " && ".join(['search {"query": "label"}'] * 6)
+    six = "CALL: " + " && ".join(f'search {{"query": "label {number}"}}' for number in range(6))
     stream = asked(http, model_service, project, six, SAY, marker=project.domain)
     assert len(values(stream, "9")) == 1 + tools.MAX_CALLS
     assert [result.startswith("Not run: only") for result in results(upstream, project.domain)] == [False] * 4 + [
