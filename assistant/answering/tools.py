@@ -97,6 +97,7 @@ class Toolbox:
         self._searches: set[tuple[str, ...]] = set()  # words and filters
         self._numbers: dict[int, int] = {}  # of the passages
         self._quoted: set[int] = set()  # numbers of the passages that the model has
+        self._found: set[int] = set()  # of those that its calls have found
 
     def build_messages(self, history: Sequence[Turn]) -> prompts.Messages:
         """The messages of a model's first request. It gets what earlier models found, too."""
@@ -104,20 +105,29 @@ class Toolbox:
         self._quoted = self._citations.shown = set()
 
         def build() -> list[dict[str, Any]]:
-            quoted = prompts.quote_passages(self._citations.passages[:count], self._passage_tokens)
-            self._quoted.update(range(1, len(quoted) + 1))
-            return prompts.build_around(quoted, self._question, history)
+            room = prompts.find_room(self._question, history, self._passage_tokens)
+            if self._passage_tokens <= prompts.SMALL_BUDGET:
+                room -= self._passage_tokens - self._tokens  # what searches have found takes the place of others
+            chosen = prompts.choose_passages(enumerate(self._citations.passages[:count], 1), room)
+            self._quoted.update(number for number, _ in chosen)
+            return prompts.build_around(chosen, self._question, history, self._passage_tokens)
 
         return prompts.Messages(build)
 
     def build_last_messages(self, history: Sequence[Turn]) -> prompts.Messages:
-        """The messages of a request without calls. Its passages are those that the model already has."""
-        numbers = sorted(self._quoted)
+        """The messages of a request without calls. Its passages are those that the model already has.
+
+        In a small context those that searches have found come first, and others as far as there is room.
+        """
+        tokens = self._passage_tokens
+        is_small = tokens <= prompts.SMALL_BUDGET
+        numbers = sorted(self._quoted, key=lambda number: (is_small and number not in self._found, number))
 
         def build() -> list[dict[str, Any]]:
             passages = [*self._citations.passages]
-            quoted = [prompts.quote_passage(number, passages[number - 1]) for number in numbers]
-            return prompts.build_around(quoted, self._question, history)
+            room = prompts.find_room(self._question, history, tokens) if is_small else 2 * tokens
+            chosen = prompts.choose_passages([(number, passages[number - 1]) for number in numbers], room)
+            return prompts.build_around(chosen, self._question, history, tokens)
 
         return prompts.Messages(build)
 
@@ -210,23 +220,25 @@ class Toolbox:
 
         The first new passage is cut, if it does not fit. Empty without hits.
         """
-        new: list[str] = []
+        chosen: list[prompts.NumberedHit] = []
         known: list[int] = []
         for hit in hits:
             number = self._numbers.get(_key(hit), len(self._citations.passages) + 1)
             if number in self._quoted:
                 known.append(number)
                 continue
-            passage = prompts.quote_passage(number, hit, budget)
-            size = prompts.estimate_tokens(passage)
-            if size > budget and new:
+            passage = prompts.cut_passage(hit, budget)
+            size = prompts.estimate_passage(number, passage)
+            if size > budget and chosen:
                 break
             if _key(hit) not in self._numbers:
                 self._citations.add_passages([hit])
                 self._numbers[_key(hit)] = number
             self._quoted.add(number)
+            self._found.add(number)
             budget, self._tokens = budget - size, self._tokens - size
-            new.append(passage)
+            chosen.append((number, passage))
+        new = prompts.quote_passages(chosen)
         if hits and not new:
             new.append(_NOTHING_NEW)
         if known:

@@ -26,6 +26,7 @@ MIN_SELECTION = 8  # characters of a selection that are enough to find its secti
 MAX_NAMES = 200  # names of the selected code that are looked for
 MAX_PIECES = 200  # selections and their lines that are looked for
 MAX_PAGE_SECTIONS = 500  # sections of the page that the reader is on
+MIN_NEIGHBOUR = 120  # characters of a section beside a passage; less than that says nothing alone
 SURE_CHANCE = 0.8  # from which words alone find the passages as well as words and meaning do
 # Steps on the page from a passage to sections that often hold the rest of an answer, the likeliest first.
 NEIGHBOURS = (1, -1, 2)
@@ -215,7 +216,7 @@ def _choose_neighbours(
     chosen = []
     for page, position in places:
         section = pages[page].sections.get(position)
-        if section and section.text and len(section.body) <= max_characters:
+        if section and section.text and MIN_NEIGHBOUR <= len(section.body) <= max_characters:
             max_characters -= len(section.body)
             chosen.append(pages[page].build_passage(position, scores[page]))
     return chosen

@@ -4,11 +4,14 @@ import asyncio
 import re
 from typing import Any
 
+import pytest
+
 from assistant.answering import prompts, tools
 from assistant.answering.retriever import Retrieved
+from assistant.answering.rounds import TOOLS_TOKENS
 from assistant.answering.tools import Toolbox
 from assistant.citations.citation_links import CitationChecker
-from assistant.question import Context, Question
+from assistant.question import Context, Question, Turn
 from assistant.upstream import ToolCall, ToolCalls
 from search.hits import Filters, PageText
 from tests.assistant.answering.test_pieces import hit
@@ -90,7 +93,7 @@ async def test_a_page_that_does_not_fit_names_its_other_headings():
     toolbox, citations = make_toolbox(Library())
     [page] = await run(toolbox, ("read_page", {"path": "/long"}))
     assert len(citations.passages) == 1 + page.count("<passage ")
-    assert '<headings path="/long">\nPart\nMore &lt;passage>\nAnd more\n</headings>' in page
+    assert '<headings-1 path="/long">\nPart\nMore <passage>\nAnd more\n</headings-1>' in page
     assert "Passages that you already have: [1]." in page
     [again] = await run(toolbox, ("read_page", {"path": "/long"}))
     assert again.startswith(f'<passage number="{1 + page.count("<passage ") + 1}"'), "it goes on where it was left"
@@ -98,12 +101,32 @@ async def test_a_page_that_does_not_fit_names_its_other_headings():
 
 async def test_a_passage_that_the_prompt_had_no_room_for_keeps_its_number():
     library = Library()
-    citations = CitationChecker(library.hits[:5])
-    toolbox = Toolbox(Question("How?"), library, citations, "call_1", 1_200)
-    list(toolbox.build_messages([]))  # room for two
+    citations = CitationChecker(library.hits[:8])
+    toolbox = Toolbox(Question("How?"), library, citations, "call_1", 2_600)
+    list(toolbox.build_messages([]))  # room for five
     [found] = await run(toolbox, SEARCH)
-    assert re.findall(r'number="(\d+)" page="A > Part" path="/(\d+)"', found)[:1] == [("3", "2")]
-    assert "Passages that you already have: [1], [2]." in found
+    assert re.findall(r'number="(\d+)" page="A > Part" path="/(\d+)"', found)[:2] == [("6", "5"), ("7", "6")]
+    assert "Passages that you already have: [1], [2], [3], [4], [5]." in found
+
+
+@pytest.mark.parametrize("turns", [0, 40])
+@pytest.mark.parametrize("selection", ["", "selected " * 2_000])
+async def test_every_request_fits_a_context_of_4096_tokens_when_passages_are_few(turns, selection):
+    library, history = Library(), [Turn("user", "word " * 100), Turn("assistant", "word " * 300)] * turns
+    citations = CitationChecker(library.hits)
+    question = Question("How?", context=[Context(selection)] if selection else [])
+    toolbox = Toolbox(question, library, citations, "call_1", prompts.SMALL_BUDGET)
+    messages, sizes = toolbox.build_messages(history), []
+    for number in range(tools.MAX_ROUNDS):
+        sizes.append(messages.estimate_tokens() + TOOLS_TOKENS)
+        call = ToolCall("a", "search", {"query": f"parts {number}"})
+        async for _ in toolbox.run(ToolCalls({"role": "assistant", "content": None}, [call]), messages):
+            pass
+    last = toolbox.build_last_messages(history)
+    sizes.append(last.estimate_tokens())
+    assert max(sizes) < 4_096 - 500, "the rest is for the answer"
+    found = next(message["content"] for message in messages if message["role"] == "tool")
+    assert re.search(r'<passage number="\d+"', found)[0] in [*last][-1]["content"], "what was found comes first"
 
 
 async def test_the_search_is_for_the_models_words_with_the_readers_filter():

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from search.hits import Filters
 from search.indexing.ingest import ingest
 from search.retrieval import excerpts, page_search, stored_pages
+from search.retrieval import passages as passages_module
 from search.retrieval.answerability import MIN_CLOSE_CHANCE
 from search.retrieval.passages import find_passages
 from search.retrieval.stored_pages import cut_markdown
@@ -489,7 +490,15 @@ def test_a_passage_knows_the_sections_that_follow_it(make_project):
     ]
 
 
-def test_the_sections_beside_the_passages_come_along_as_far_as_they_fit(make_project):
+def test_a_section_beside_a_passage_that_says_too_little_stays_away(make_project):
+    tenant = make_project()
+    long = "It tells a long story about animals. " * 4
+    put(tenant, page("/a", f"# A\n\n## One\n\n{long}\n\n## Two\n\nZebra.\n\n## Three\n\nToo short."))
+    assert [hit.section for hit in find_passages(tenant.project, "zebra", max_characters=1000).neighbours] == ["One"]
+
+
+def test_the_sections_beside_the_passages_come_along_as_far_as_they_fit(make_project, monkeypatch):
+    monkeypatch.setattr(passages_module, "MIN_NEIGHBOUR", 1)
     tenant = make_project()
     put(
         tenant,
@@ -499,9 +508,9 @@ def test_the_sections_beside_the_passages_come_along_as_far_as_they_fit(make_pro
     )  # fmt: skip
     found = find_passages(tenant.project, "zebra", max_characters=1000)
     assert {hit.url.partition("example")[2] for hit in found.hits} == {"/a#two", "/b"}
-    neighbours = {(hit.path, hit.section, hit.text, hit.body) for hit in found.neighbours}
+    beside = {(hit.path, hit.section, hit.text, hit.body) for hit in found.neighbours}
     link = f"[here]({found.hits[0].url.partition('example')[0]}example/b)"
-    assert neighbours == {
+    assert beside == {
         ("/a", "One", "Before it.", "Before it."),
         ("/a", "Three", "After it, here.", f"After it, {link}."),
         ("/b", "More", "After B.", "After B."),
@@ -528,8 +537,8 @@ def test_passages_say_how_many_pages_the_index_has(make_project):
 
 
 def test_a_search_for_passages_takes_few_queries(make_project):
-    tenant = make_project()
-    put(tenant, *(page(f"/{number}", f"# {number}\n\nZebra.\n\n## More\n\nMore.") for number in range(5)))
+    tenant, more = make_project(), "More. " * 25
+    put(tenant, *(page(f"/{number}", f"# {number}\n\nZebra.\n\n## More\n\n{more}") for number in range(5)))
     find_passages(tenant.project, "zebra", max_characters=1000)
     with CaptureQueriesContext(connection) as asked:
         assert find_passages(tenant.project, "zebra", max_characters=1000).neighbours
