@@ -100,6 +100,7 @@ def _byte_by_byte(stream: bytes) -> list[Any]:
 
 
 TEXT = _words("To install acme, run the command in [1]. More is in [2], and nothing in [9].")
+LOG_FILE = "the log file `grebe.log` [2]"
 SPLIT_TEXT = "Für 日本語\u2028und 😀 [1]."
 ROLE = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}]}
 STOP = _end("stop")
@@ -131,9 +132,10 @@ def _calls(round: str, rounds_before: int) -> list[Any]:
 SCRIPTS: dict[str, list[Any]] = {
     "happy": HAPPY,
     # For `manage.py checkmodel`.
-    "checked": [ROLE, "It listens on ", "port 7431 [1].", STOP, {**USAGE, "usage": COUNTED}, DONE],
+    "checked": [ROLE, "It listens on port 7431 [1] ", f"and writes to {LOG_FILE}.", STOP, {"usage": COUNTED}, DONE],
+    "forgetful": [ROLE, "I only see ", f"that it writes to {LOG_FILE}.", STOP, DONE],
     "call": [ROLE, *(_call(piece) for piece in PIECES_OF_A_CALL), _end("tool_calls"), DONE],
-    "uncited": [ROLE, "It listens on port 7431.", STOP, DONE],
+    "uncited": [ROLE, "It listens on port 7431 and writes to grebe.log.", STOP, DONE],
     "together": [ROLE, b"".join(map(_data, map(_delta, ("One, ", "two ", "[1], ", "three.")))), STOP, DONE],
     "thoughts": [ROLE, "<think>", "Hm.", _end("length"), DONE],
     # For `manage.py golden --evaluate`.
@@ -254,8 +256,12 @@ class Call:
         mode = self.entry["mode"]
         if mode in FLAKY:
             mode = "happy" if self._was_asked_before() else FLAKY[mode]
-        if mode == "checked" and "tools" in self.request:
+        if mode == "checked" and "tools" in self.request and "<passage" not in _question(self.request):
             mode = "call"
+        if mode == "calling":
+            mode = "call" if "tools" in self.request else "checked"
+        if mode == "forgetful" and len(json.dumps(self.request)) < 4 * 4096:
+            mode = "checked"
         if mode in ("failed_call", "nameless") and "tools" not in self.request:
             mode = "happy"
         if mode == "max_completion_tokens" and "max_tokens" not in self.request:

@@ -76,7 +76,7 @@ _BAD_QUERY = 'Not run: the arguments must be a JSON object with a text "query".'
 _BAD_PATH = 'Not run: the arguments must be a JSON object with a text "path".'
 _UNKNOWN_PAGE = "The documentation has no such page. Use the path of a passage, or search."
 _NOTHING_FOUND = "Nothing was found. Use other words."
-_NOTHING_NEW = "Nothing else was found."
+NOTHING_NEW = "Nothing else was found."
 
 
 class Toolbox:
@@ -240,7 +240,7 @@ class Toolbox:
             chosen.append((number, passage))
         new = prompts.quote_passages(chosen)
         if hits and not new:
-            new.append(_NOTHING_NEW)
+            new.append(NOTHING_NEW)
         if known:
             numbers = ", ".join(f"[{number}]" for number in dict.fromkeys(known))
             new.append(f"Passages that you already have: {numbers}.")

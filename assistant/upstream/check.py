@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from assistant.upstream import Delta, EndOfText, Model, Progress, ToolCalls, UpstreamError, Usage, errors
@@ -24,7 +24,7 @@ class Trial:
     seconds: float = 0.0
     end_reason: str = ""
     usage: Usage | None = None
-    tools: list[str] = field(default_factory=list)  # names that the model called
+    calls: ToolCalls | None = None
 
     @property
     def tokens_per_second(self) -> float:
@@ -34,7 +34,7 @@ class Trial:
 
 
 async def try_out(
-    model: Model, messages: list[dict[str, str]], bounds: Bounds, tools: Sequence[dict[str, Any]] = ()
+    model: Model, messages: Sequence[dict[str, Any]], bounds: Bounds, tools: Sequence[dict[str, Any]] = ()
 ) -> Trial:
     """Send one request and read its whole answer. Of the limits only that of a whole answer holds.
 
@@ -60,7 +60,7 @@ async def try_out(
                     trial.text += item.text
                     trial.pieces += 1
                 elif isinstance(item, ToolCalls):
-                    trial.tools += [call.name for call in item.calls]
+                    trial.calls = item
                 elif isinstance(item, EndOfText):
                     trial.end_reason = item.reason
                 elif isinstance(item, Usage):

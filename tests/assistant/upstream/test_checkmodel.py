@@ -36,7 +36,9 @@ def check(upstream, monkeypatch):
 def test_a_model_that_works_is_described(check, upstream):
     printed = check("checked")
     assert printed.startswith(f"fake:checked at {upstream.url}/v1\n")
-    assert "✓ It answers and cites: “It listens on port 7431 [1].”" in printed
+    assert (
+        "✓ It answers and cites: “It listens on port 7431 [1] and writes to the log file `grebe.log` [2].”" in printed
+    )
     assert "✓ First word after " in printed
     assert "✓ It counts 3,456 tokens read and 21 written, 9 of them thoughts." in printed
     assert "✓ It calls tools." in printed
@@ -47,8 +49,11 @@ def test_a_model_that_works_is_described(check, upstream):
     ("mode", "sentence"),
     [
         ("happy", "✗ It did not find the answer in its passages: “To install acme"),
-        ("happy", "✗ The question has about "),
-        ("uncited", "✗ It does not cite its passage"),
+        ("happy", "✗ Its context is too short: the question has about "),
+        ("happy", "in Ollama with OLLAMA_CONTEXT_LENGTH=16384.\n"),
+        ("forgetful", "✗ Its context is too short: the question has about 5,"),
+        ("forgetful", "OLLAMA_CONTEXT_LENGTH=16384, or set OPENAI_PASSAGE_TOKENS=2500: with these it finds all."),
+        ("uncited", "✗ It does not cite its passages"),
         ("uncited", "– It does not count tokens"),
         ("uncited", "– The answer came in one piece."),
         ("thoughts", "✗ It wrote nothing. The model spent all its tokens on its thoughts"),
@@ -63,6 +68,28 @@ def test_a_model_that_works_is_described(check, upstream):
 )
 def test_a_model_that_does_not_work_is_described(check, mode, sentence):
     assert sentence in check(mode, fails=True)
+
+
+def test_a_model_is_asked_as_the_service_asks(check, upstream):
+    before = len(upstream.log)
+    assert "again and again" not in check("checked")
+    first, second = upstream.log[before:]
+    assert "tools" in first
+    assert "listens on port 7431" in first["messages"][-1]["content"][:1_000], "at the beginning"
+    assert "grebe.log" in first["messages"][-1]["content"][-3_000:], "and at the end of a full prompt"
+    assert "<passage" not in second["messages"][-1]["content"], "whether it calls tools at all"
+
+
+def test_a_model_that_always_calls_is_described_and_answers(check, upstream):
+    before = len(upstream.log)
+    printed = check("calling")
+    assert "– It calls tools again and again though its passages have the answer." in printed
+    assert "✓ It answers and cites" in printed
+    assert ["tools" in sent for sent in upstream.log[before:]] == [True, True, False, True]
+
+
+def test_a_small_budget_fits_a_model_with_a_small_context(check):
+    assert "✓ It answers and cites" in check("forgetful", openai_passage_tokens=2_500)
 
 
 def test_a_server_that_refuses_tools_is_described(check, upstream):
