@@ -45,6 +45,7 @@ def find(project: Project, question: Question, passage_tokens: int = 0) -> Retri
         context=[item.value for item in question.context],
         current_path=question.current_path or next((item.path for item in question.context if item.path), ""),
         previous_questions=question.previous_questions,
+        cited_paths=[project.path_of(address) for address in question.cited_addresses],
         max_characters=CHARACTERS_PER_TOKEN * passage_tokens,
     )
     scope: dict[str, object] = {"pages": passages.page_count}

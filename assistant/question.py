@@ -57,6 +57,7 @@ class Question:
     current_path: str = ""
     client_history: Sequence[Turn] = ()
     previous_questions: str = ""  # searched too, if this question is too short to be understood alone
+    cited_addresses: Sequence[str] = ()  # of the pages that the answer before cites, if this question follows it up
     suggestions: bool = False  # whether the reader wants a list of sections to read next
     settings: AnswerSettings = field(default_factory=AnswerSettings)
     pinned: Pinned | None = None  # the answer that the owner has given to such questions

@@ -7,21 +7,27 @@
 A question of few words, or of some more with a pronoun, is searched together with those before it:
 
     "How do I install acme?", an answer, "and on Windows?"   ->   "How do I install acme? and on Windows?"
+
+So is a pasted error, which does not say what the reader was doing. The pages that the last answer cites are
+searched, too.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from assistant.answering import small_talk
 from assistant.question import Question, Turn
-from search.text import analysis
+from search.text import analysis, references
 
 MIN_WORDS = 3  # of a question that can be understood alone
 MIN_WORDS_WITH_PRONOUN = 6  # of one with a word for something that was named before
 MAX_PREVIOUS_QUESTIONS = 3  # searched together with a question
+MAX_CITED = 3  # pages of the last answer
 MAX_SELECTION = 500  # characters of a selection that are part of the topic
 
-_PRONOUN = re.compile(r"\b(?:it|its|that|they|them|their|those|these|ones?)\b", re.IGNORECASE)
+_ERROR = re.compile(r"\b(?:\w*(?:Error|Exception)|Traceback|error|fatal|panic)\b\s*[:(\[]|^\s+at \S+\(", re.MULTILINE)
+_CITED = re.compile(r"\[\d{1,3}\]\((https?://[^()\s#]+)")
 _CONTINUE = re.compile(r"\W*(?:continue|go\s+on)\W*", re.IGNORECASE)
 
 
@@ -42,7 +48,8 @@ def resolve(question: Question, history: Sequence[Turn]) -> tuple[Question, Sequ
 def add_previous_questions(question: Question, history: Sequence[Turn]) -> tuple[Question, str]:
     """The question to search for, and the text of the search."""
     searched, before = resolve(question, history)
-    searched = replace(searched, previous_questions=join_previous_questions(searched, before))
+    joined, cited = join_previous_questions(searched, before), find_cited_addresses(before or question.client_history)
+    searched = replace(searched, previous_questions=joined, cited_addresses=cited if joined else ())
     return searched, f"{searched.previous_questions} {searched.text}".strip()
 
 
@@ -51,13 +58,21 @@ def join_previous_questions(question: Question, history: Sequence[Turn]) -> str:
     joined = ""
     if question.context:
         return joined
-    before = [turn.text for turn in history or question.client_history if turn.role == "user"]
-    needed = MIN_WORDS_WITH_PRONOUN if _PRONOUN.search(question.text) else MIN_WORDS
+    turns = [turn.text for turn in history or question.client_history if turn.role == "user"]
+    before = [text for text in turns if references.content_words(text) and not small_talk.recognise(text)]
+    needed = MIN_WORDS_WITH_PRONOUN if references.has_pronoun(question.text) else MIN_WORDS
+    has_subject = not _ERROR.search(question.text)
     for text in before[: -MAX_PREVIOUS_QUESTIONS - 1 : -1]:
-        if len(analysis.without_stop_words(f"{joined} {question.text}")) >= needed:
+        if (joined or has_subject) and len(references.content_words(f"{joined} {question.text}")) >= needed:
             break
         joined = f"{text} {joined}".strip()
     return joined
+
+
+def find_cited_addresses(history: Sequence[Turn]) -> Sequence[str]:
+    """The addresses of the pages that the last answer cites, in their order."""
+    answer = next((turn.text for turn in reversed(history) if turn.role == "assistant"), "")
+    return tuple(dict.fromkeys(_CITED.findall(answer)))[:MAX_CITED]
 
 
 def quotation_topic(question: Question) -> str:

@@ -10,16 +10,16 @@ from operator import attrgetter
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit
-from search.models import Section
+from search.models import Document, Section
 from search.retrieval import answerability, links, parsing, selection
 from search.retrieval.excerpts import Highlighters
 from search.retrieval.meaning import read_meaning
 from search.retrieval.plan import SearchPlan, plan_search
 from search.retrieval.selection import SELECTED_SCORE, ScoredSection
 from search.retrieval.stored_pages import Place, StoredPage, load_pages, load_sections
-from search.text import analysis
+from search.text import analysis, references
 from search.text.language import detect_language
-from search.text.terms import Query
+from search.text.terms import Query, Term
 
 NAMED_SCORE = 0.9  # the minimum score of a section whose heading is a name in the selected code
 MIN_SELECTION = 8  # characters of a selection that are enough to find its section
@@ -69,30 +69,37 @@ def find_passages(
     context: Sequence[str] = (),
     current_path: str = "",
     previous_questions: str = "",
+    cited_paths: Sequence[str] = (),
     max_characters: int = 0,
 ) -> Passages:
     """The best sections of at most `limit` pages, at most two of a page, best first.
 
-    `previous_questions` are those that the query follows up, if it does. Words of
+    `previous_questions` are those that the query follows up, if it does, and `cited_paths` the pages that the answer
+    before cites. Words of
     `context` (selected text, code) count less than the words of a long question.
-    The reader's page and the pages beside it are preferred; a section of the page that
+    The reader's page and the pages beside it are preferred, and the page comes first where "it" can mean nothing else;
+    a section of the page that
     holds the selection comes first, or nearly so. Passages and
     neighbours have at most `max_characters` of Markdown together; 0: no neighbours. Links in the bodies are absolute.
     Only the first passage of each page has an excerpt.
     """
     context = _cut(context, parsing.MAX_CONTEXT)
     with snapshot():
-        alone = found = _search(project, query, filters, limit, previous_questions)
+        page_first = bool(current_path) and not (context or previous_questions) and references.may_mean_page(query)
+        alone = found = _search(project, query, filters, limit, previous_questions, cited_paths)
         if context or current_path:
-            found = _search(project, query, filters, limit, previous_questions, context, current_path)
+            subject = _find_title(project, current_path) if page_first else previous_questions
+            found = _search(project, query, filters, limit, subject, cited_paths, context, current_path)
         # Page and selection choose among the passages. They make no answer likelier.
         chance = min(alone.chance, found.chance)
         plan, best = (alone.plan, alone.sections) if _is_off_topic(found, alone) else (found.plan, found.sections)
         if chance < SURE_CHANCE and (meaning := read_meaning(project, plan.question)):
             best = find_best(replace(plan, meaning=meaning), _count_sections(limit))
-        best = selection.keep_current_page(found.plan, best, found.sections, _count_sections(limit))
+        best = selection.keep_pages(found.plan, best, found.sections, _count_sections(limit))
         first = list(dict.fromkeys(one.candidate.document_id for one in best))[:limit]
         best = [one for one in best if one.candidate.document_id in first]
+        if page_first:
+            best = _put_page_first(found.plan, best)
         places = [(one.candidate.document_id, one.candidate.position) for one in best]
         around_all = ((page, position + step) for step in NEIGHBOURS for page, position in places)
         places_around = [one for one in dict.fromkeys(around_all) if one not in places] if max_characters else []
@@ -134,17 +141,19 @@ def _search(
     filters: Filters,
     limit: int,
     previous_questions: str,
+    cited_paths: Sequence[str],
     context: Sequence[str] = (),
     current_path: str = "",
 ) -> _Found:
     """Search in the reader's language and, if its pages do not answer, in the site's language."""
     whole = f"{query} "  # its last word ends, too, and is not completed
+    least_weight = parsing.PREVIOUS if previous_questions and references.continues(query) else 1.0
 
     def search(in_site_language: bool) -> _Found:
         plan = plan_search(project, whole, filters, context, current_path, previous_questions, in_site_language)
-        plan = _turn_to_page(plan, query, context, limit)
+        plan = replace(_turn_to_page(plan, query, context, limit), cited_paths=cited_paths)
         sections = find_best(plan, _count_sections(limit))
-        return _Found(plan, sections, _estimate_chance(plan, sections), _is_foreign(query, sections))
+        return _Found(plan, sections, _estimate_chance(plan, sections, least_weight), _is_foreign(query, sections))
 
     found = search(in_site_language=False)
     if found.chance < answerability.MIN_CHANCE and not filters.language and found.plan.prefers_other_language:
@@ -200,6 +209,20 @@ def load_compared(project: Project, sections: Sequence[ScoredSection]) -> list[H
     return [_build_passage(loaded[one.candidate.section_id][0], one) for one in first]
 
 
+def _find_title(project: Project, path: str) -> str:
+    """The title of the reader's page, which a question such as "How do I install it?" is about."""
+    titles = Document.objects.filter(project=project, path=path).values_list("title", flat=True)
+    return titles.first() or ""
+
+
+def _put_page_first(plan: SearchPlan, sections: list[ScoredSection]) -> list[ScoredSection]:
+    """The sections, first those of the reader's page, if they hold a word of the question."""
+    here = [one for one in sections if one.candidate.path == plan.preferences.current_path]
+    if not here or not selection.is_about(plan, [one.candidate for one in here]):
+        return sections
+    return [*here, *(one for one in sections if one.candidate.path != plan.preferences.current_path)]
+
+
 def _build_passage(page: StoredPage, section: ScoredSection) -> Hit:
     position = section.candidate.position
     return page.build_passage(position, section.score, following=page.list_following(position))
@@ -233,22 +256,32 @@ def _add_excerpts(plan: SearchPlan, pages: Mapping[int, StoredPage], hits: Seque
     return shown
 
 
-def _estimate_chance(plan: SearchPlan, sections: Sequence[ScoredSection]) -> float:
+def _estimate_chance(plan: SearchPlan, sections: Sequence[ScoredSection], least_weight: float) -> float:
     """The chance that the passages answer, by words only.
 
     Some section is always nearest in meaning, also to a question about something else.
     """
-    if not _is_about(plan, sections):
+    if not _is_about(plan, sections, least_weight):
         return 0.0
-    return answerability.estimate_chance(plan.query, load_compared(plan.project, sections))
+    query = plan.query
+    if least_weight < 1.0:  # its own words may be about the conversation
+        query = replace(query, terms=[term for term in query.terms if _holds(plan, sections, term)])
+    return answerability.estimate_chance(query, load_compared(plan.project, sections))
 
 
-def _is_about(plan: SearchPlan, sections: Sequence[ScoredSection]) -> bool:
-    """Whether a passage holds a word of the question itself, not only of previous ones; True without any word.
+def _holds(plan: SearchPlan, sections: Sequence[ScoredSection], term: Term) -> bool:
+    spellings = [spelling for spelling, _ in term.spellings]
+    return any(plan.index.holds(one.candidate.place, spellings) for one in sections)
+
+
+def _is_about(plan: SearchPlan, sections: Sequence[ScoredSection], least_weight: float) -> bool:
+    """Whether a passage holds a word of the question itself; True without any word.
+
+    A question that only continues a previous one has its words, too, by their `least_weight`.
 
     A short word with a corrected spelling does not count: `bake` is not `base`.
     """
-    words = [term.spellings for term in plan.query.terms if term.weight == 1.0]
+    words = [term.spellings for term in plan.query.terms if term.weight >= least_weight]
     own = [
         spelling
         for word in words

@@ -23,8 +23,8 @@ class SearchPlan:
     """A parsed query with all that a search of the index needs. `question` is its text, with the previous questions.
 
     `selected` holds the ids of sections of the reader's page that the question is about. With `only_current_page` no
-    other page may answer it. `site_language` is that of the site's front page. `promoted_path` is the page that the
-    owner promotes for the query, if any.
+    other page may answer it. `cited_paths` are pages that the answer before cites. `site_language` is that of the
+    site's front page. `promoted_path` is the page that the owner promotes for the query, if any.
     """
 
     project: Project
@@ -38,6 +38,7 @@ class SearchPlan:
     meaning: Meaning | None = None
     only_current_page: bool = False
     selected: frozenset[int] = frozenset()
+    cited_paths: Sequence[str] = ()
     site_language: str = ""
     promoted_path: str = ""
 

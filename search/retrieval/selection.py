@@ -1,6 +1,6 @@
 """The best sections for a search: candidates from the search engine, scored, at most a few of a page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from search.models import Section
 from search.postings.search_index import Candidate
 from search.retrieval import ranking
 from search.retrieval.plan import SearchPlan
+from search.text import references
 
 CANDIDATES = 100  # sections that are compared with each other
 MORE_CANDIDATES = (400, 1600)  # fetched only where the first ones are all of a few pages
@@ -51,7 +52,7 @@ def rank(plan: SearchPlan, limit: int, per_page: int = 1) -> list[ScoredSection]
             section._replace(score=min(section.score, ceiling), round=number) for section in _score(plan, further)
         ]
         best = _select(_keep_one_kind(plan, scored), limit, per_page)
-    return keep_current_page(plan, best, scored, limit) if plan.is_for_answer else _promote(plan, best, limit)
+    return keep_pages(plan, best, scored, limit) if plan.is_for_answer else _promote(plan, best, limit)
 
 
 def _promote(plan: SearchPlan, best: list[ScoredSection], limit: int) -> list[ScoredSection]:
@@ -66,28 +67,54 @@ def _promote(plan: SearchPlan, best: list[ScoredSection], limit: int) -> list[Sc
     return [*(one._replace(score=score, is_promoted=True) for one in here), *others][:limit]
 
 
-def keep_current_page(
+def keep_pages(
     plan: SearchPlan, best: list[ScoredSection], scored: Sequence[ScoredSection], limit: int
 ) -> list[ScoredSection]:
-    """The best sections, with one of the reader's page among them. It may take the place of the last page."""
-    here = [one for one in _keep_one_kind(plan, scored) if one.candidate.path == plan.preferences.current_path]
-    if not here or any(one.candidate.path == plan.preferences.current_path for one in best):
-        return best
-    pages = list(dict.fromkeys(one.candidate.document_id for one in best))[: limit - 1]
-    return [*(one for one in best if one.candidate.document_id in pages), min(here, key=_order)]
+    """The best sections, with one of the reader's page, and one of the first page that the last answer cites.
+
+    Each may take the place of the last page.
+    """
+    for path in (plan.preferences.current_path, *plan.cited_paths[:1]):
+        here = [one for one in _keep_one_kind(plan, scored) if one.candidate.path == path]
+        if not here or any(one.candidate.path == path for one in best):
+            continue
+        pages = list(dict.fromkeys(one.candidate.document_id for one in best))[: limit - 1]
+        best = [*(one for one in best if one.candidate.document_id in pages), min(here, key=_order)]
+    return best
+
+
+def _may_be_about(plan: SearchPlan, here: Sequence[Candidate]) -> bool:
+    """Whether a question may be about the reader's page, which else adds no passages."""
+    is_meant = plan.only_current_page or plan.selected or plan.query.is_about_context
+    return bool(is_meant) or references.may_mean_page(plan.question) or is_about(plan, here)
+
+
+def is_about(plan: SearchPlan, sections: Iterable[Candidate]) -> bool:
+    """Whether one of the sections holds a word of the question; True for a question without any word of its own."""
+    words = [
+        [spelling for spelling, _ in term.spellings]
+        for term in plan.query.terms
+        if term.weight == 1.0 and not term.is_minor
+    ]
+    return not words or any(plan.index.holds(one.place, word) for one in sections for word in words)
 
 
 def score_candidates(plan: SearchPlan) -> list[ScoredSection]:
     """The first candidates with their scores, in no order.
 
-    Sections whose name is just what the reader typed, and those of the reader's page, are always among them.
+    Sections whose name is just what the reader typed, those of the reader's page and of pages that the
+    last answer cites, are always among them. For an answer, the reader's page must have to do with the question.
     """
     candidates = plan.index.find(plan.query, CANDIDATES)
     if len(candidates) == CANDIDATES and (names := plan.query.names):
         by_name = replace(plan.query, facets=[*plan.query.facets, names])
         candidates += plan.index.find(by_name, MAX_NAMESAKES)
+    for path in plan.cited_paths:
+        candidates += _load_page(plan, path)
     if plan.preferences.current_path:
-        candidates += _load_page(plan, plan.preferences.current_path)
+        here = _load_page(plan, plan.preferences.current_path)
+        if not plan.is_for_answer or _may_be_about(plan, here):
+            candidates += here
     if plan.meaning:
         near = plan.index.load_sections(plan.meaning.find_nearest(plan.project))
         candidates += plan.index.filter(near, plan.query.facets)

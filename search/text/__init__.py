@@ -3,5 +3,5 @@
 Others import `markdown` (the one Markdown reader), `sections` (a page cut at its headings),
 `analysis` (words to terms), `language` (of a text), `glossary` (questions in other languages), `synonyms`
 (and pages that come first), `terms` (what an engine stores, and its queries), `vocabulary` (the words of an
-index) and `shared_texts` (one copy of each text of a section).
+index), `references` (questions that refer to something before) and `shared_texts` (one copy of each text of a section).
 """
