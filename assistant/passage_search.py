@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from assistant.answering.prompts import SMALL_BUDGET
 from assistant.answering.retriever import Retrieved
 from assistant.question import Question
 from docsite.core.db import SEARCHES, in_db
@@ -14,7 +15,7 @@ from search.retrieval import pages
 from search.retrieval.passages import find_passages
 
 _in_searches = partial(in_db, pool=SEARCHES)
-CHARACTERS_PER_TOKEN = 4  # of English; prompts count other texts more exactly
+CHARACTERS_PER_TOKEN = 4  # of English; prompts count other texts more exactly, and shorten long ones of a small budget
 
 
 @dataclass
@@ -46,7 +47,7 @@ def find(project: Project, question: Question, passage_tokens: int = 0) -> Retri
         current_path=question.current_path or next((item.path for item in question.context if item.path), ""),
         previous_questions=question.previous_questions,
         cited_paths=[project.path_of(address) for address in question.cited_addresses],
-        max_characters=CHARACTERS_PER_TOKEN * passage_tokens,
+        max_characters=CHARACTERS_PER_TOKEN * passage_tokens * (2 if passage_tokens <= SMALL_BUDGET else 1),
     )
     scope: dict[str, object] = {"pages": passages.page_count}
     if question.filters.version:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from assistant.answering.quotes import choose_quote
 from assistant.question import AnswerSettings, Question, Turn
 from search.hits import Hit
 from search.retrieval.stored_pages import cut_markdown
@@ -26,6 +27,7 @@ CONTEXT_BUDGET = 1_500  # tokens of selected text and code; at most a quarter
 PASSAGE_BUDGET = 1_000  # tokens of one passage
 PASSAGES_BUDGET = 6_000  # tokens of all passages
 SMALL_BUDGET = 2_500  # with so many or fewer, a request fits into a context of 4,096 tokens
+MAX_CODE_LINES = 30  # of a block in a passage that is shortened for a small context
 MIN_PASSAGE = 150  # tokens that are left of a long passage
 FULL_PASSAGES = 4  # the first ones, which have twice the room of others in a small context
 
@@ -87,7 +89,7 @@ def build(
 ) -> list[dict[str, Any]]:
     """Build the messages of one request, with the first passages that have `passage_tokens` tokens together."""
     room = find_room(question, history, passage_tokens)
-    return build_around(choose_passages(enumerate(passages, 1), room), question, history, passage_tokens)
+    return build_around(choose_passages(enumerate(passages, 1), room, question.text), question, history, passage_tokens)
 
 
 def build_around(
@@ -173,14 +175,21 @@ class Messages:
         return iter([*built, *self._added])
 
 
-def choose_passages(numbered: Iterable[NumberedHit], tokens: int) -> list[NumberedHit]:
-    """The first passages that have so many tokens together, at least one, each cut to its budget."""
+def choose_passages(numbered: Iterable[NumberedHit], tokens: int, query: str) -> list[NumberedHit]:
+    """The first passages that have so many tokens together, at least one, each cut to its budget.
+
+    In a small context, what is left of a long passage are the blocks that match the query.
+    """
     chosen: list[NumberedHit] = []
-    most = PASSAGE_BUDGET, PASSAGE_BUDGET
-    if tokens <= SMALL_BUDGET:
+    is_small, most = tokens <= SMALL_BUDGET, (PASSAGE_BUDGET, PASSAGE_BUDGET)
+    if is_small:
         most = max(MIN_PASSAGE, tokens // 7), max(MIN_PASSAGE, tokens // 14)
     for number, hit in numbered:
-        shortened = cut_passage(hit, most[len(chosen) >= FULL_PASSAGES])
+        budget = most[len(chosen) >= FULL_PASSAGES]
+        shortened = cut_passage(hit, budget)
+        if is_small and shortened is not hit:
+            quote = choose_quote(query, hit, budget // 2, MAX_CODE_LINES)
+            shortened = cut_passage(replace(hit, body="\n\n".join(quote.blocks)), budget)
         tokens -= estimate_passage(number, shortened)
         if tokens < 0 and chosen:
             break

@@ -108,7 +108,9 @@ class Toolbox:
             room = prompts.find_room(self._question, history, self._passage_tokens)
             if self._passage_tokens <= prompts.SMALL_BUDGET:
                 room -= self._passage_tokens - self._tokens  # what searches have found takes the place of others
-            chosen = prompts.choose_passages(enumerate(self._citations.passages[:count], 1), room)
+            chosen = prompts.choose_passages(
+                enumerate(self._citations.passages[:count], 1), room, self._citations.question
+            )
             self._quoted.update(number for number, _ in chosen)
             return prompts.build_around(chosen, self._question, history, self._passage_tokens)
 
@@ -126,7 +128,8 @@ class Toolbox:
         def build() -> list[dict[str, Any]]:
             passages = [*self._citations.passages]
             room = prompts.find_room(self._question, history, tokens) if is_small else 2 * tokens
-            chosen = prompts.choose_passages([(number, passages[number - 1]) for number in numbers], room)
+            kept = [(number, passages[number - 1]) for number in numbers]
+            chosen = prompts.choose_passages(kept, room, self._citations.question)
             return prompts.build_around(chosen, self._question, history, tokens)
 
         return prompts.Messages(build)

@@ -215,7 +215,7 @@ def _quote(model: Model, failure: UpstreamError) -> Iterator[Finding]:
 def _build_passages(tokens: int) -> list[Hit]:
     """Passages that fill a prompt, with a fact in the first and in the last."""
     full = [_build_passage(number) for number in range(tokens // prompts.MIN_PASSAGE)]
-    count = len(prompts.choose_passages(enumerate(full, 1), tokens))
+    count = len(prompts.choose_passages(enumerate(full, 1), tokens, QUESTION.text))
     first, last = FACTS.values()
     return [_build_passage(0, first), *full[1 : count - 1], _build_passage(count - 1, last)]
 

@@ -214,6 +214,16 @@ def test_a_code_block_that_is_cut_ends():
     assert content.count("```") == 2
 
 
+def test_of_a_long_passage_a_small_prompt_has_the_blocks_that_match():
+    other = "Acme keeps parcels in a folder and counts them once a day. " * 12
+    passage = hit(body=f"{other}\n\n{other}\n\nThe port of the gateway is 7431.\n\n{other}")
+    question = Question("Which port has the gateway?")
+    small = prompts.build(question, [passage], [], prompts.SMALL_BUDGET)[1]["content"]
+    assert "The port of the gateway is 7431." in small
+    assert prompts.estimate_tokens(small) < 550
+    assert passage.body in prompts.build(question, [passage], [])[1]["content"]
+
+
 def test_the_two_rules_that_matter_follow_the_question():
     [system, user] = prompts.build(Question("Why?"), [hit()], [])
     assert user["content"].endswith(f"Why?\n</question>\n\n{prompts.REMINDER}")
