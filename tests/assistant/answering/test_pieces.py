@@ -228,7 +228,7 @@ def test_the_two_rules_that_matter_follow_the_question():
     [system, user] = prompts.build(Question("Why?"), [hit()], [])
     assert user["content"].endswith(f"Why?\n</question>\n\n{prompts.REMINDER}")
     assert prompts.NO_ANSWER in system["content"]
-    assert prompts.estimate_tokens(system["content"]) < 400
+    assert prompts.estimate_tokens(system["content"]) < 220
 
 
 def test_text_of_readers_and_pages_stays_inside_its_quotation():
