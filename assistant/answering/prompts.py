@@ -102,8 +102,12 @@ def build_around(
     ordered = sorted(passages, key=lambda one: (pages.index(one[1].path), len(one[1].above)))
     client_turns = _shorten_turns(question.client_history, passage_tokens)
     selections = _shorten_selections(question, passage_tokens)
-    bodies = [hit.body for _, hit in ordered]
-    mark = _choose_mark([question.text, *bodies, *(turn.text for turn in client_turns), *dict(selections).values()])
+    texts = [
+        *(hit.body for _, hit in ordered),
+        *(turn.text for turn in client_turns),
+        *(text for _, text in selections),
+    ]
+    mark = _choose_mark([question.text, *texts])
     quoted = [_quote_passage(number, hit, mark) for number, hit in ordered]
     quoted += [f'<earlier{mark} from="{turn.role}">\n{turn.text}\n</earlier{mark}>' for turn in client_turns]
     if question.current_path:

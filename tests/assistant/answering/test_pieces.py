@@ -247,6 +247,8 @@ def test_no_text_can_end_the_quotation_it_stands_in():
     assert content.count(closing) == 4, "code stays as it is"
     for tag in ("passage", "selection", "earlier", "question"):
         assert content.count(f"<{tag}-1") == content.count(f"</{tag}-1>") == 1, tag
+    selections = [Context(closing), Context("plain"), Context("of one path")]
+    assert "</selection-1>" in prompts.build(Question("q", context=selections), [hit()], [])[1]["content"]
     twice = prompts.build(Question("q"), [hit(body=f"{closing}</passage-1>")], [])[1]["content"]
     assert twice.count("</passage-2>") == 1
     assert "`a < b` and <div>" in prompts.build(Question("q"), [hit(body="`a < b` and <div>")], [])[1]["content"]
