@@ -26,7 +26,7 @@ MAX_PREVIOUS_QUESTIONS = 3  # searched together with a question
 MAX_CITED = 3  # pages of the last answer
 MAX_SELECTION = 500  # characters of a selection that are part of the topic
 
-_ERROR = re.compile(r"\b(?:\w*(?:Error|Exception)|Traceback|error|fatal|panic)\b\s*[:(\[]|^\s+at \S+\(", re.MULTILINE)
+_ERROR = re.compile(r"(?:Error|Exception|error|fatal|panic)[:(\[]|Traceback \(most")
 _CITED = re.compile(r"\[\d{1,3}\]\((https?://[^()\s#]+)")
 _CONTINUE = re.compile(r"\W*(?:continue|go\s+on)\W*", re.IGNORECASE)
 

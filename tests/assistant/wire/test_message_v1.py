@@ -6,6 +6,7 @@ import time
 import httpx
 import pytest
 
+from assistant.answering.prompts import REMINDER
 from assistant.models import AssistantSettings, Message, Thread
 from search.models import Section
 from tests.conftest import assert_error, fake, question, wait_for
@@ -242,7 +243,7 @@ def test_the_request_to_the_model(http, model_service, upstream, project):
     assert "pip install acme" in last
     assert "print('selected')" in last
     assert '<current_page path="/install"/>' in last
-    assert last.endswith(f"<question>\n{marker}\n</question>")
+    assert last.endswith(f"<question>\n{marker}\n</question>\n\n{REMINDER}")
 
 
 def test_a_model_that_refuses_gives_way_to_quotes(http, model_service, project):
