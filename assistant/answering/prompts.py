@@ -20,7 +20,7 @@ from typing import Any
 from assistant.answering.quotes import choose_quote
 from assistant.question import AnswerSettings, Question, Turn
 from search.hits import Hit
-from search.retrieval.stored_pages import cut_markdown
+from search.text.markdown.cutting import cut_markdown
 
 HISTORY_BUDGET = 2_000  # tokens of earlier turns, newest first; at most a third of those of all passages
 CONTEXT_BUDGET = 1_500  # tokens of selected text and code; at most a quarter

@@ -2,6 +2,6 @@
 
 Others import `page_search` (search for readers), `passages` (search for the assistant), `pages` (one page
 for it), `answerability` (whether the passages answer), `links` (addresses of pages), `explanation` (why a
-hit has its score), `excerpts` (a part of a text), `stored_pages` (Markdown that is cut) and `index_state`
+hit has its score), `excerpts` (a part of a text) and `index_state`
 (the groups of a reader that its pages name). Training also imports `parsing`, `plan`, `selection` and `ranking`.
 """

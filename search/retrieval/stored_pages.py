@@ -1,6 +1,5 @@
 """Sections with their pages: single ones, or those of whole pages for what stands above, below and around passages."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +12,7 @@ from django.db import connection
 from docsite.core.tenants.models import Project
 from search.hits import Hit, NextSection, SectionMatch
 from search.retrieval.excerpts import Highlighters, build_excerpt
+from search.text.markdown.cutting import cut_markdown
 from search.text.shared_texts import share
 
 MAX_BODY = 20_000  # characters of a passage; only code and data are longer
@@ -24,7 +24,6 @@ _COLUMNS = (
     "path, title, description, version, language, address, tags"
 )
 _ROWS_OF_A_FETCH = 100
-_FENCE = re.compile(r"(?m)^[ ]{0,3}(`{3,}|~{3,})")
 Place = tuple[int, int]  # the id of a page, and the position of a section on it
 
 
@@ -199,10 +198,3 @@ def _stream_sections(last: Mapping[int, int], with_body: Collection[Place]) -> I
         )
         while rows := cursor.fetchmany(_ROWS_OF_A_FETCH):
             yield from rows
-
-
-def cut_markdown(body: str, length: int) -> str:
-    """The beginning of a text. A code block that is cut gets an end."""
-    kept = body[:length]
-    fences = _FENCE.findall(kept)
-    return f"{kept}\n{fences[-1]}" if len(fences) % 2 else kept

@@ -13,10 +13,10 @@ from search.retrieval import excerpts, page_search, stored_pages
 from search.retrieval import passages as passages_module
 from search.retrieval.answerability import MIN_CLOSE_CHANCE
 from search.retrieval.passages import find_passages
-from search.retrieval.stored_pages import cut_markdown
 from search.sources import Page
 from search.text import analysis
 from search.text.analysis import content_words, terms
+from search.text.markdown.cutting import cut_markdown
 from search.text.terms import Marks
 from tests.conftest import assert_error
 
