@@ -23,13 +23,15 @@ CLIENTS := tests/contract
 # Tests of a file stay together, since they share services.
 PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
 
+ONLY_PYTHON := not browser and not node and not services and not matrix and not faults
+
 export DJANGO_SETTINGS_MODULE := docsite.settings
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NPM_CONFIG_UPDATE_NOTIFIER := false
 # Tests start hundreds of processes. Without a cache each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test complete matrix faults packages collect quick fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity train trial check node-tests lint fix types widget pictures lock pins clean
+.PHONY: demo test complete matrix faults packages collect quick python fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity train trial check node-tests lint fix types widget pictures lock pins clean
 
 demo:  ## set up and serve the demo site
 	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.installed widget
@@ -37,7 +39,7 @@ demo:  ## set up and serve the demo site
 
 test:  ## everything; installs what the tests need. Without root it names what is missing, and runs the rest
 	@if sh tests/install.sh --dry-run; then $(MAKE) --no-print-directory complete; \
-	else $(MAKE) --no-print-directory check quick && sh tests/install.sh --dry-run || [ $$? = 3 ]; fi
+	else $(MAKE) --no-print-directory check python && sh tests/install.sh --dry-run || [ $$? = 3 ]; fi
 
 complete:
 	@$(MAKE) --no-print-directory --jobs 4 --output-sync=target packages check widget node-tests collect
@@ -60,8 +62,11 @@ collect: $(VENV)/.installed-dev
 node-tests: $(CLIENTS)/node_modules/.package-lock.json  ## the widget's modules; installs the clients that other tests speak through
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test $$(find tests/widget -name '*.test.js')
 
-quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
-	$(PY) -m pytest $(PARALLEL) -m "not browser and not node and not services and not matrix and not faults"
+quick: $(VENV)/.installed-dev  ## the tests that need only Python, without the slow ones: 3 minutes
+	$(PY) -m pytest $(PARALLEL) -m "$(ONLY_PYTHON) and not slow"
+
+python: $(VENV)/.installed-dev  ## all tests that need only Python
+	$(PY) -m pytest $(PARALLEL) -m "$(ONLY_PYTHON)"
 
 # REQUESTS=20000 FRAMES=5000 SEED=1
 fuzz: $(VENV)/.installed-dev  ## generated requests and socket frames against a running service; 4 minutes

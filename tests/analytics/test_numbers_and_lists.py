@@ -19,6 +19,8 @@ from tests.assistant.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import People, Tenant
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 API = {"caller": "api"}  # unlike the questions of the sample
 
 

@@ -20,6 +20,8 @@ import pytest
 from rapidfuzz.distance import OSA
 from websockets.sync.client import connect
 
+pytestmark = pytest.mark.slow
+
 ORIGIN = "https://docs.acme.example"
 WORDS = 50
 PUBLIC = {

@@ -18,6 +18,8 @@ from tests.conftest import PATIENCE, ROOT
 from tests.training import metrics, regression, weights_file
 from tests.training.__main__ import main
 
+pytestmark = pytest.mark.slow
+
 SHIPPED = json.loads(WEIGHTS_FILE.read_text())
 TOPICS = ["labels", "parcels", "printers", "webhooks", "billing", "storage", "export", "import", "backup", "search"]
 VERBS = ["create", "delete", "configure", "list", "rename"]

@@ -24,6 +24,8 @@ from tests.analytics.counting.history import (
 from tests.analytics.counting.test_counting import check
 from tests.conftest import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_crash_after_any_statement_of_a_step_loses_and_doubles_nothing(own_database):
     scenarios.run(crashes.crashes_in_steps, own_database)

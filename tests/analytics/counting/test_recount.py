@@ -37,6 +37,8 @@ from tests.conftest import set_analytics
 from tests.docsite.core.test_commands import run
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 NEW_RULES = {
     "human": ("human", "human"),
     "reader": ("ai_training", "crawler"),

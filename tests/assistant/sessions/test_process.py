@@ -16,6 +16,8 @@ from tests.assistant.wire.test_message_v2 import address, question, text
 from tests.assistant.wire.test_socket import ask, connect
 from tests.conftest import PATIENCE, ROOT, assert_error, fake, wait_for
 
+pytestmark = pytest.mark.slow
+
 NEVER = "3600"  # seconds: a limit that no test waits for
 RESTARTING = "The service is restarting. Please ask again."
 

@@ -19,6 +19,8 @@ from tests.assistant.wire.test_socket import ask, connect
 from tests.conftest import PATIENCE, fake, wait_for
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 
 def resume(tenant, first, after, change=None):
     return json.dumps(

@@ -15,6 +15,8 @@ from tests.conftest import PATIENCE, wait_for
 from tests.ports import free_port
 from tests.receivers import serve_mail
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def database(copy_database: Any, tmp_path: Any) -> dict[str, str]:

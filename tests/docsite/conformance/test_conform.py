@@ -13,6 +13,8 @@ from docsite.conformance.runner import SECTIONS, run_checks
 from docsite.conformance.service import Service as Target
 from tests.conftest import NO_TLS, PATIENCE, Service, Tenant
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "How do I install acme?"
 Damage = Callable[[httpx.Request, str], str]
 

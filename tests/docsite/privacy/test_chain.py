@@ -12,6 +12,8 @@ from docsite.privacy.models import AuditEntry, AuditHead
 from tests import scenarios
 from tests.conftest import logged_in
 
+pytestmark = pytest.mark.slow
+
 
 def result_of(tenant):
     number = tenant.project.organization_id

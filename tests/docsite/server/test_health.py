@@ -13,6 +13,8 @@ from django.db import connection
 from tests.conftest import PATIENCE, fake, wait_for
 from tests.processes import manage
 
+pytestmark = pytest.mark.slow
+
 ON_SQLITE = pytest.mark.skipif(connection.vendor != "sqlite", reason="makes a file read-only")
 OK = {"status": "ready", "process": "ok", "database": "ok", "limits": "ok", "threads": "ok", "disk": "ok"}
 

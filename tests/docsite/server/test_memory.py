@@ -27,6 +27,8 @@ from docsite.server.fast_path.routes import Route
 from docsite.server.routing import Http
 from tests.conftest import PATIENCE, wait_for
 
+pytestmark = pytest.mark.slow
+
 SEARCH = "/discovery/v1/search/{domain}"
 CASES = {
     "a search": ("POST", SEARCH, {"query": "install"}, 200),

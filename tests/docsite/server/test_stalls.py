@@ -13,6 +13,8 @@ import websockets.sync.client
 from tests.conftest import NO_TLS, PATIENCE, Tenant, assert_error, question
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 MIB = 1024 * 1024
 BLANKS = 31_900
 PARTS = ['{"type": "text", "text": "x"}', '{"type":"t"}']

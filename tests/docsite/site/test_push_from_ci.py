@@ -20,6 +20,8 @@ from search.models import PushedFile, Source
 from tests.conftest import PAGES, ROOT
 from tests.search.pushes import archives
 
+pytestmark = pytest.mark.slow
+
 INSTALL = "How do I install acme?"
 WORKFLOWS = [
     yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```$", navigation.pages()["push"].body, re.M | re.S)

@@ -9,6 +9,8 @@ from search.postings import storage
 from search.retrieval import index_state, page_search
 from search.sources import Page
 
+pytestmark = pytest.mark.slow
+
 
 def page(number: int, text: str = "herd", sections: int = 4) -> Page:
     body = "\n\n".join(f"## Part {part}\n\n{text} p{number}x{part}" for part in range(sections))

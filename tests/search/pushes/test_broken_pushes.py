@@ -29,6 +29,8 @@ from tests.conftest import PATIENCE, wait_for
 from tests.processes import constants
 from tests.search.pushes.archives import PAGES, paths, push, put, tar
 
+pytestmark = pytest.mark.slow
+
 MANY = {f"docs/{number}.md": f"# Page {number}\n\n{'herd ' * 50}\n".encode() for number in range(800)}
 FEW = dict(list(MANY.items())[:60])
 

@@ -12,6 +12,8 @@ from search.retrieval import page_search
 from tests.conftest import assert_error
 from tests.search.pushes.archives import PAGES, delta, manifest, paths, push, put, tar, zipped
 
+pytestmark = pytest.mark.slow
+
 INSTALL = "How do I install acme?"
 
 

@@ -19,6 +19,8 @@ from search.sources import Page
 from search.text.vocabulary import IndexVocabulary
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 WORDS = ["relay", "harbour", "parcels", "parcel", "zebras", "labels", "printing", "printer", "thermal", "walruses"]
 QUERIES = [*WORDS, "print", "relya", "parcelharbour", "parcels of the thermal printer", "zebr", "walrus labels"]
 READERS = [PUBLIC, frozenset(["staff"]), frozenset(["partners"]), frozenset(["staff", "partners", "others"])]

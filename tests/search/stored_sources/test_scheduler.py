@@ -18,6 +18,8 @@ from search.stored_sources import heartbeat, queue
 from tests import scenarios
 from tests.search import serving
 
+pytestmark = pytest.mark.slow
+
 State = Source.State
 PAGES = 300  # of which enough are left when a process is killed after the first 50
 

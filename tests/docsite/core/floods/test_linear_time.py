@@ -42,6 +42,8 @@ from search.text.vocabulary import Vocabulary
 from tests.processes import ROOT
 from tests.pumps import pumps
 
+pytestmark = pytest.mark.slow
+
 SHORT, LONG = 1_000, 4_000  # characters
 NOTICEABLE = 0.0005  # seconds of CPU time; what takes less for a short text is fast enough
 TIME_LIMIT = 3.0  # seconds of CPU time, after which a measurement ends

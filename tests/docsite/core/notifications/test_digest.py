@@ -15,6 +15,8 @@ from docsite.core.notifications.subscriptions import Recipient
 from tests.assistant.gaps.conftest import store_answer
 from tests.docsite.core.notifications.conftest import SERVICE
 
+pytestmark = pytest.mark.slow
+
 MONDAY = datetime(2031, 3, 10, 6, 0, tzinfo=UTC)  # services of other tests issue digests of the present
 IN_WEEK, BEFORE = MONDAY - timedelta(days=5), MONDAY - timedelta(days=11)
 

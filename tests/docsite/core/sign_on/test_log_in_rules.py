@@ -13,6 +13,8 @@ from docsite.core.tenants.models import Membership, Organization
 from docsite.privacy.models import AuditEntry
 from tests.conftest import logged_in
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def page(project):

@@ -8,6 +8,8 @@ from django.test import Client
 
 from docsite.core.workspace.people.first_account import build_code
 
+pytestmark = pytest.mark.slow
+
 ACCOUNT = {"username": "olu", "password1": "correct-horse-battery", "password2": "correct-horse-battery"}
 
 

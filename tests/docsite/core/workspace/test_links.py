@@ -20,6 +20,8 @@ from tests.conftest import Tenant, logged_in
 from tests.docsite.core.workspace import test_roles
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 rows = test_roles.rows  # of each kind of thing one, which the sample does not have
 
 START = "/admin/"

@@ -19,6 +19,8 @@ from docsite.core.workspace import navigation
 from search.models import Document, Source
 from tests.conftest import logged_in
 
+pytestmark = pytest.mark.slow
+
 VIEWER, WRITER, OWNER = "viewer", "writer", "owner"
 NOBODY = "nobody"  # superusers only
 HOW_TO_ADD = """

@@ -14,6 +14,8 @@ from docsite.server.move import copying, run, source
 from docsite.server.move.run import list_models, move
 from tests import scenarios
 
+pytestmark = pytest.mark.slow
+
 
 def hold_and_write() -> None:
     """Others read a database that is held, and write it afterwards."""
