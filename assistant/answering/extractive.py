@@ -1,14 +1,18 @@
 """Answers without a model: quotes what answers best from the best passages, with citations.
 
-**Install** To install acme, run this:
+**With pip**
+
+To install acme, run this:
 
 ```sh
 pip install acme
 ```
 
-[1](https://docs.example/install#with-pip:~:text=…) · [Read on](https://docs.example/install#with-pip)
+[Read on](https://docs.example/install#with-pip) [1](https://docs.example/install#with-pip:~:text=…)
 
-**Upgrade** A newer version replaces the one that is installed. [2](https://docs.example/upgrade#:~:text=…)
+**Upgrade**
+
+A newer version replaces the one that is installed. [2](https://docs.example/upgrade#:~:text=…)
 
 See also:
 

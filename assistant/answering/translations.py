@@ -31,7 +31,7 @@ class Phrases(NamedTuple):
 ENGLISH = Phrases(
     "I couldn't find this in the documentation.",
     "No page of the documentation could be found to support this answer.",
-    "The answer ends here, because it only repeated itself.",
+    "The answer ends here, because it had begun to repeat itself.",
     "The nearest pages:",
     "You can also [ask for help]({link}).",
     "See also:",

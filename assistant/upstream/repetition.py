@@ -8,17 +8,20 @@ Tables and code rightly repeat, so their words must be equal, too, but make no p
 """
 
 import re
+from array import array
 
 REPEATS = 3  # of a passage, behind it
 MIN_WORDS = 4  # of a passage; no fewer may begin a repetition
 MIN_CHARACTERS = 20  # with the blanks behind the words
 STEP = 32  # characters that are looked at together: a look at each token would cost as much as its parser
+WINDOW = 512  # words that are kept, so the longest passage of a loop
 MAX_WORD = 64  # characters of a word; a longer one is several
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff"  # no blanks: each character is a word, and counts twice
 _WORD = re.compile(rf"\n|[{_CJK}]|[^\s{_CJK}]{{1,{MAX_WORD}}}")
 _IDEOGRAPH = re.compile(rf"[{_CJK}]")
 _FENCES = ("```", "~~~")
+_BYTES = 8  # of a hash
 
 
 class RepetitionGuard:
@@ -27,9 +30,9 @@ class RepetitionGuard:
     def __init__(self) -> None:
         self.is_loop = False
         self._waiting = ""
-        self._words: list[str] = []
-        self._is_prose: list[bool] = []  # of each word: whether it is outside of tables and code
-        self._seen: dict[tuple[str, ...], int] = {}  # where the latest words stood before
+        # The latest words. Many answers are open at once, so no text is kept: a hash and a size are enough.
+        self._hashes = bytearray()  # 8 bytes of each
+        self._sizes = array("H")  # with the blank behind it; 0 for a word that makes no passage
         self._period = 0  # words between the latest ones and their like before; 0 if there is none
         self._run = 0  # how many of the latest words are their like
         self._is_line_start, self._in_row, self._in_fence = True, False, False
@@ -58,23 +61,32 @@ class RepetitionGuard:
             self._in_fence = not self._in_fence
         self._is_line_start = False
         self._in_row = self._in_row or "|" in word
-        at = len(self._words)
-        self._words.append(word)
-        self._is_prose.append(not (self._in_row or self._in_fence))
-        if self._period and self._words[at - self._period] == word:
+        is_prose = not (self._in_row or self._in_fence) and any(map(str.isalpha, word))
+        size = 2 if _IDEOGRAPH.match(word) else len(word) + 1
+        self._sizes.append(size if is_prose else 0)
+        self._hashes += hash(word).to_bytes(_BYTES, "little", signed=True)
+        if self._period and self._word(-1) == self._word(-1 - self._period):
             self._run += 1
         else:
-            self._period = self._run = 0
-        start = tuple(self._words[-MIN_WORDS:])
-        if not self._period and start in self._seen:
-            self._period, self._run = at - self._seen[start], MIN_WORDS
-        self._seen[start] = at
+            self._period = self._find_period()
+            self._run = MIN_WORDS if self._period else 0
         if self._period and self._run % self._period == 0 and self._run >= REPEATS * self._period:
             self.is_loop = self._is_passage(self._period)
+        if len(self._sizes) >= 2 * WINDOW:
+            del self._sizes[:WINDOW], self._hashes[: WINDOW * _BYTES]
+
+    def _word(self, place: int) -> bytes:
+        """The hash of a word, counted from the end."""
+        start = (len(self._sizes) + place) * _BYTES
+        return self._hashes[start : start + _BYTES]
+
+    def _find_period(self) -> int:
+        """How many words ago the latest four stood before; 0 if they did not."""
+        end = len(self._hashes) - MIN_WORDS * _BYTES
+        found = self._hashes.rfind(self._hashes[end:], 0, end + (MIN_WORDS - 1) * _BYTES) if end > 0 else -1
+        return (end - found) // _BYTES if found >= 0 and found % _BYTES == 0 else 0
 
     def _is_passage(self, count: int) -> bool:
         """Whether the latest words are enough to be a passage."""
-        latest = zip(self._words[-count:], self._is_prose[-count:], strict=True)
-        words = [word for word, is_prose in latest if is_prose and any(map(str.isalpha, word))]
-        size = sum(2 if _IDEOGRAPH.match(word) else len(word) + 1 for word in words)
-        return len(words) >= MIN_WORDS and size >= MIN_CHARACTERS
+        sizes = [size for size in self._sizes[-count:] if size]
+        return len(sizes) >= MIN_WORDS and sum(sizes) >= MIN_CHARACTERS

@@ -1,4 +1,4 @@
-"""Leases: of all processes one works on a row, and if it is killed, another one follows at the end of the lease.
+"""Leases: only one process works on a row at a time. If it is killed, another takes over when the lease ends.
 
 while job := leases.claim(Job.objects.filter(due_at__lte=timezone.now()).order_by("due_at"), LEASE):
     leases.release(job, due_at=None, result=work_on(job))
@@ -48,7 +48,7 @@ Row = TypeVar("Row", bound=Leased)
 def claim(rows: "QuerySet[Row]", lease: timedelta, **changes: Any) -> Row | None:
     """Claim the first of the rows that nobody holds, and store the changes with that. None if there is none."""
     now = timezone.now()
-    # A lease that ends later than any is from a process with a wrong clock.
+    # A lease that ends later than any lease can is from a process with a wrong clock.
     free = rows.filter(Q(leased_until=None) | Q(leased_until__lte=now) | Q(leased_until__gt=now + 2 * lease))
     if not free.exists():  # the common case, which needs no lock
         return None

@@ -10,6 +10,13 @@ if TYPE_CHECKING:
 
 READER, CONVERSATION, WRITER, VISITOR, EVERYTHING = "reader", "conversation", "writer", "visitor", "everything"
 
+_MISSING = {
+    READER: "Give the fp of the reader.",
+    CONVERSATION: "Give the id of the conversation.",
+    WRITER: "Give the e-mail address of the writer.",
+    VISITOR: "Give the IP address and the user agent of the visitor.",
+}
+
 
 class NotErasable(Exception):
     """The data cannot be erased. The message is a sentence."""
@@ -31,7 +38,7 @@ class Subject:
 
     def __post_init__(self) -> None:
         if not self.identifier and self.whose != EVERYTHING:
-            raise NotErasable(f"Name the {self.whose}.")
+            raise NotErasable(_MISSING[self.whose])
         if self.whose == VISITOR and not (self.address and self.user_agent):
             raise NotErasable("A visitor is named by an IP address and a user agent.")
 

@@ -13,7 +13,7 @@ from tests.conftest import fake, question
 
 INSTALL = "How do I install acme with pip?"
 GERMAN = "Wie installiere ich acme mit pip?"
-REPEATED = "The answer ends here, because it only repeated itself."
+REPEATED = "The answer ends here, because it had begun to repeat itself."
 # mode of the model server: why the stream ends, as both protocols say it; what is stored
 ENDS = {
     "happy": ("stop", "answered", ""),

@@ -93,9 +93,9 @@ def test_the_fp_that_many_share_is_never_erased(tenant):
     assert rows(tenant)["Thread"] == 1
 
 
-@pytest.mark.parametrize("whose", [READER, CONVERSATION, VISITOR])
+@pytest.mark.parametrize("whose", [READER, CONVERSATION, WRITER, VISITOR])
 def test_an_erasure_needs_an_identifier(tenant, whose):
-    with pytest.raises(NotErasable, match=f"Name the {whose}"):
+    with pytest.raises(NotErasable, match=rf"^Give the .* of the {whose}\.$"):
         erasure.erase(tenant.project, whose, "", "Browser")
 
 
