@@ -20,7 +20,7 @@ MAX_START = 40  # characters that may wait as the beginning of the marker
 _MAX_KEPT = 1000  # characters; the first sentence is judged at the end
 # The marker as the prompt has it, or nearly so, with Markdown around it.
 _MARKER = re.compile(
-    r"[\s*_`\"'#>\[({.-]{0,12}(?:(?i:NO[_\\-]{1,3}ANSWER)\b|NO ANSWER\b|(?i:no answer)(?=[.:;!]))"
+    r"[\s*_`\"'#>\[({.-]{0,12}(?:NO[_\\-]{1,3}ANSWER\b|NO ANSWER\b|(?i:no[ _]answer)(?=[*_`\"'\])}]{0,4}[.:;!]))"
     r"[*_`\"'\])}]{0,6}[ \t]{0,3}[.:,;!-]?\s{0,9}"
 )
 _OPENING, _CLOSING = r"""[*_`"'\[({]""", r"""[*_`"'\])}]{0,4}"""
@@ -40,6 +40,7 @@ class RefusalDetector:
     def __init__(self, citations: CitationChecker) -> None:
         self.refused = False
         self._citations = citations
+        self._sources_before = len(citations.sources)  # those that this reply has not cited
         self._start: str | None = ""  # waiting text that may begin with the marker; None after the decision
         self._held = ""  # the end of the text, which may be a part of the marker
         self._after_marker = False  # and its blanks go with it
@@ -60,7 +61,7 @@ class RefusalDetector:
         """Check the rest. An answer without citations is a refusal if its first sentence says so."""
         events = [*self._decide_start(), *self._keep_text(self._feed_text("", is_final=True))]
         events += self._keep_text(self._citations.end())
-        if not self._citations.sources:
+        if len(self._citations.sources) == self._sources_before:
             first = _FIRST_SENTENCE.match(self._text)
             self.refused = self.refused or is_refusal(first[0] if first else self._text)
         return events
@@ -88,7 +89,7 @@ class RefusalDetector:
         first, *others = _LATER_MARKER.split(text)
         events = self._citations.feed(first)
         for other in others:
-            if not self._citations.sources:
+            if len(self._citations.sources) == self._sources_before:
                 self.refused = self._citations.refused = True
             events += self._citations.feed(other.lstrip(" \t"))
             self._after_marker = not other.strip(" \t")

@@ -92,6 +92,7 @@ class _Reply:
         self._bounds = bounds
         self._outcome = outcome
         self._detector = RefusalDetector(citations)
+        self._sources_before = len(citations.sources)
         self._price = price
         self._prompt_tokens = prompt_tokens
         self._charge_before = outcome.charge
@@ -139,7 +140,8 @@ class _Reply:
     def complete(self) -> None:
         """Complete the outcome with the last request's reply, which is the answer."""
         outcome = self._outcome
-        if self.calls:  # what it wrote beside them is no answer
+        has_cited = len(outcome.sources) > self._sources_before
+        if self.calls and not has_cited:  # what it wrote beside them is no answer
             outcome.begin_attempt()
             outcome.refused = False
             outcome.reason = "the model kept searching"
@@ -150,6 +152,7 @@ class _Reply:
             outcome.cut_by = "time_limit" if self._failure == relay.TOO_LONG else "model_server"
         elif outcome.refused:
             outcome.reason = "the model found no answer in the passages"
+            outcome.sources.clear()  # what it cited before it searched supports no answer
         else:
             outcome.cut_by = _CUT_BY.get(self._end_reason, "")
 

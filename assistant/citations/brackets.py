@@ -40,7 +40,7 @@ _OTHER_MARKER = re.compile(
     re.IGNORECASE,
 )
 _PERHAPS_OTHER = re.compile(
-    r"\\(?:\[[\d\s,;&–-]{0,30}\\?)?|\((?:[a-z]{0,9}(?:\s[a-z]{0,7}\.?)?\s?)?(?:\d[\d\s,;&–-]{0,30})?", re.IGNORECASE
+    r"\\(?:\[[\d\s,;&–-]{0,30}\\?)?|\((?:[a-z]{0,9}(?:\s[a-z]{0,7}\.?)?\s?)?(?:\d[\d\s,;&adn–-]{0,30})?", re.IGNORECASE
 )
 _PLAIN_NUMBERS = re.compile(r"\[[\d\s,–-]+\]")
 _MAX_CITED = 99  # a greater number is no passage

@@ -32,6 +32,7 @@ _NOT_ALLOWED = "not in the passages"
 _NO_IMAGES = "images are not shown"
 _NO_DEFINITIONS = "links of the model's own are not defined"
 _ANGLED = re.compile(r"<([a-z][a-z\d+.-]{1,31}:[^\s<>]*|[\w.+-]+@[\w.-]+)>", re.IGNORECASE)
+_MAX_TITLE_WORDS = 6  # of a page behind its marker; more words say something
 _NAME = re.compile(r"(?<![\w$.])[\w$.]++$")
 _MAIL_HOST = re.compile(r"@[\w-]+(?:\.[\w-]+)+")
 _MAIL_HOST_START = re.compile(r"@[\w.-]*")
@@ -63,6 +64,7 @@ class CitationChecker(Sanitizer):
         self._addresses = AllowedAddresses(self.passages, allowed)
         self._evidence: dict[int, Passage] = {}
         self._page_numbers: dict[str, int] = {}
+        self._lookups = 0  # in all passages
         self._judged: dict[tuple[int, str], tuple[str, str]] = {}  # the latest claim, which markers in a row have
         self._link_addresses: dict[tuple[int, str], str] = {}
 
@@ -198,14 +200,12 @@ class CitationChecker(Sanitizer):
             if bracket.size <= len(text) and self._is_numbers(bracket, text):
                 return self._accept("[")
             return self._decide_marker(bracket)
-        if (
-            isinstance(bracket, Definition)
-            and bracket.marker
-            and not self.sources
-            and any(map(self._is_shown, bracket.marker.numbers))
-        ):
-            return self._decide_marker(bracket.marker)  # the only place where the answer says what it is from
         if isinstance(bracket, Definition):
+            marker = bracket.marker
+            is_sentence = len(text.split()) > _MAX_TITLE_WORDS
+            # Without other citations it is the only place where the answer says what it is from.
+            if marker and (is_sentence or not self.sources) and any(map(self._is_shown, marker.numbers)):
+                return self._decide_marker(marker)
             self._record(text, dropped=_NO_DEFINITIONS)
             return self._remove(bracket.size)
         bang = "!" * is_image
@@ -241,7 +241,7 @@ class CitationChecker(Sanitizer):
             follower = self._pending[bracket.size : bracket.size + 1]
             if not follower and not self._is_final:
                 return False
-            if follower.strip(".,;:!?") or not self._claim.strip() or not self._is_line_begun:
+            if follower.strip(".!?\n") or not self._claim.strip() or not self._is_line_begun:
                 return super()._round()
             if not self._is_shown(number := bracket.numbers[0]) or self._judge_claim(number - 1)[0]:
                 return super()._round()
@@ -260,7 +260,8 @@ class CitationChecker(Sanitizer):
         return bool(name) and self._stands_in_passages(f"{name[0] if name else ''}{written}")
 
     def _stands_in_passages(self, text: str) -> bool:
-        return any(text in hit.body for hit in self.passages)
+        self._lookups += 1
+        return self._lookups <= MAX_CHECKS and any(text in hit.body for hit in self.passages)
 
     def _decide_marker(self, marker: Marker) -> bool:
         """Replace a marker by links to the passages that can support the claim before it; remove it without any."""

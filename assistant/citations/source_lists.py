@@ -17,14 +17,14 @@ _INITIALS = frozenset(word[0] for word in _WORDS)
 _HEADING_START = r"[ \t]*(?:#{1,6}[ \t]*|\*\*|__)?"
 _HEADING_END = r"[:：]?(?:\*\*|__)?[:：]?[ \t]*"
 _ITEM_START = r"\s*(?:(?:[-*+]|\d{1,2}[.)])[ \t]+)?"
-_ITEM_MARKER = rf"(?:\[(?:\^|{LABELS})?\d|[【［]\d)"
+_ITEM_MARKER = rf"(?:\[(?:\^|{LABELS})?\d{{1,3}}\]|[【［]\d)"
 _SOURCE_LIST = re.compile(
-    rf"{_HEADING_START}(?:{'|'.join(_WORDS)}|source|reference){_HEADING_END}\n(?={_ITEM_START}{_ITEM_MARKER})",
+    rf"{_HEADING_START}(?:{'|'.join(_WORDS)}){_HEADING_END}\n(?={_ITEM_START}{_ITEM_MARKER})",
     re.IGNORECASE,
 )
 _PERHAPS_SOURCE_LIST = re.compile(
     rf"{_HEADING_START}([^\W\d_]{{0,12}})(?:{_HEADING_END}"
-    r"(?:\n\s*(?:(?:[-*+]|\d{0,2}[.)]?)[ \t]*)?[\[【［]?\^?)?)?(?:\*|_)?"
+    r"(?:\n\s*(?:(?:[-*+]|\d{0,2}[.)]?)[ \t]*)?(?:[【［]|\[[\w ^]{0,16})?)?)?(?:\*|_)?"
 )
 _SOURCE_ITEM = re.compile(rf"{_ITEM_START}{_ITEM_MARKER}|\s*$", re.IGNORECASE)
 

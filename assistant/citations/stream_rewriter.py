@@ -14,6 +14,7 @@ read: when a piece is removed, its neighbours must not join to something harmful
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from string import ascii_lowercase
 from typing import ClassVar
 
 from assistant.citations import addresses, block_scanner
@@ -28,7 +29,6 @@ _WRITTEN_TAIL = 80
 # Most of a stream: words inside a line, also behind a tilde (`~5 MB`). But the last may be the beginning of an address.
 _PLAIN_TEXT = re.compile(r" {0,5}~?[\w,.?'\"*’–—-][\w ,.?'\"*’–—-]*")
 _ADDRESS_STARTS = frozenset(text[:end] for text in addresses.PREFIXES for end in range(1, len(text)))
-_LAST_WORD = re.compile(r"[A-Za-z]*+\Z")
 _LONGEST_START = max(map(len, addresses.PREFIXES))
 _ADDRESS_INITIALS = frozenset("".join(text[0] + text[0].upper() for text in addresses.PREFIXES))
 _WORD = re.compile(r"[^\W_]+|[^\w\s\\`<>\[\]!&@|():;/.~【]+|_+")
@@ -121,10 +121,7 @@ class StreamRewriter(ABC):
     @staticmethod
     def _ends_with_address_start(delta: str) -> bool:
         word = delta[-_LONGEST_START:].lower().rpartition(" ")[2]  # most deltas are a word with a blank before it
-        if not word.isalpha():
-            found = _LAST_WORD.search(word)
-            word = found[0] if found else ""
-        return word in _ADDRESS_STARTS
+        return word[len(word.rstrip(ascii_lowercase)) :] in _ADDRESS_STARTS
 
     def _write_plain_text(self, delta: str) -> str:
         """Return the output for plain text, after the prefix and blanks that were held back. Blanks at its end wait."""

@@ -75,7 +75,7 @@ class RepetitionGuard:
         if len(self._sizes) >= 2 * WINDOW:
             del self._sizes[:WINDOW], self._hashes[: WINDOW * _BYTES]
 
-    def _word(self, place: int) -> bytes:
+    def _word(self, place: int) -> bytearray:
         """The hash of a word, counted from the end."""
         start = (len(self._sizes) + place) * _BYTES
         return self._hashes[start : start + _BYTES]

@@ -5,14 +5,16 @@
     Let me search. <tool_call>{…}</tool_call>         ->  "Let me search. ", and a call
     Use pip.<|im_end|>                                ->  "Use pip."
 
-Code is the answer's own: what stands between backticks stays as it is. An answer that is one block of code named
-`markdown`, or a JSON object with a text and nothing else, is that text.
+Code is the answer's own: what stands between backticks stays as it is, and so does what only looked like a call. An
+answer that begins with a block of code named `markdown`, or is a JSON object with a single text, is that text.
 """
 
 import json
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from assistant.upstream import written_calls
 
 _CHUNK = 4_096  # a long piece costs no more than many short ones
 _MAX_TAG = 100  # characters of a tag that wait for its end
@@ -75,10 +77,14 @@ _TAG_STARTS = (
     *("<start_of_turn>", "<end_of_turn>"),
 )
 _TAG_SIGN = re.compile(r"[<\[◁]")
-_NEEDS_A_LOOK = re.compile(r"[<\[◁`\n]")  # a text without these is no part of anything
+_NEEDS_A_LOOK = re.compile(r"[<\[◁`\n]")  # a text without these can begin nothing that is taken out
 _TICKS = re.compile(r"`+")
 _WANTS_NAME = re.compile(r"<\|(?:channel|start)\|>\s?\w*\Z", re.IGNORECASE)
-_FENCE = re.compile(r"[ \t>]*```")
+_LINE_MARKS = r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*"
+_FENCE = re.compile(rf"{_LINE_MARKS}(`{{3,}}|~{{3,}})([^\n]*)")
+_PERHAPS_FENCE = re.compile(rf"{_LINE_MARKS}(?:[-*+]|\d{{0,9}}[.)]?|`*|~*)")
+_ALONE_ONLY = re.compile(_ALONE, re.IGNORECASE)
+_MAY_BE_ANSWER = ("reasoning", "reflection", "scratchpad")  # elements of documents, too
 _TOOLS = ("search", "read_page")  # as `assistant.answering.tools` names them
 _CALL_KEYS = ("name", "tool", "tool_name", "function", "action", "type")
 _CALL_LINE = re.compile(
@@ -103,14 +109,16 @@ class TextFilter:
         self._opening = self._closing = _TICKS  # of it
         self._depth = 0
         self._taken = ""  # the text of a call
+        self._raw = ""  # what was taken out since the opening, to be written back if it was none
+        self._may_be_answer = False
         self._spare: str | None = None  # the text since a nested span ended; an answer, if the outer one never ends
         # The answer so far.
         self._has_begun = False
         self._was_taken = False  # something was, perhaps with blank lines around it
         self._is_wrapped = False  # in a block of code named markdown
         self._is_json = False
-        self._in_fence = False
-        self._ticks = 0  # of code spans on this line
+        self._fence = ""  # the marks that opened a block of code
+        self._line = ""  # what was written of this line
         self._at_line_start = True
 
     @property
@@ -136,8 +144,7 @@ class TextFilter:
         written = "".join(self._filter(is_final=True))
         if self._inside:
             self._take(self._held)
-            written += self._spare or ""
-            self._close()
+            written += self._close(is_closed=False) or self._spare or ""
         elif self._is_json:
             written += _unwrap_json(self._held)
         self._held = ""
@@ -160,13 +167,15 @@ class TextFilter:
 
     # ---- Inside of what is taken out. ----
 
-    def _enter(self, span: _Span, tag: str) -> None:
+    def _enter(self, span: _Span, tag: str, *, follows_text: bool = False) -> None:
         self._inside, self._depth, self._spare = span, 1, None
         found = re.match(span.opening, tag, re.IGNORECASE)
         name = found[1] if found and found.re.groups else ""
         self._opening = re.compile(f"<{name}>" if name and not span.is_call else "(?!)", re.IGNORECASE)
         self._closing = re.compile(span.closing.replace("{}", name), re.IGNORECASE)
         self._taken = tag if name == "function" else ""
+        self._raw = tag
+        self._may_be_answer = (self._has_begun or follows_text) and name.lower() in _MAY_BE_ANSWER
 
     def _leave(self) -> None:
         """Take the text up to the closing tag, or what is decided of it."""
@@ -185,19 +194,27 @@ class TextFilter:
         self._held = self._held[closing.end() :]
         if self._depth:
             self._spare = self._spare or ""
-        else:
-            self._close()
+            return
+        self._close(is_closed=True)
 
     def _take(self, text: str) -> None:
+        self._raw = (self._raw + text)[: 2 * _MAX_CALL]
         if self._inside and self._inside.is_call:
             self._taken = (self._taken + text)[:_MAX_CALL]
         if self._spare is not None:
             self._spare += text
 
-    def _close(self) -> None:
-        if self._inside and self._inside.is_call:
+    def _close(self, *, is_closed: bool) -> str:
+        """End what is taken out. Returns it if nothing closed it, and it was the answer's own."""
+        span, self._inside, self._was_taken = self._inside, None, True
+        if span is None or not span.is_call:
+            return self._raw if self._may_be_answer and not is_closed else ""
+        names = {name for name, _ in written_calls.parse(self._taken)}
+        if names & {*_TOOLS} or (names and is_closed):
             self._calls.append(self._taken)
-        self._inside, self._was_taken = None, True
+            return ""
+        is_prose = span is _REST or not re.search(r"[{(<\[]", self._raw[1:])
+        return "" if is_closed or not is_prose else self._raw
 
     # ---- Outside. ----
 
@@ -205,7 +222,7 @@ class TextFilter:
         """Take a wrapper around the answer off. False if more text must come before the next piece is decided."""
         if not self._has_begun and not self._begins(is_final):
             return False
-        if not self._at_line_start or self._in_fence:
+        if not self._at_line_start or self._fence:
             return True
         if self._is_wrapped and self._held.lstrip(" ").startswith("`"):
             line, newline, rest = self._held.partition("\n")
@@ -220,6 +237,7 @@ class TextFilter:
         """Whether the beginning is decided."""
         start = self._held.lstrip()
         if not start:
+            self._held = self._held[-_MAX_TAG:]
             return is_final
         if _TAG_SIGN.match(start):
             self._held = start
@@ -240,39 +258,71 @@ class TextFilter:
 
     def _next_piece(self, is_final: bool) -> str:
         """Take the next piece off the held text: a line, or what of it is decided."""
-        if self._at_line_start and not self._in_fence and _CALL_LINE.match(self._held):
+        if self._at_line_start and not self._fence and _CALL_LINE.match(self._held):
             self._enter(_REST, "")
             return ""
         line, newline, _ = self._held.partition("\n")
         line += newline
-        for found in _TAKEN_OUT.finditer(line) if _TAG_SIGN.search(line) else ():
-            if self._is_in_code(line[: found.start()]) or (not is_final and _WANTS_NAME.match(line, found.start())):
+        is_complete = bool(newline) or is_final
+        if self._at_line_start and (piece := self._take_fence(line, is_complete)) is not None:
+            return piece
+        waiting = 0 if is_complete else self._count_waiting(line)
+        for found in _TAKEN_OUT.finditer(line) if _TAG_SIGN.search(line) and not self._fence else ():
+            if not is_final and _WANTS_NAME.match(line, found.start()):
+                continue
+            if (is_code := self._is_code(line, found.start(), is_complete)) is None:
+                waiting = len(line) - found.start()
+                break
+            if is_code:
                 continue
             self._held = self._held[found.end() :]
             number = next((number for number in range(len(_SPANS)) if found[f"s{number}"]), None)
             if number is not None:
-                self._enter(_SPANS[number], found[0])
+                self._enter(_SPANS[number], found[0], follows_text=bool(line[: found.start()].strip()))
             return line[: found.start()]
-        waiting = 0 if newline or is_final else self._count_waiting(line)
         size = len(line) - waiting
         self._held = self._held[size:]
         return line[:size]
 
+    def _take_fence(self, line: str, is_complete: bool) -> str | None:
+        """Take a line that opens or closes a block of code. Empty: more of it must come first. None: another line."""
+        fence = _FENCE.match(line)
+        if not is_complete:
+            may_be = len(line) <= _MAX_TAG and (fence or _PERHAPS_FENCE.fullmatch(line))
+            return "" if may_be else None
+        if not fence or (fence[1][0] == "`" and "`" in fence[2]):
+            return None
+        if not self._fence:
+            self._fence = fence[1]
+        elif fence[1].startswith(self._fence) and not fence[2].strip():
+            self._fence = ""
+        self._held = self._held[len(line) :]
+        return line
+
     def _count_waiting(self, line: str) -> int:
         """How many characters at the end of an unfinished line may be the beginning of something."""
         ticks = len(line) - len(line.rstrip("`"))
-        if self._in_fence or ticks or not _TAG_SIGN.search(line):
+        if self._fence or ticks or not _TAG_SIGN.search(line):
             return ticks if ticks < 3 else 0
         start = max(0, len(line) - _MAX_TAG)
         for sign in _TAG_SIGN.finditer(line, start):
             tail = line[sign.start() :].lower()
             is_tag = any(each.startswith(tail) or tail.startswith(each) for each in _TAG_STARTS)
             if (is_tag and not re.search(r"[>\]▷]", tail)) or _WANTS_NAME.match(tail):
-                return 0 if self._is_in_code(line[: sign.start()]) else len(tail)
+                return len(tail)
         return 0
 
-    def _is_in_code(self, line: str) -> bool:
-        return self._in_fence or bool((self._ticks + len(_TICKS.findall(line))) % 2)
+    def _is_code(self, line: str, at: int, is_complete: bool) -> bool | None:
+        """Whether a place of the held line is in a code span. None: the rest of the line decides."""
+        before, rest = self._line + line[:at], line[at:]
+        opened = ""
+        for run in _TICKS.findall(before):
+            opened = "" if run == opened else opened or run
+        if not opened:
+            return False
+        if opened in _TICKS.findall(rest if is_complete else rest.rstrip("`")):
+            return True
+        return None if not is_complete and len(rest) <= 2 * _MAX_TAG else False
 
     def _write(self, piece: str) -> str:
         """The next piece of the answer, which decides whether the text behind it is code."""
@@ -281,13 +331,8 @@ class TextFilter:
         if not piece:
             return ""
         self._has_begun = True
-        if self._at_line_start and _FENCE.match(piece):
-            self._in_fence = not self._in_fence
-        elif not self._in_fence:
-            self._ticks += len(_TICKS.findall(piece))
         self._at_line_start = piece.endswith("\n")
-        if self._at_line_start:
-            self._ticks = 0
+        self._line = "" if self._at_line_start else (self._line + piece)[-_CHUNK:]
         return piece
 
 
@@ -311,8 +356,12 @@ def _may_become_call(text: str) -> bool:
 def _unwrap_json(text: str) -> str:
     """The text in a JSON object that has nothing else; any other text as it is."""
     try:
-        value = json.loads(text)
+        end = text.rfind("}") + 1  # control tokens may follow
+        value = json.loads(text[:end] + _ALONE_ONLY.sub("", text[end:]))
     except (ValueError, RecursionError):
         return text
     texts = [*value.values()] if isinstance(value, dict) else []
-    return texts[0] if len(texts) == 1 and isinstance(texts[0], str) else text
+    if len(texts) != 1 or not isinstance(texts[0], str):
+        return text
+    inner = TextFilter()
+    return inner.feed(texts[0]) + inner.end()

@@ -48,7 +48,9 @@ def _read_object(item: dict[str, Any]) -> tuple[str, Any] | None:
         item = inner
     name = next((item[key] for key in _NAMES if isinstance(item.get(key), str)), "")
     arguments: Any = next((item[key] for key in _ARGUMENTS if key in item), {})
-    return (name, _load(arguments) if isinstance(arguments, str) else arguments) if name else None
+    if not name or ("name" not in item and not any(key in item for key in _ARGUMENTS)):
+        return None
+    return name, _load(arguments) if isinstance(arguments, str) else arguments
 
 
 def _parse_python(text: str) -> Iterator[tuple[str, Any]]:

@@ -60,7 +60,28 @@ def filter_text(text: str, size: int) -> tuple[str, TextFilter]:
         ("  [1] says so", "[1] says so"),
         ("[Guide] says <th", "[Guide] says <th"),
         ("Ends with ``", "Ends with ``"),
-        (" " * 300 + "x", " " * 300 + "x"),
+        (" " * 50 + "x", " " * 50 + "x"),
+        # What only looks like it.
+        (
+            'Add [1]:\n\n```json\n{"type": "search"}\n```\nThen go.',
+            'Add [1]:\n\n```json\n{"type": "search"}\n```\nThen go.',
+        ),
+        ('{"action": "search", "more": 1}', '{"action": "search", "more": 1}'),
+        ("[search()](https://d.example/api) finds it.", "[search()](https://d.example/api) finds it."),
+        ("Now deploy <function name> and wait. Then go.", "Now deploy <function name> and wait. Then go."),
+        ("Models write <tool_call>.", "Models write <tool_call>."),
+        ("A <reasoning> element holds text.", "A <reasoning> element holds text."),
+        # Code in lists, with odd backticks, in tildes.
+        ("- ```sh\n  pip\n  ```\n<think>secret</think>Done", "- ```sh\n  pip\n  ```\nDone"),
+        (" ```pip install x``` installs.\n<think>secret</think>", " ```pip install x``` installs.\n"),
+        ("   ```html\n   x\n   ```\n<think>secret</think>So", "   ```html\n   x\n   ```\nSo"),
+        ("Delimit with `` ` ``. <think>secret</think>So", "Delimit with `` ` ``. So"),
+        ("The ` sign. <think>secret</think>So\n", "The ` sign. So\n"),
+        ("~~~\n<s>a</s>\n~~~\nSo<s>", "~~~\n<s>a</s>\n~~~\nSo"),
+        ("````\n```\n<think>\n````\nSo", "````\n```\n<think>\n````\nSo"),
+        # A wrapper around what is taken out.
+        ('{"answer": "<think>secret</think>Use pip"}', "Use pip"),
+        ('{"answer": "Use pip."}<|im_end|>', "Use pip."),
     ],
 )
 def test_only_the_answer_is_left(text: str, visible: str) -> None:
@@ -106,8 +127,10 @@ def test_other_text_is_no_call(text: str) -> None:
 
 
 def test_a_call_is_kept_up_to_a_limit() -> None:
-    _, text_filter = filter_text("<tool_call>" + "x" * 100_000, 4096)
-    assert [len(call) for call in text_filter.take_calls()] == [16 * 1024]
+    text = '<tool_call>{"name": "search", "arguments": {"query": "' + "x" * 100_000
+    written, text_filter = filter_text(text, 4096)
+    assert (written, text_filter.take_calls()) == ("", [])
+    assert len(text_filter._taken) == 16 * 1024
 
 
 def test_it_knows_whether_the_model_hides_something() -> None:
