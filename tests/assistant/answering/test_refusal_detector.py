@@ -28,6 +28,7 @@ def detect(text: str, size: int = 0, body: str = INSTALL) -> tuple[str, bool]:
         ("So `NO_ANSWER` it is", "So it is", True),
         ("**NO\\_ANSWER** - not there", "not there", True),
         ("Hm, **NO\\_ANSWER**", "Hm, ", True),
+        ("No-answer calls are forwarded.", "No-answer calls are forwarded.", False),
         ("A NO_ANSWERS flag", "A NO_ANSWERS flag", False),
         ("In NORWAY and NO_ANS or `NO", "In NORWAY and NO_ANS or \\`NO", False),
     ],

@@ -54,6 +54,7 @@ def test_every_shape_of_a_marker_becomes_a_link(marker: str, end: str) -> None:
         "From [1, 2] rows.", "It calls f([1, 2]) and [[1, 2], [1, 2]].", "(1) Run it, (2) stop it.",
         "Call f(1) or f (2) now.",
         "Bananas grow in Ecuador (2).", "Open \\(x\\) and \\[x = 1\\].", "Sources:\n- Git\n- Mail",
+        "The number of workers for the server (2), then restart.",
         "See (the passages).",
         "A source (optional).", "Numbers [2000] and [0-9].",
     ],
@@ -78,6 +79,15 @@ def test_numbers_of_the_text_stay(text: str) -> None:
         (f"{LISTENS} [2].\n\n## References\n\n[2]: Serve", f"{LISTENS} @2.\n\n"),
         (f"{LISTENS} [2].\n\nSo it is.\nSources are kept.", f"{LISTENS} @2.\n\nSo it is.\nSources are kept."),
         ("Sources: [1], [2]", "Sources: @1, @2"),
+        ("To install acme, run pip, set the port (Passages 1 and 2).", "To install acme, run pip, set the port @1 @2."),
+        (
+            "[1]: To install acme you run pip first.\n\n[2]: The server listens on port 8000 by then.",
+            "@1 To install acme you run pip first.\n\n@2 The server listens on port 8000 by then.",
+        ),
+        (
+            f"{LISTENS} [2].\n\nReferences\n\n- [3rd party tools](/x) start it.",
+            f"{LISTENS} @2.\n\nReferences\n\n- 3rd party tools start it.",
+        ),
     ],
 )
 def test_markers_without_a_passage_go_with_their_lists(text: str, rewritten: str) -> None:
