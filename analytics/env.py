@@ -1,4 +1,4 @@
-"""The environment variables of analytics."""
+"""The settings of analytics, which are read from environment variables."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""The environment variables of the assistant."""
+"""The settings of the assistant, which are read from environment variables (`OPENAI_MODEL` is `openai_model`)."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The environment variables of search."""
+"""The settings of search, which are read from environment variables."""
 
 import importlib.util
 from pathlib import Path

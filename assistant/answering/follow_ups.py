@@ -70,7 +70,7 @@ def join_previous_questions(question: Question, history: Sequence[Turn]) -> str:
 
 
 def find_cited_addresses(history: Sequence[Turn]) -> Sequence[str]:
-    """The addresses of the pages that the last answer cites, in their order."""
+    """The addresses of the pages that the previous answer cites, in the order in which it cites them."""
     answer = next((turn.text for turn in reversed(history) if turn.role == "assistant"), "")
     return tuple(dict.fromkeys(_CITED.findall(answer)))[:MAX_CITED]
 

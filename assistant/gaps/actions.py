@@ -24,7 +24,7 @@ class ActionError(ValueError):
 
 
 class Actor:
-    """A person who works on a group of a project. What an action has done is returned as a sentence for that person."""
+    """A person who acts on a group of questions. Each action returns a sentence that says what it has done."""
 
     def __init__(self, user: AbstractBaseUser, group: QuestionGroup) -> None:
         self.user = user
@@ -91,7 +91,7 @@ class Actor:
         return "The pinned answer is removed."
 
     def add_words(self, path: str, words: Sequence[str]) -> str:
-        """Replace the words that are added to a page for search. Raises `ActionError` if the index has no such page."""
+        """Set the extra words under which search finds a page. Raises `ActionError` if the index has no such page."""
         path = self.project.path_of(path)
         if not self.project.documents.filter(path=path).exists():
             raise ActionError(f"{path}: there is no such page in the index.")

@@ -44,7 +44,7 @@ def add_settings(heading: str, model: type[Model], *names: str) -> None:
 
 
 def add_fact(show: Callable[[Project], str], *, relation: str) -> None:
-    """Show a read-only value in the list of projects and on the page of each.
+    """Add a read-only column to the admin's list of projects, and the same value to the page of each project.
 
     `show` carries what `django.contrib.admin.display` sets.
     """
