@@ -63,6 +63,7 @@ def read_in_steps() -> None:
     steps.delete()
 
 
+@pytest.mark.matrix  # `test_rows_are_read_in_steps_and_no_cursor_stays` stays
 def test_the_service_works_behind_pgbouncer(database: str, start) -> None:
     domain, key = scenarios.run(set_up, {"DATABASE_URL": database}).split()
     environment = {"DATABASE_URL": database, "SITE_DOMAIN": domain, "SITE_ASSISTANT_KEY": key}

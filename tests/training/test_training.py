@@ -98,6 +98,7 @@ def test_training_gives_the_same_file_again(tmp_path):
     assert (tmp_path / "first.json").read_bytes() == (tmp_path / "second.json").read_bytes()
 
 
+@pytest.mark.matrix
 def test_training_writes_a_file_and_touches_no_database(tmp_path):
     source = write(tmp_path / "data", 3)
     before = Document.every.count(), Project.objects.count()

@@ -171,6 +171,7 @@ def run_github_job(job: dict[str, Any], folder: Path, environment: dict[str, str
 WORKFLOW_SECRETS = {"DOCS_KEY", "GH_TOKEN", "PULL_REQUEST"}
 
 
+@pytest.mark.matrix
 def test_the_workflow_of_github_pushes_and_comments(service, tenant, checkout, tmp_path):
     workflow = WORKFLOWS[0]
     assert set(workflow["env"]) == {"DOCS", "SOURCE"}
@@ -214,7 +215,7 @@ class Notes(BaseHTTPRequestHandler):
         """Print nothing."""
 
 
-@pytest.mark.matrix  # the workflow of GitHub stays
+@pytest.mark.matrix
 def test_the_pipeline_of_gitlab_pushes_and_comments(service, tenant, checkout):
     pipeline = WORKFLOWS[1]
     environment = {"DOCS": service.url, "SOURCE": f"{tenant.project_id}/docs", "DOCS_KEY": tenant.admin_key}

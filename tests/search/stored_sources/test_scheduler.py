@@ -29,6 +29,7 @@ def test_what_is_due_is_read_beside_the_streams_and_given_back_at_the_end(tmp_pa
     scenarios.run(serving.serving, own_database, tmp_path)
 
 
+@pytest.mark.matrix
 def test_a_reader_ends_with_the_process_that_serves(tmp_path: Path, own_database):
     for number in range(300):
         (tmp_path / f"{number}.md").write_text(f"# Page {number}\n\n{'herd ' * 50}\n")

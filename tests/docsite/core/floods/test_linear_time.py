@@ -304,7 +304,10 @@ PUMPS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("scanner", SCANNERS)
+ONLY_IN_THE_MATRIX = {"answer in one piece": pytest.mark.matrix}  # it takes the way of small pieces
+
+
+@pytest.mark.parametrize("scanner", [pytest.param(name, marks=ONLY_IN_THE_MATRIX.get(name, ())) for name in SCANNERS])
 def test_scanners(scanner):
     run = SCANNERS[scanner]
     assert [piece for piece in PUMPS if not is_linear(run, "", piece, "x")] == []

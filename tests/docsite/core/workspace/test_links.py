@@ -18,9 +18,8 @@ from docsite.core.tenants.models import Role
 from search.models import Document
 from tests.conftest import Tenant, logged_in
 from tests.docsite.core.workspace import test_roles
-from tests.variants import first_of
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.matrix]  # `test_navigation.py` opens each page
 
 rows = test_roles.rows  # of each kind of thing one, which the sample does not have
 
@@ -155,7 +154,7 @@ def tenant(project: Tenant, rows: Any) -> Tenant:
 
 
 @pytest.mark.parametrize(
-    ("person", "most_values"), first_of([("owner", 1), ("owner", MOST_VALUES), *((one, 1) for one in OTHERS)], 1)
+    ("person", "most_values"), [("owner", 1), ("owner", MOST_VALUES), *((one, 1) for one in OTHERS)]
 )
 def test_every_link_of_the_admin_leads_somewhere(tenant: Tenant, person: str, most_values: int) -> None:
     organization, name = tenant.project.organization, f"{person} {tenant.project.pk}"
