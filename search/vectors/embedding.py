@@ -8,6 +8,7 @@ from datetime import timedelta
 import numpy as np
 from django.db import transaction
 from django.db.models import F
+from django.db.models.functions import Length
 
 from docsite.core.background import leases
 from docsite.core.tenants.models import Project
@@ -104,16 +105,20 @@ class _Run:
                 return made
 
     def find_missing(self) -> tuple[list[int], int]:
-        """The sections whose texts have no vector, one for each text; and the number of all texts."""
+        """The sections whose texts have no vector, one for each text, the shortest first; and the number of all texts.
+
+        A batch takes as long as its longest text would for each.
+        """
         visible = Section.objects.filter(is_indexed("document__"), document__project=self.project)
-        sections = {digest: pk for pk, digest in visible.order_by("-pk").values_list("pk", "digest") if digest}
+        rows = visible.annotate(size=Length("text")).order_by("-pk").values_list("digest", "size", "pk")
+        sections = {digest: (size, pk) for digest, size, pk in rows if digest}
         if visible.count() > MAX_SECTIONS:
             logger.warning("%s has more than %s sections: search uses words only.", self.project, f"{MAX_SECTIONS:,}")
             return [], 0
         total = len(sections)
         for digest in self.stored.values_list("digest", flat=True).iterator():
             sections.pop(digest, None)
-        return sorted(sections.values()), total
+        return [pk for _, pk in sorted(sections.values())], total
 
     def embed_sections(self, section_ids: list[int]) -> list[SectionVector]:
         """Rows with a signed byte for each dimension, the greatest of a vector being 127 or -127."""

@@ -23,13 +23,13 @@ class OnnxEmbedder:
     """Runs in this process with onnxruntime, on one thread for each call. Calls of several threads may overlap.
 
     Files of sentence-transformers beside the model are read where they exist: prompts, the kind of pooling (mean or
-    first token), and the greatest number of tokens. `tokenizer` takes the place of the folder's. With `sha256` nothing
-    but the model with this digest is loaded.
+    first token), and the greatest number of tokens, unless `max_tokens` says it. `tokenizer` takes the place of the
+    folder's. With `sha256` nothing but the model with this digest is loaded.
     """
 
     batch_size = 4  # longer batches are padded more, and take more memory
 
-    def __init__(self, folder: Path, tokenizer: Any = None, sha256: str = "") -> None:
+    def __init__(self, folder: Path, tokenizer: Any = None, sha256: str = "", max_tokens: int = 0) -> None:
         import onnxruntime
         import tokenizers
 
@@ -47,7 +47,8 @@ class OnnxEmbedder:
         outputs = [one.name for one in self._session.get_outputs()]
         self._output = "sentence_embedding" if "sentence_embedding" in outputs else outputs[0]
         self._tokenizer = tokenizer or tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-        tokens = _load_json(folder / "sentence_bert_config.json").get("max_seq_length") or DEFAULT_TOKENS
+        configured = _load_json(folder / "sentence_bert_config.json").get("max_seq_length")
+        tokens = max_tokens or configured or DEFAULT_TOKENS
         self._tokenizer.enable_truncation(min(tokens, MAX_TOKENS))
         self._tokenizer.no_padding()
         prompts = _load_json(folder / "config_sentence_transformers.json").get("prompts") or {}

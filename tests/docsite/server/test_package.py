@@ -44,7 +44,7 @@ def test_an_installed_package_serves_pages_and_the_widget(tmp_path: Path, migrat
         finally:
             process.terminate()
     assert (packages / "docsite/deploy/set-up.sh").exists()
-    assert (packages / "search/vectors/minilm-vocab.txt.gz").exists()
+    assert (packages / "search/text/english-words.txt.gz").exists()
     assert not list(packages.rglob(".env"))
     names = next(packages.glob("*.dist-info")).joinpath("entry_points.txt").read_text()
     assert "docs-service = docsite.command:main" in names

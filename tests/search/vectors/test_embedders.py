@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from docsite import env as environment
+from search.text import english
 from search.vectors import minilm, registry
 from search.vectors.e5 import E5Embedder, is_supported
 from search.vectors.embedders import Embedder, EmbeddingError
@@ -109,7 +110,7 @@ def test_a_model_with_other_bytes_is_not_loaded(
 
 def test_the_vocabulary_is_that_of_the_model() -> None:
     """The digest is that of vocab.txt in sentence-transformers/all-MiniLM-L6-v2 and in bert-base-uncased."""
-    words = gzip.decompress(minilm._VOCABULARY.read_bytes())
+    words = gzip.decompress(english._FILE.read_bytes())
     assert hashlib.sha256(words).hexdigest() == "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 
 

@@ -258,3 +258,10 @@ def test_the_command_needs_a_model(make_project: Any, monkeypatch: pytest.Monkey
     monkeypatch.setattr(registry, "get_embedder", lambda: None)
     with pytest.raises(CommandError, match="EMBEDDINGS"):
         call_command("embed", make_project().domain)
+
+
+def test_texts_of_one_batch_are_of_about_the_same_length(make_project: Any, pages: Any, embedder: FakeEmbedder) -> None:
+    project = make_project().project
+    ingest(project, pages(a="word " * 90, b="One.", c="word " * 80, d="Two words.", e="word " * 70, f="Three."))
+    embedding.embed(project, embedder)
+    assert [text.split()[0] for text in embedder.texts] == ["b", "d", "f", "a", "c", "e"]

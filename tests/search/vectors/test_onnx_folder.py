@@ -79,6 +79,9 @@ def test_the_vector_of_a_text_is_the_mean_of_its_tokens(folder: Path, tokenizer:
     assert short == unit(3, 1), "padding does not count"
     assert embedder.embed_query("one") == unit(3, 1)
     assert tokenizer.limit == 256
+    shorter = OnnxEmbedder(folder, max_tokens=128)
+    assert tokenizer.limit == 128
+    assert shorter.model != embedder.model, "its vectors are others"
 
 
 def test_files_of_the_model_decide(folder: Path, tokenizer: FakeTokenizer) -> None:
