@@ -98,6 +98,8 @@ async def answer(
         call_id = _build_call_id(conversation)
         yield ToolCall(call_id, "search", {"query": query})
         retrieved = await retriever.search(searched, chain.passage_tokens if chain.models else 0)
+        if not chain.models and small_talk.is_no_question(question.text):
+            retrieved = replace(retrieved, hits=[], chance=0.0)
         unaided_rung, quotable = retrieved.quotable(question.settings)
         found = retrieved.hits if chain.models else quotable
         outcome.chance = retrieved.chance

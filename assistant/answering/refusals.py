@@ -21,7 +21,7 @@ from docsite.core.unicode.addresses import urlsplit
 from search.hits import Hit
 
 MAX_NEAREST_PAGES = 3
-MIN_NEAR_SCORE = 0.05  # pages with a smaller score share little more than a word with the question
+MIN_NEAR_SCORE = 0.12  # pages with a smaller score share little more than a word with the question
 
 
 def refuse(hits: Sequence[Hit], question: Question, thread_id: str) -> Iterator[Text]:

@@ -4,6 +4,8 @@
 "ok great, thanks a lot"      thanks
 "who are you?"                about the assistant
 "hi, how do I install acme?"  none of these: it asks something
+
+It also recognises what no documentation answers: insults, orders for a poem, attempts to get the instructions.
 """
 
 import re
@@ -19,7 +21,8 @@ MAX_WORDS = 12  # a longer text says something else as well
 
 # The phrases that make a text a greeting or thanks, by language.
 _GREETINGS: Mapping[str, str] = {
-    "en": "hi, hello, hey, hiya, howdy, good morning, good afternoon, good evening, good day, greetings",
+    "en": "hi, hello, hey, hiya, howdy, good morning, good afternoon, good evening, good day, greetings, help me, "
+    "need help, a hand, have a question, got a question",
     "de": "hallo, moin, servus, guten morgen, guten tag, guten abend",
     "fr": "bonjour, bonsoir, salut, coucou",
     "es": "hola, buenas tardes, buenas noches, buenos días, buenos dias",
@@ -40,10 +43,11 @@ _THANKS: Mapping[str, str] = {
 }
 # What people add to either, in these languages. A text with any other word asks something.
 _FILLERS = """
-    a again all amazing and appreciate appreciated are awesome bot best bye cool day dear doing everyone excellent
-    fantastic fine for friend going good great guys have help helped helpful helping how i is it lot lots many mate me
-    much my nice now of oh ok okay perfect please r re really s so super team that that's the there this to today u up
-    ur very was well what's whats wonderful worked works wow yes you you're your
+    a again all amazing and anybody anyone appreciate appreciated are ask assist awesome bot best bye can cool could day
+    dear doing everyone excellent fantastic fine for friend give going good got great guys hand have help helped helpful
+    helping here how i i'd i've is it just lot lots like many mate me much my need nice now of oh ok okay perfect please
+    question questions quick r re really s so some somebody someone something super team that that's the there this to
+    today u up ur very want was well what's whats with wonderful worked works would wow yes you you're your
     alles das dich dir für gehts geht guten gut hast hilfe ihnen klar mir prima schön schönen sehr toll viel wie es
     aide beaucoup bien bonne comment allez ça journée le les monde pour tout tous tu va vas votre vous
     ayuda cómo como día días estás esta está la mucho muchas muy por qué que tal todos
@@ -71,6 +75,29 @@ _ABOUT: Mapping[str, str] = {
     "nl": r"wie ben je|ben je een (robot|bot|mens)|wat kun je",
     "ja": r"(あなた|君)は(誰|だれ|何)(ですか)?",
 }
+_PAUSE = r"(?:please |pls |now |ok |hey |just |can you |could you |would you )*"
+_ORDER = re.compile(
+    rf"{_PAUSE}(?:(?:tell|sing|write|compose|give|do)(?: me| us)? (?:an?|another|some|my|the)(?: [\w'-]+){{0,2}} "
+    r"(?:joke|poem|song|haiku|limerick|essay|cover letter|homework)s?\b"
+    r"|(?:ignore|disregard|forget)(?: all| any| of| the| your| my)* (?:previous|prior|above|earlier|system)"
+    r" (?:instruction|prompt|rule|message)s?\b"
+    r"|(?:show|tell|print|reveal|repeat|give|display|output|send)(?: me| us)?"
+    r"(?: your| the| full| complete| exact)* (?:your|system|hidden|secret)(?: system| original| initial)?"
+    r" (?:prompt|instructions)(?: above| verbatim| word for word)?$)",
+    re.IGNORECASE,
+)
+_INSULT = re.compile(
+    r"(?:hey |ok |wow |no )*(?:you|u|you're|youre)"
+    r"(?: (?:are|r|so|such|an?|all|completely|totally|really|fucking|just))*"
+    r" (?:stupid|idiots?|dumb|useless|morons?|garbage|trash|worthless|pathetic|suck|shit|bullshit)\b",
+    re.IGNORECASE,
+)
+
+
+def is_no_question(text: str) -> bool:
+    """Whether a text is an insult, an order for a joke or the like, or an attempt to get the instructions."""
+    plain = " ".join(text.replace("’", "'").replace(",", " ").split()).strip("!?.…~ ")
+    return bool(_ORDER.match(plain) or _INSULT.match(plain))
 
 
 def recognise(text: str) -> tuple[Kind, str] | None:

@@ -21,7 +21,7 @@ from docsite.core.sized_cache import SizedCache
 from search.hits import Hit
 from search.retrieval import parsing
 from search.retrieval.ranking import WEIGHTS_FILE, probability
-from search.text import analysis
+from search.text import analysis, english
 from search.text.terms import Query
 
 MIN_CHANCE = 0.35  # below it, the passages may be beside the point
@@ -40,6 +40,7 @@ FEATURES = {
     "alike": "the sentence most like the question: Dice's coefficient of their words",
     "short": "the words that the question has less than five, as a share of five",
     "whole": "the same if one passage holds all words of the question, else 0",
+    "unknown": "how rare in English that word of the question is which no page has: 1 for a name, 0 if there is none",
 }
 
 _SENTENCE = re.compile(r"\n|(?<=[.!?])\s+")
@@ -92,6 +93,7 @@ def compute_features(query: Query, passages: Sequence[Hit]) -> list[float]:
         alike,
         short,
         short if terms and held == len(terms) else 0.0,
+        max(map(english.measure_rarity, query.unknown_words), default=0.0),
     ]
 
 

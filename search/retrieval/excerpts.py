@@ -153,8 +153,8 @@ class Highlighter:
 
     def _find_in_word(self, word: _Word) -> list[Highlight]:
         """The parts of a word that match, joined where they touch; the whole word where it matches as a code name."""
-        if word.names and (found := self.wanted & word.names):
-            return [(word.start, word.end, found)]
+        if word.names and self.wanted & word.names:
+            return [(word.start, word.end, self.wanted & word.terms)]
         highlights: list[Highlight] = []
         for start, end, term in word.parts:
             if term in self.wanted:
@@ -224,10 +224,11 @@ def _choose_window(flat: str, highlights: list[Highlight]) -> tuple[int, int]:
     terms = [found for _, _, found in highlights]
     all_terms = len(frozenset().union(*terms))
     for number, (at, _, _) in enumerate(highlights):
-        if best >= all_terms + (len(ends) - number) / 100:
+        if best >= all_terms + 0.5 + (len(ends) - number) / 100:
             break  # no later one can be better
         last = bisect_right(ends, at + LENGTH - BEFORE_MATCH, number, min(number + MAX_HIGHLIGHTS, len(ends)))
-        inside = (last - number) / 100
+        # A code name that is wanted as a whole has several terms. Its own line begins with it.
+        inside = (last - number) / 100 + (0.5 if len(terms[number]) > 1 and len(terms[number]) == all_terms else 0)
         if all_terms + inside > best and (value := len(frozenset().union(*terms[number:last])) + inside) > best:
             best, start = value, at
     start = max(0, min(start - BEFORE_MATCH, len(flat) - LENGTH))

@@ -6,18 +6,20 @@ from itertools import pairwise
 
 from search.text import analysis
 from search.text.language import detect_language
-from search.text.synonyms import NO_SYNONYMS, Phrase, Synonyms
+from search.text.synonyms import NO_SYNONYMS, Phrase, Synonyms, load_equivalents
 from search.text.terms import EngineQuery, Query, Term, rarity
 from search.text.vocabulary import Vocabulary
 
 MAX_TERMS = 32
 CORRECTED = 0.8  # certainty that the reader meant the corrected (split, completed) word
 SPLIT = 0.8
+EQUIVALENT = 0.7  # certainty of another spelling or an abbreviation (`search/text/equivalents.txt`)
 SYNONYM = 0.95  # certainty of a word that the owner calls a synonym of the reader's
 COMPLETED = 0.9
 POSSIBLY_COMPLETED = 0.3  # the same, where the typed word is in the index itself
 JOINED = 0.5  # weight of two words that are a code name when joined
 MIN_PREFIX = 2
+MIN_NAME = 3  # letters of a word that can be the name of something
 PREVIOUS = 0.6  # weight of a word that only a previous question has
 CONTEXT = 0.3  # weight of a word that only the context has
 MAX_CONTEXT_TERMS = 24
@@ -51,6 +53,7 @@ def parse(
     """
     reader = _TermReader(vocabulary, languages, synonyms)
     terms, pairs = reader.read_terms(text[:2000], is_alone=not (context or previous_questions))
+    unknown = reader.find_unknown(text[:2000])
     previous, _ = reader.read_terms(f"{previous_questions[:2000]} ", is_alone=False)
     for spellings, term in previous.items():
         terms.setdefault(spellings, replace(term, weight=term.weight * PREVIOUS))
@@ -67,6 +70,7 @@ def parse(
         facets=facets,
         name=analysis.name_of(wording),
         content_names=list(dict.fromkeys(analysis.content_name_of(wording, language) for language in languages)),
+        unknown_words=unknown,
         is_about_context=bool(rarest) and not is_complete,
         engine_queries=_plan_engine_queries(chosen, vocabulary),
     )
@@ -98,6 +102,7 @@ class _TermReader:
         self.vocabulary = vocabulary
         self.languages = languages
         self.synonyms = synonyms
+        self.equivalents = load_equivalents() if "en" in languages else NO_SYNONYMS
         self.corrected = 0
         self.minor = analysis.STOP_WORDS
 
@@ -123,10 +128,24 @@ class _TermReader:
                 phrase_end, forms_before = at + length, ""
                 line += self.add_phrase(terms, words[at:phrase_end], others, is_typing and phrase_end == len(words))
                 continue
+            length, others = self.equivalents.find(words[at : at + self.equivalents.longest], ("en",))
+            may_be_longer = is_typing and at == len(words) - 1 and self.vocabulary.completions(word.lower())
+            if length == 1 and not may_be_longer and any(len(phrase) > 1 for phrase in others):  # an abbreviation
+                forms_before = ""
+                line += self.add_phrase(terms, [word], others, False, EQUIVALENT)
+                continue
+            equivalents = [phrase[0] for phrase in others if self.is_known(phrase[0])]
+            if length > 1:
+                for other in equivalents:
+                    self.add_term(terms, other, self.stems(other), JOINED)
+                equivalents = []
             forms, names = analysis.split_name(word)
+            if length == 1 and names:  # k8s, i18n
+                forms, names = names[-1:], []
             is_last = is_typing and at == len(words) - 1
             for number, form in enumerate(forms):
                 for spellings in self.interpret(form, is_last and number == len(forms) - 1):
+                    spellings = self.merge(spellings, equivalents, EQUIVALENT)
                     self.add_term(terms, form, spellings)
                     line.append(spellings[0][0])
             for name in names:
@@ -144,7 +163,23 @@ class _TermReader:
                 forms_before = ""
         return dict(list(terms.items())[:MAX_TERMS]), list(dict.fromkeys(pairwise(line)))
 
-    def add_phrase(self, terms: Terms, words: list[str], others: Sequence[Phrase], is_last: bool) -> list[str]:
+    def find_unknown(self, text: str) -> list[str]:
+        """The words, and parts of code names, of a complete English text that the index lacks. They are not misspelt.
+
+        `VitePress` is one word, although the index may have both of its parts.
+        """
+        if not text[-1:].isspace() or "en" not in self.languages or detect_language(text) not in ("", "en"):
+            return []
+        forms: dict[str, None] = {}
+        for word in self.select_words(analysis.words(text), is_alone=False):
+            parts, names = analysis.split_name(word)
+            forms |= dict.fromkeys(names[-1:] if names and word.isalpha() else parts)
+        unknown = [form for form in forms if len(form) >= MIN_NAME and form.isalpha() and not self.is_known(form)]
+        return [form for form in unknown[:MAX_CORRECTED] if not self.vocabulary.corrections(form)]
+
+    def add_phrase(
+        self, terms: Terms, words: list[str], others: Sequence[Phrase], is_last: bool, certainty: float = SYNONYM
+    ) -> list[str]:
         """Add the terms of a phrase with synonyms. Returns the index terms of its own words.
 
         The first term stands for the first word of each phrase, and so on. A phrase with fewer words than the longest
@@ -156,8 +191,8 @@ class _TermReader:
         for number in range(count):
             spellings = dict(own[number % len(own)])
             for phrase in more:
-                for spelling, certainty in phrase[number % len(phrase)]:
-                    spellings[spelling] = max(spellings.get(spelling, 0.0), certainty * SYNONYM)
+                for spelling, own_certainty in phrase[number % len(phrase)]:
+                    spellings[spelling] = max(spellings.get(spelling, 0.0), own_certainty * certainty)
             self.add_term(terms, " ".join(words), list(spellings.items()), share=len(own) / count)
         return [spelled[0][0] for spelled in own]
 

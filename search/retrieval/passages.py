@@ -156,7 +156,8 @@ def _search(
         return _Found(plan, sections, _estimate_chance(plan, sections, least_weight), _is_foreign(query, sections))
 
     found = search(in_site_language=False)
-    if found.chance < answerability.MIN_CHANCE and not filters.language and found.plan.prefers_other_language:
+    is_open = not filters.language and not found.plan.only_current_page
+    if is_open and found.chance < answerability.MIN_CHANCE and found.plan.prefers_other_language:
         found = max(found, search(in_site_language=True), key=attrgetter("chance"))
     return found
 
@@ -265,7 +266,8 @@ def _estimate_chance(plan: SearchPlan, sections: Sequence[ScoredSection], least_
         return 0.0
     query = plan.query
     if least_weight < 1.0:  # its own words may be about the conversation
-        query = replace(query, terms=[term for term in query.terms if _holds(plan, sections, term)])
+        held = [term for term in query.terms if _holds(plan, sections, term)]
+        query = replace(query, terms=held, unknown_words=())
     return answerability.estimate_chance(query, load_compared(plan.project, sections))
 
 

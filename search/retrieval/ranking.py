@@ -42,6 +42,7 @@ FEATURES = {
     "heading_overlap": "share of its heading that the reader named; all of it where they typed a name in it",
     "title_overlap": "share of the page's title that the reader named",
     "exact": "whether its heading, a name in it or its page's title is just what the reader typed, but for stop words",
+    "heading": "share of the words, by rarity, in its own heading: the first section with all of them leads its page",
     "trail": "share of the words, by rarity, in the headings above",
     "about": "share of the words, by rarity, in the page's description, keywords and path (first section only)",
     "pairs": "share of neighbouring words that stand side by side in title, heading or description",
@@ -56,7 +57,7 @@ FEATURES = {
     "meaning": "how far it stands out as like the question in meaning (`search.retrieval.meaning`); for answers only",
 }
 
-EXACT = list(FEATURES).index("exact")
+EXACT, HEADING = map(list(FEATURES).index, ("exact", "heading"))
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,7 @@ def compute_features(
         "heading_overlap": np.where(exact & (headings > 0), 1.0, has["heading"].sum(axis=0) / headings.clip(1)),
         "title_overlap": has["title"].sum(axis=0) / titles.clip(1),
         "exact": exact,
+        "heading": _share_held(query, words, spellings, has["heading"], rarities) / total,
         "trail": _share_held(query, words, spellings, has["trail"], rarities) / total,
         "about": _share_held(query, words, spellings, has["about"], rarities) / total,
         "pairs": _share_pairs(query, candidates, spellings, has["title"] | has["heading"] | has["about"]),

@@ -18,6 +18,8 @@ CANDIDATES = 100  # sections that are compared with each other
 MORE_CANDIDATES = (400, 1600)  # fetched only where the first ones are all of a few pages
 MAX_NAMESAKES = 20  # sections whose name is the query, beside the likeliest
 MAX_OTHERS = 3  # further sections of a page that are kept with its best
+LEAD_ODDS = 0.1  # of those of a page's best section, for the one whose heading holds the whole query
+WHOLE = 0.99  # share of a query, by rarity, that a heading holds with all of its words
 MIN_EXACT_NAME = 12  # letters of a heading that nobody types by chance
 SELECTED_SCORE = 0.8  # the minimum score of a section that holds what the reader selected
 
@@ -167,7 +169,7 @@ def _select(scored: Sequence[ScoredSection], limit: int, per_page: int) -> list[
     pages: dict[int, list[ScoredSection]] = {}
     best: list[ScoredSection] = []
     chosen: set[int] = set()  # the pages of the best
-    for section in sorted(scored, key=_order):
+    for section in sorted(scored, key=_order) if per_page > 1 else _lead_by_heading(scored):
         page = section.candidate.document_id
         pages.setdefault(page, []).append(section)
         if (page in chosen or len(chosen) < limit) and len(pages[page]) <= per_page:
@@ -176,6 +178,29 @@ def _select(scored: Sequence[ScoredSection], limit: int, per_page: int) -> list[
     if per_page > 1:
         return best
     return [section._replace(others=pages[section.candidate.document_id][1 : 1 + MAX_OTHERS]) for section in best]
+
+
+def _lead_by_heading(scored: Sequence[ScoredSection]) -> list[ScoredSection]:
+    """The sections, best first, each page with the section first whose heading holds the whole query, if one does.
+
+    It gets the score of the page's best section, unless that is much likelier.
+    """
+    leads: dict[int, ScoredSection] = {}
+    others: list[ScoredSection] = []
+    for section in sorted(scored, key=_order):
+        page = section.candidate.document_id
+        best = leads.setdefault(page, section)
+        holds_more = section.features[ranking.HEADING] >= WHOLE > best.features[ranking.HEADING]
+        if holds_more and _odds(section.score) >= LEAD_ODDS * _odds(best.score):
+            leads[page] = section._replace(score=best.score, round=best.round)
+            section = best
+        if section is not leads[page]:
+            others.append(section)
+    return [*sorted(leads.values(), key=_order), *others]
+
+
+def _odds(score: float) -> float:
+    return score / max(1 - score, 1e-4)
 
 
 def _order(section: ScoredSection) -> tuple[float, int, str, int]:

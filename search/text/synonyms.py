@@ -9,7 +9,8 @@ A line that begins with `#` is a comment.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 
 from search.text import analysis
 
@@ -91,6 +92,12 @@ def parse_synonyms(text: str, languages: tuple[str, ...]) -> Synonyms:
                 wanted.update((other, None) for other in others if other != phrase)
     kept = {phrase: tuple(others) for phrase, others in found.items() if others}
     return Synonyms(kept, max(map(len, kept), default=0)) if kept else NO_SYNONYMS
+
+
+@cache
+def load_equivalents() -> Synonyms:
+    """Spellings and abbreviations that mean the same in any documentation in English."""
+    return parse_synonyms(Path(__file__).with_name("equivalents.txt").read_text(encoding="utf-8"), ("en",))
 
 
 @lru_cache(maxsize=64)

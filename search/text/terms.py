@@ -75,6 +75,7 @@ class Query:
     facets: Sequence[Sequence[str]] = ()
     name: str = ""  # the whole text as one word
     content_names: Sequence[str] = ()  # the same without stop words, with the stems of each language
+    unknown_words: Sequence[str] = ()  # of the reader, in lower case, that no page has and that are not misspelt
     is_about_context: bool = False  # whether it is so short that its context is searched for
     engine_queries: Sequence[EngineQuery] = ()  # run in order until one finds enough: the rarer words, then every word
 

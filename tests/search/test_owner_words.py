@@ -44,10 +44,10 @@ def cluster(make_project):
     return tenant
 
 
-@pytest.mark.parametrize("query", ["k8s", "K8s ", "deploy k8s chart", "how do I use k8s?"])
+@pytest.mark.parametrize("query", ["k7s", "K7s ", "deploy k7s chart", "how do I use k7s?"])
 def test_a_synonym_finds_the_other_word(cluster, query):
-    assert "/kubernetes" not in paths(cluster, "k8s")
-    set_words(cluster, synonyms="k8s, kubernetes")
+    assert "/kubernetes" not in paths(cluster, "k7s")
+    set_words(cluster, synonyms="k7s, kubernetes")
     assert paths(cluster, query)[0] == "/kubernetes"
 
 
@@ -76,34 +76,34 @@ def test_the_word_itself_comes_before_its_synonym(make_project):
 
 def test_a_synonym_scores_nearly_as_the_word_itself(cluster):
     direct = search(cluster, "kubernetes ")[0].score
-    set_words(cluster, synonyms="k8s, kubernetes")
-    synonym = search(cluster, "k8s ")[0].score
+    set_words(cluster, synonyms="k7s, kubernetes")
+    synonym = search(cluster, "k7s ")[0].score
     assert direct - 0.2 < synonym <= direct
 
 
 def test_other_queries_keep_their_results(cluster):
     queries = ["install", "single parcel", "sign", "label every parcel", "kubernetes chart "]
     before = [[(hit.path, hit.score) for hit in search(cluster, query)] for query in queries]
-    set_words(cluster, synonyms="k8s, container platform\nsso, single sign-on\n")
+    set_words(cluster, synonyms="k7s, container platform\nsso, single sign-on\n")
     assert [[(hit.path, hit.score) for hit in search(cluster, query)] for query in queries] == before
 
 
 def test_the_assistant_uses_synonyms(cluster):
     def chance():
-        found = find_passages(Project.objects.get(pk=cluster.project.pk), "How do I deploy to k8s?")
+        found = find_passages(Project.objects.get(pk=cluster.project.pk), "How do I deploy to k7s?")
         return found.chance, [hit.path for hit in found.hits][:1]
 
     before, _ = chance()
-    set_words(cluster, synonyms="k8s, kubernetes")
+    set_words(cluster, synonyms="k7s, kubernetes")
     after, first = chance()
     assert after > before
     assert first == ["/kubernetes"]
 
 
 def test_an_explanation_names_the_synonym(cluster):
-    set_words(cluster, synonyms="k8s, kubernetes")
-    terms = explain(Project.objects.get(pk=cluster.project.pk), "k8s")["terms"]
-    assert [(term["word"], term["how"]) for term in terms] == [("k8s", "synonym")]
+    set_words(cluster, synonyms="k7s, kubernetes")
+    terms = explain(Project.objects.get(pk=cluster.project.pk), "k7s")["terms"]
+    assert [(term["word"], term["how"]) for term in terms] == [("k7s", "synonym")]
 
 
 @pytest.mark.parametrize("query", ["install", "Installing ", "setup", "  SETUP"])
@@ -132,11 +132,11 @@ def test_a_filter_excludes_a_promoted_page(project):
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("k8s", "Line 1: write at least two words"),
+        ("k7s", "Line 1: write at least two words"),
         ("a, b\n\n# note\n, c", "Line 4: write at least two"),
-        ("!!, k8s", "Line 1: “!!” has no word."),
-        ("k8s =>", "Line 1: write a word behind =>."),
-        ("=> k8s", "Line 1: write a word before =>."),
+        ("!!, k7s", "Line 1: “!!” has no word."),
+        ("k7s =>", "Line 1: write a word behind =>."),
+        ("=> k7s", "Line 1: write a word before =>."),
         ("one two three four five six, b", "Line 1: “one two three four five six” is too long"),
         (f"{'x' * 81}, b", "is too long"),
         (", ".join("abcdefghijk"), "Line 1: at most 10 words"),
@@ -180,10 +180,10 @@ def test_a_running_service_uses_new_synonyms_within_seconds(people, project, ser
 
 def test_lines_are_added_saved_and_downloaded(people, project):
     page = f"/admin/project/{project.domain}/synonyms"
-    assert 'value="k8s"' in people.owner.get(f"{page}?words=k8s").content.decode()
-    people.owner.post(page, {"line": "k8s, kubernetes"})
+    assert 'value="k7s"' in people.owner.get(f"{page}?words=k7s").content.decode()
+    people.owner.post(page, {"line": "k7s, kubernetes"})
     people.teammate.post(page, {"line": "sso => single sign-on"})
-    lines = "k8s, kubernetes\nsso => single sign-on"
+    lines = "k7s, kubernetes\nsso => single sign-on"
     assert people.owner.get(f"{page}/synonyms.txt").content.decode() == f"{lines}\n"
     content = people.owner.get(page).content.decode()
     revision = content.split('name="revision" value="')[1].split('"')[0]
@@ -195,7 +195,7 @@ def test_lines_are_added_saved_and_downloaded(people, project):
 
 def test_the_page_says_what_uses_the_saved_lines(people, project):
     for key, line, told in (
-        ("synonyms", "k8s, kubernetes", "Saved. Searches and answers use it"),
+        ("synonyms", "k7s, kubernetes", "Saved. Searches and answers use it"),
         ("promotions", "install => /install", "Saved. Searches use it"),
     ):
         answer = people.owner.post(f"/admin/project/{project.domain}/{key}", {"line": line}, follow=True)

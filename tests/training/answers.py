@@ -19,7 +19,10 @@ from tests.training.regression import fit_logistic
 MAX_QUERIES = {"question": 400, "sentence": 100, "keyword": 60}
 REAL = "real"  # questions in people's own words
 MAX_REAL = 60  # of other sets
-KEYWORDS = 0.1  # weight of another set's keyword, since this set may have these one or two words, too
+UNANSWERED = "unanswered"  # `Collection.unanswered`
+# The weight of another set's keyword, since this set may have these one or two words, too. Unanswered questions share
+# their weight with the real ones.
+SHARES = {("keyword", False): 0.1, (REAL, False): 0.5, (UNANSWERED, False): 0.5}
 
 
 @dataclass(frozen=True)
@@ -46,13 +49,25 @@ def build_examples(data: Collection, models: Mapping[str, Model]) -> dict[str, l
     for name, model in models.items():
         project = Project.objects.get(domain=name)
         with ranking.use_model(None, model):
-            asked = [
-                (query.kind, query.set == name, plan_search(project, f"{query.text} ", Filters(**query.filter or {})))
-                for query in select_queries(data, name)
-            ] + [
-                (REAL, question.set == name and bool(question.patterns), _plan_question(project, question))
-                for question in _select_real(data, name)
-            ]
+            asked = (
+                [
+                    (
+                        query.kind,
+                        query.set == name,
+                        plan_search(project, f"{query.text} ", Filters(**query.filter or {})),
+                    )
+                    for query in select_queries(data, name)
+                ]
+                + [
+                    (REAL, question.set == name and bool(question.patterns), _plan_question(project, question))
+                    for question in _select_real(data, name)
+                ]
+                + [
+                    (UNANSWERED, False, _plan_question(project, question))
+                    for question in data.unanswered
+                    if question.set == name
+                ]
+            )
             examples[name] = [
                 AnswerExample(name, kind, own, features)
                 for kind, own, plan in asked
@@ -89,8 +104,7 @@ def fit(examples: Sequence[AnswerExample]) -> ChanceModel:
     import numpy as np
 
     counts = Counter((one.kind, one.own) for one in examples)
-    shares = {("keyword", False): KEYWORDS}
-    weights = np.array([shares.get((one.kind, one.own), 1.0) / counts[one.kind, one.own] for one in examples])
+    weights = np.array([SHARES.get((one.kind, one.own), 1.0) / counts[one.kind, one.own] for one in examples])
     rows = np.array([one.features for one in examples])
     right = np.array([float(one.own) for one in examples])
     intercept, *found = fit_logistic(rows, right, weights * len(examples) / weights.sum(), np.zeros(len(examples)))
@@ -114,5 +128,5 @@ def cross_validate(examples: Mapping[str, Sequence[AnswerExample]]) -> dict[str,
             for name, own in (("own refused", True), ("foreign refused", False))
             if (refused := refusals.get((kind, own)))
         }
-        for kind in (*MAX_QUERIES, REAL)
+        for kind in (*MAX_QUERIES, REAL, UNANSWERED)
     }

@@ -12,6 +12,7 @@ from docsite.core.paths import normalize
 
 Item = TypeVar("Item")
 
+UNANSWERED = Path(__file__).with_name("unanswered.jsonl")  # one for each line: the name of a set, the question
 _MARKDOWN = re.compile(r"(?<=\])\([^()\s]*\)|[`*\\]")  # addresses of links, and signs
 
 
@@ -59,11 +60,15 @@ class RealQuestion:
 
 @dataclass
 class Collection:
-    """Folders with pages and a `manifest.jsonl`, by the name of the set, and the queries, identifiers included."""
+    """Folders with pages and a `manifest.jsonl`, by the name of the set, and the queries, identifiers included.
+
+    `unanswered` are questions about other products that share words with a set, and other ones that no set answers.
+    """
 
     sets: dict[str, Path]
     queries: list[Query] = field(default_factory=list)
     questions: list[RealQuestion] = field(default_factory=list)
+    unanswered: list[RealQuestion] = field(default_factory=list)
 
     @property
     def judged(self) -> list[Query]:
@@ -105,6 +110,7 @@ def load(source: Path, folder: Path) -> Collection:
         sets,
         [query for query in queries if query.set in sets],
         [question for question in questions if question and question.set in sets],
+        [question for question in _load_lines(UNANSWERED, _parse_unanswered) if question.set in sets],
     )
 
 
@@ -129,6 +135,10 @@ def _parse_question(item: dict[str, Any]) -> RealQuestion | None:
         normalize(item["currentPath"]) if item.get("currentPath") else "",
         tuple(one["value"] for one in item.get("context") or ()),
     )
+
+
+def _parse_unanswered(item: dict[str, Any]) -> RealQuestion:
+    return RealQuestion(item["corpus"], item["question"], ())
 
 
 def _parse_query(item: dict[str, Any]) -> Query:

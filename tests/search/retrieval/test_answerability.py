@@ -29,6 +29,20 @@ def test_the_sentence_most_like_the_question_counts():
     assert describe("do zebras eat hay?")["whole"] == 0
 
 
+@pytest.mark.parametrize(
+    ("question", "lowest", "highest"),
+    [
+        ("do zebras eat grass?", 0, 0),
+        ("do zebras eat bread?", 0.1, 0.4),
+        ("do zebras eat with laravel?", 1, 1),
+        ("do subgrasses sleep?", 0, 0.6),
+        ("do zebras reconnect?", 0, 0.5),
+    ],
+)
+def test_a_name_that_no_page_has_is_rarer_than_a_word_of_everyday_language(question, lowest, highest):
+    assert lowest <= describe(question)["unknown"] <= highest
+
+
 def test_a_passage_is_read_for_each_question_and_language(monkeypatch):
     before = describe("do zebras eat?")
     assert describe("does grass sleep?") != before

@@ -29,6 +29,32 @@ def page(path: str, markdown: str, **more) -> Page:
     return Page(origin=path, path=path, markdown=markdown, **more)
 
 
+LIMITS = (
+    "# Errors\n\nLimits, limits: what limits are, and which limits apply.\n\n## Rate limits\n\nEach has a window.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "markdown", "section"),
+    [
+        ("limits", LIMITS, "Rate limits"),
+        ("errors", LIMITS, "Errors"),
+        (
+            "api webhook",
+            "# API\n\nA webhook.\n\n## Add a webhook\n\nDo it.\n\n## API webhook\n\nMore.\n",
+            "API webhook",
+        ),
+        ("window", LIMITS, "Rate limits"),
+    ],
+)
+def test_the_section_whose_heading_has_the_whole_query_leads_its_page(make_project, query, markdown, section):
+    tenant = make_project()
+    put(tenant, page("/errors", markdown, description="All limits"), page("/b", "# B\n\nNothing of the kind."))
+    (hit,) = page_search.find(tenant.project, query)
+    assert (hit.section or hit.title) == section
+    assert hit.section not in [other.section for other in hit.others]
+
+
 @pytest.mark.parametrize(
     ("name", "queries"),
     [

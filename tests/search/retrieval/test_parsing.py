@@ -281,3 +281,44 @@ def test_the_analysis_remembers_no_long_words():
     before = len(analysis._words_of("en"))
     analysis.terms(" ".join(f"{number}{'a' * 200}" for number in range(100)))
     assert len(analysis._words_of("en")) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "texts", "unknown"),
+    [
+        ("how do I use laravel here ", ["use this here"], ["laravel"]),
+        ("VitePress titles ", ["vite press titles"], ["vitepress"]),
+        ("llama.cpp layers ", ["layers"], ["llama", "cpp"]),
+        ("misspelt instal ", ["install misspelt words"], []),
+        ("laravel", ["install"], []),
+        ("wie benutze ich laravel für die Seite ", ["install"], []),
+        ("gpt4 42 k9 ", ["install"], ["gpt"]),
+    ],
+)
+def test_names_that_no_page_has_are_told(text, texts, unknown):
+    assert list(parse(text, vocabulary(*texts)).unknown_words) == unknown
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("colour", "Choose a color."),
+        ("behavior", "The behaviour of it."),
+        ("k8s", "Runs on Kubernetes."),
+        ("kubernetes", "Runs on k8s."),
+        ("env vars", "Environment variables."),
+        ("csp", "The Content-Security-Policy of a page."),
+        ("sso ", "Single sign-on."),
+        ("2fa ", "Two-factor authentication."),
+    ],
+)
+def test_another_spelling_or_an_abbreviation_matches_less_than_the_word_itself(query, text):
+    itself = set(analysis.terms(query))
+    others = {
+        spelling: certainty for term in parse(query, vocabulary(text)).terms for spelling, certainty in term.spellings
+    }
+    found = {
+        spelling: others[spelling] for spelling in analysis.terms(text) if spelling in others and spelling not in itself
+    }
+    assert found
+    assert all(parsing.EQUIVALENT <= certainty < 1 for certainty in found.values())

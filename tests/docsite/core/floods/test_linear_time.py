@@ -254,7 +254,7 @@ SCANNERS: dict[str, Callable[[str], Any]] = {
     "prompt of a question": lambda text: prompts.build(Question(text, client_history=[Turn("user", text)]), [HIT], []),
     "prompt of a context": lambda text: prompts.build(Question("x", context=[Context(text, text)]), [HIT], []),
     "previous answer": lambda text: prompts.build(Question("x"), [HIT], [Turn("assistant", text)]),
-    "small talk": small_talk.recognise,
+    "small talk": lambda text: (small_talk.recognise(text), small_talk.is_no_question(text)),
     "language": evidence.detect_language,
     "follow-up": lambda text: follow_ups.add_previous_questions(Question(text), [Turn("user", text), *TURNS]),
     "path": paths.normalize,
