@@ -47,6 +47,8 @@ INSTALLED_APPS = [
     "docsite.site",
     "docsite.privacy",
     "docsite.setup",
+    "docsite.extras.access_logs",
+    "docsite.extras.conformance",
     "docsite.extras.openid_connect",
     "docsite.extras.view_log",
 ]

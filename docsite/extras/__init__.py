@@ -1,6 +1,7 @@
 """Optional parts. Each registers itself with the service at the start, and the service never imports it.
 
 `telemetry` sends traces and errors to other services. `view_log` acknowledges page views before the database has them.
-`openid_connect` lets people log in at an OpenID Connect provider. Each is an app in `settings.py`; those with settings
-are listed in `docsite/env.py`.
+`openid_connect` lets people log in at an OpenID Connect provider. `access_logs` imports page views from the logs of web
+servers, and `conformance` checks whether a running service speaks the contract: each is a command. Each is an app in
+`settings.py`; those with settings are listed in `docsite/env.py`.
 """

@@ -13,10 +13,10 @@ from enum import StrEnum
 from analytics import agents
 from analytics.collecting.recording import CLOCK_SKEW, EARLIEST, Observation
 from analytics.collecting.requests import is_prefetch
-from analytics.logs import formats
-from analytics.logs.formats import Request
 from docsite.core.http import client_address
 from docsite.core.unicode.addresses import urlsplit
+from docsite.extras.access_logs import formats
+from docsite.extras.access_logs.formats import Request
 
 MAX_LINE_BYTES = 65_536
 _MAX_VALUE_LENGTH = 2_000

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
-from analytics.logs import formats
-from analytics.logs.lines import MAX_LINE_BYTES
+from docsite.extras.access_logs import formats
+from docsite.extras.access_logs.lines import MAX_LINE_BYTES
 
 BLOCK = 512 * 1024  # of the unpacked log
 _BACK = 1024 * 1024  # bytes before an offset whose lines `seek_line` returns

@@ -17,13 +17,13 @@ from django.core.management import CommandError, call_command
 
 from analytics.collecting import recording, verification
 from analytics.counting import sealer, sweeper
-from analytics.logs import files, importing
-from analytics.logs.files import DamagedLog, LogFile
-from analytics.logs.formats import parse_line, parse_time
-from analytics.logs.importing import UnreadableLog, create_parser, import_log
-from analytics.logs.lines import MAX_LINE_BYTES, SkipReason, ViewParser
-from analytics.management.commands import importlog
 from analytics.models import LogImport, PageView, Seal
+from docsite.extras.access_logs import files, importing
+from docsite.extras.access_logs.files import DamagedLog, LogFile
+from docsite.extras.access_logs.formats import parse_line, parse_time
+from docsite.extras.access_logs.importing import UnreadableLog, create_parser, import_log
+from docsite.extras.access_logs.lines import MAX_LINE_BYTES, SkipReason, ViewParser
+from docsite.extras.access_logs.management.commands import importlog
 from tests import scenarios
 from tests.analytics.conftest import CHATGPT, CHROME
 from tests.analytics.counting.crashes import Crash

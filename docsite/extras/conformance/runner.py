@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import httpx
 
-from docsite.conformance import analytics_checks, message_v1_checks, message_v2_checks, search_checks
-from docsite.conformance.service import Check, Service, Violation
+from docsite.extras.conformance import analytics_checks, message_v1_checks, message_v2_checks, search_checks
+from docsite.extras.conformance.service import Check, Service, Violation
 
 SECTIONS: dict[str, tuple[Check, ...]] = {
     "Errors and keys": search_checks.ERRORS,

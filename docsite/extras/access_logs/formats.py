@@ -12,8 +12,8 @@ import re
 from datetime import UTC, datetime, timedelta, timezone
 from typing import NamedTuple
 
-from analytics.logs.json_fields import find_fields
 from docsite.core.http import dates
+from docsite.extras.access_logs.json_fields import find_fields
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 from django.core.management import CommandError, call_command
 
-from analytics.logs.lines import SkipReason, ViewParser
-from tests.analytics.collecting.test_importlog import combined, written
+from docsite.extras.access_logs.lines import SkipReason, ViewParser
 from tests.analytics.conftest import CHROME
+from tests.docsite.extras.test_importlog import combined, written
 
 NOON = "2026-03-10T12:00:00Z"
 IP = "198.51.100.1"

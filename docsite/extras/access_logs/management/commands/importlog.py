@@ -11,11 +11,17 @@ from django.db import IntegrityError
 from django.urls import reverse
 
 from analytics.counting import background, sealer
-from analytics.logs.files import DamagedLog, LogFile
-from analytics.logs.importing import ImportSummary, UnreadableLog, create_parser, first_view_time, import_log
-from analytics.logs.lines import UNKNOWN, SkipReason
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
+from docsite.extras.access_logs.files import DamagedLog, LogFile
+from docsite.extras.access_logs.importing import (
+    ImportSummary,
+    UnreadableLog,
+    create_parser,
+    first_view_time,
+    import_log,
+)
+from docsite.extras.access_logs.lines import UNKNOWN, SkipReason
 
 SHOW_SECONDS = 3.0
 UNREADABLE = 2  # the exit status for a log that cannot be read

@@ -18,11 +18,11 @@ from django.utils.crypto import salted_hmac
 
 from analytics.collecting import recording, writer
 from analytics.collecting.writer import Receipt
-from analytics.logs import formats
-from analytics.logs.files import DamagedLog, LogFile, strip_line
-from analytics.logs.lines import UNKNOWN, SkipReason, ViewParser
 from analytics.models import LogImport
 from docsite.core.tenants.models import Project
+from docsite.extras.access_logs import formats
+from docsite.extras.access_logs.files import DamagedLog, LogFile, strip_line
+from docsite.extras.access_logs.lines import UNKNOWN, SkipReason, ViewParser
 
 _MAX_PENDING = 3  # batches that wait for storage while the next one is read
 _SAVE_SECONDS = 1.0  # between two saves of the offset

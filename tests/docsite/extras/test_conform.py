@@ -9,8 +9,8 @@ import httpx
 import pytest
 from django.core.management import CommandError, call_command
 
-from docsite.conformance.runner import SECTIONS, run_checks
-from docsite.conformance.service import Service as Target
+from docsite.extras.conformance.runner import SECTIONS, run_checks
+from docsite.extras.conformance.service import Service as Target
 from tests.conftest import NO_TLS, PATIENCE, Service, Tenant
 
 pytestmark = pytest.mark.slow

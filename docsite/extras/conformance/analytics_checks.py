@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from docsite.conformance.service import Check, Service, expect, expect_error, expect_shape, load_json
+from docsite.extras.conformance.service import Check, Service, expect, expect_error, expect_shape, load_json
 
 NUMBER = (int, float)
 COUNTS: dict[str, Any] = {"human": NUMBER, "ai": NUMBER, "total": NUMBER}

@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from docsite.conformance.service import Check, Service, Violation, expect, parse_json
+from docsite.extras.conformance.service import Check, Service, Violation, expect, parse_json
 
 # Some releases refuse a whole message for a key that is not listed here: required keys, then optional ones.
 KEYS: dict[str, tuple[str, str]] = {

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from docsite.conformance.service import Check, Service, expect, expect_error, expect_shape, load_json
+from docsite.extras.conformance.service import Check, Service, expect, expect_error, expect_shape, load_json
 
 SEARCH, MESSAGE = "/v1/search/{domain}", "/v1/assistant/{domain}/message"
 

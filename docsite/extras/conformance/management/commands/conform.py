@@ -5,9 +5,9 @@ from typing import Any
 import httpx
 from django.core.management.base import CommandError, CommandParser
 
-from docsite.conformance.runner import run_checks
-from docsite.conformance.service import Service
 from docsite.core.tenants.management.base import ServiceCommand
+from docsite.extras.conformance.runner import run_checks
+from docsite.extras.conformance.service import Service
 
 TIMEOUT = 60.0  # seconds without a byte
 

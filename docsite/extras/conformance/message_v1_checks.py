@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from docsite.conformance.service import Check, Service, Violation, expect, expect_shape, parse_json
+from docsite.extras.conformance.service import Check, Service, Violation, expect, expect_shape, parse_json
 
 CODES = "0238abcdefghijk9"  # of the protocol; any other ends the stream of a client
 
