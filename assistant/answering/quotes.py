@@ -56,7 +56,9 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
         if is_code(block):
             if lines > SHORT_CODE and (has_code or lines > max_code_lines):
                 is_cut = True
-                if chosen and chosen[-1].rstrip().endswith(":"):
+                if chosen and _is_title(chosen[-1]):  # a tab with nothing but this code
+                    chosen.pop()
+                elif chosen and chosen[-1].rstrip().endswith(":"):
                     chosen[-1] = chosen[-1].rstrip()[:-1] + " …"  # it leads to the code
             else:
                 has_code = has_code or lines > SHORT_CODE

@@ -27,7 +27,7 @@ MAX_NAMES = 200  # names of the selected code that are looked for
 MAX_PIECES = 200  # selections and their lines that are looked for
 MAX_PAGE_SECTIONS = 500  # sections of the page that the reader is on
 MIN_NEIGHBOUR = 120  # characters of a section beside a passage; less than that says nothing alone
-SURE_CHANCE = 0.8  # from which words alone find the passages as well as words and meaning do
+SURE_CHANCE = 0.65  # from which words alone find the passages as well as words and meaning do
 # Steps on the page from a passage to sections that often hold the rest of an answer, the likeliest first.
 NEIGHBOURS = (1, -1, 2)
 MIN_CORRECTED = 6  # characters; a shorter word with a corrected spelling does not show what a question is about

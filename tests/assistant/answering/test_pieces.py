@@ -131,6 +131,13 @@ def test_a_long_paragraph_is_cut_between_sentences_and_long_code_is_left_out():
     assert len(quote.blocks[0].split()) <= 30
 
 
+def test_a_tab_whose_code_is_too_long_leaves_no_title():
+    code = "```py\n" + "x = 1\n" * 30 + "```"
+    body = "\n\n".join(["Acme takes a class.", "**Python 3.9**", code, "**Python 3.8**", code, "Prefer the new form."])
+    quote = choose_quote("how does acme take a class", hit(body=body), 30, 10)
+    assert quote.blocks == ["Acme takes a class.", "Prefer the new form."]
+
+
 def test_the_prompt_has_the_first_passages_that_fit():
     passages = [hit(f"/{number}", body="word " * 300) for number in range(10)]
     content = prompts.build(Question("q"), passages, [], passage_tokens=3_000)[1]["content"]
