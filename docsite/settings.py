@@ -153,6 +153,10 @@ EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(_mail.username or ""), unquote(_m
 EMAIL_TIMEOUT = 15
 DEFAULT_FROM_EMAIL = ENV.email_from or "docs-service@localhost"
 
+# Other applications of the host may have Django's names. Browsers take `__Host-` only from this host, over TLS.
+_COOKIE_PREFIX = "__Host-docs_" if ENV.https_only else "docs_"
+SESSION_COOKIE_NAME = f"{_COOKIE_PREFIX}session"
+CSRF_COOKIE_NAME = f"{_COOKIE_PREFIX}csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENV.https_only
 SECURE_HSTS_SECONDS = 30 * 86_400 if ENV.https_only else 0
 SESSION_COOKIE_HTTPONLY = True

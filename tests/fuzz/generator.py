@@ -28,7 +28,7 @@ HEADERS = [
     {"Accept-Language": ",".join(f"x-{number};q=0.{number}" for number in range(200))},
     {"Origin": "null"},
     {"Origin": "https://" + "a" * 2_000},
-    {"Cookie": "sessionid=" + "x" * 500 + "; ="},
+    {"Cookie": "docs_session=" + "x" * 500 + "; ="},
     {"User-Agent": "\xff\xfe" * 300},
     {"X-Forwarded-For": "1.2.3.4, ::ffff:1.2.3.4, x"},
     {"Referer": "http://[::1"},

@@ -79,7 +79,7 @@ def test_a_network_that_drops_packets_is_a_503_in_time_and_files_come_at_once(si
         "view": site.view,
         "widget settings": lambda: site.http.get(f"/discovery/v1/widget/{site.domain}", headers=ORIGIN),
         "search page": lambda: site.http.get("/search?q=install"),
-        "admin": lambda: site.http.get("/admin/", headers={"Cookie": f"sessionid={'x' * 32}"}),
+        "admin": lambda: site.http.get("/admin/", headers={"Cookie": f"docs_session={'x' * 32}"}),
     }
     results: dict[str, tuple[int, float]] = {}
     with site.network.dropped():

@@ -27,7 +27,7 @@ LOGIN_IP = Limit("login-ip", "limit_login_ip", fail_open=True)
 LOGIN_ACCOUNT = Limit("login-account", _ACCOUNT_RATE, "Attempts to log in per user name", fail_open=True)
 # Of the user who is logged in: strangers who guess the password must not use it up.
 OWN_PASSWORD = Limit("own-password", _ACCOUNT_RATE, "Passwords that confirm a change", fail_open=True)
-DEVICE_COOKIE = "device"
+DEVICE_COOKIE = "docs_device"
 DEVICE_LIFETIME = timedelta(days=180)
 
 

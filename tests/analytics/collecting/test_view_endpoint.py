@@ -133,10 +133,10 @@ def test_staff_that_is_logged_in_is_not_counted(beacon, people, staff, status, c
     user = get_user_model().objects.create_user(f"reader-{uuid.uuid4().hex[:8]}", is_staff=staff)
     browser = Client()
     browser.force_login(user)
-    answer = beacon(headers={"Cookie": f"sessionid={browser.cookies['sessionid'].value}"})
+    answer = beacon(headers={"Cookie": f"docs_session={browser.cookies['docs_session'].value}"})
     assert (answer.status_code, answer.headers.get("X-View")) == (status, "staff" if staff else None)
     assert people() == counted
-    assert beacon(headers={"Cookie": "sessionid=made-up"}).status_code == 204
+    assert beacon(headers={"Cookie": "docs_session=made-up"}).status_code == 204
 
 
 @pytest.mark.parametrize(("agent", "private"), [(CHROME, False), (CHROME, True), (CHATGPT, False)])

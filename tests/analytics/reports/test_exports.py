@@ -412,7 +412,7 @@ def download(http, service):
     """Follow a link of the admin as somebody who is logged in."""
 
     def follow(client, link):
-        cookies = {"Cookie": f"sessionid={client.cookies['sessionid'].value}"}
+        cookies = {"Cookie": f"docs_session={client.cookies['docs_session'].value}"}
         with http.stream("GET", f"{service.url}{link}", headers=cookies) as answer:
             assert answer.status_code == 200
             kind = "text/csv" if ".csv" in link else "application/jsonl"

@@ -462,7 +462,7 @@ def test_agents_are_paged_and_say_whether_their_addresses_are_known(site, made_u
 
 
 def download(http, service, site, file):
-    cookies = {"Cookie": f"sessionid={site.client.cookies['sessionid'].value}"}
+    cookies = {"Cookie": f"docs_session={site.client.cookies['docs_session'].value}"}
     answer = http.get(f"{service.url}{address(site, file)}", headers=cookies)
     assert answer.status_code == 200
     return answer.content.decode()

@@ -457,7 +457,7 @@ def test_a_stranger_sees_and_runs_nothing(project, asked, make_project):
 def test_a_run_works_in_the_process_that_serves(project, asked, service):
     owner = staff(project)
     with httpx.Client(base_url=service.url, verify=NO_TLS, trust_env=False, timeout=PATIENCE) as http:
-        http.cookies.set("sessionid", owner.cookies["sessionid"].value)
+        http.cookies.set("docs_session", owner.cookies["docs_session"].value)
         token = http.get(LIST).text.partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]
         answer = http.post(
             f"{LIST}run/{project.domain}",

@@ -34,6 +34,8 @@ from tests import scenarios
         ("/a/index.md", "/a"),
         ("/a/index/b", "/a/index/b"),
         ("/a%20b/%C3%BC", "/a b/ü"),
+        ("/cafe%CC%81", "/caf\u00e9"),
+        ("/cafe\u0301", "/caf\u00e9"),
         ("https://docs.example.com:8443/a/b?x#y", "/a/b"),
         ("https://docs.example.com", "/"),
         ("/a\r\nb\x00", "/ab"),

@@ -63,8 +63,8 @@ def test_a_nul_in_a_query_or_a_cookie_is_a_400(http, service, project):
     url = f"{service.url}/v1/analytics/{project.project_id}/views"
     assert_error(http.get(f"{url}?limit=1&cursor=a%00", headers=project.admin), 400, "cursor: contains a NUL")
     assert_error(http.get(f"{url}?a%00b=1", headers=project.admin), 400, "a\0b: contains a NUL")
-    cookie = {"Cookie": r'sessionid="\000\000\000\000\000\000\000\000"'}
-    assert_error(http.get(f"{service.url}/v1/nothing", headers=cookie), 400, "sessionid: contains a NUL")
+    cookie = {"Cookie": r'docs_session="\000\000\000\000\000\000\000\000"'}
+    assert_error(http.get(f"{service.url}/v1/nothing", headers=cookie), 400, "docs_session: contains a NUL")
     for page in ("/search?q=%00", "/%00", "/admin/login/?next=%00"):
         assert http.get(service.url + page).status_code == 400
     assert http.get(f"{service.url}/admin/", headers=cookie).status_code == 400

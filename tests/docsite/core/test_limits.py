@@ -188,8 +188,8 @@ def test_behind_a_trusted_tls_proxy_pages_are_https(http, strict, start):
     forwarded = {"X-Forwarded-Proto": "https", "Host": "localhost"}
     login = http.get(f"{strict[0].url}/admin/login/", headers=forwarded)
     assert "; secure" in login.headers["set-cookie"].lower()
-    token = login.cookies["csrftoken"]
-    page = {"Origin": "https://localhost", "Referer": "https://localhost/", "Cookie": f"csrftoken={token}"}
+    token = login.cookies["docs_csrf"]
+    page = {"Origin": "https://localhost", "Referer": "https://localhost/", "Cookie": f"docs_csrf={token}"}
     answer = http.post(
         f"{strict[0].url}/admin/login/",
         data={"username": "x", "password": "y", "csrfmiddlewaretoken": token},

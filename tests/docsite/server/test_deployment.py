@@ -53,7 +53,9 @@ def test_pages_and_answers_say_that_https_is_meant_to_stay(start, http, project)
 
 def test_the_cookies_of_the_admin_are_secure_even_over_http(start, http):
     cookie = http.get(f"{start(**HTTPS).url}/admin/login/").headers["set-cookie"]
+    assert cookie.startswith("__Host-docs_csrf=")
     assert "Secure" in cookie
+    assert "Domain" not in cookie, "else browsers refuse the prefix"
 
 
 def test_without_the_setting_nothing_is_said(http, service, project):
@@ -63,7 +65,9 @@ def test_without_the_setting_nothing_is_said(http, service, project):
         headers=project.assistant,
     )
     assert "Strict-Transport-Security" not in answer.headers
-    assert "Secure" not in http.get(f"{service.url}/admin/login/").headers["set-cookie"]
+    cookie = http.get(f"{service.url}/admin/login/").headers["set-cookie"]
+    assert cookie.startswith("docs_csrf=")
+    assert "Secure" not in cookie
 
 
 def test_a_new_folder_and_database_are_the_owners_alone(tmp_path):
@@ -117,7 +121,8 @@ def test_without_the_site_the_admins_help_opens_for_who_is_logged_in(start, http
         for link in re.findall(r'href="(/[a-z][a-z-]*(?:#[a-z-]+)?)"', template.read_text())
     }
     assert {"/people", "/webhooks"} <= pages
-    session = {"Cookie": f"sessionid={logged_in('help', project.project.organization).cookies['sessionid'].value}"}
+    cookies = logged_in("help", project.project.organization).cookies
+    session = {"Cookie": f"docs_session={cookies['docs_session'].value}"}
     for page in sorted(pages):
         assert http.get(service.url + page).status_code == 404, page
         shown = http.get(service.url + page, headers=session)

@@ -43,7 +43,7 @@ def test_after_many_attempts_even_the_right_password_has_to_wait(attempt: Any, u
     assert refused.status_code == 429
     assert TooMany(int(refused["Retry-After"])).sentence in refused.content.decode()
     assert refused["RateLimit-Policy"] == '"login-ip";q=2;w=86400'
-    assert "sessionid" not in refused.cookies
+    assert "docs_session" not in refused.cookies
     assert attempt(user.username, PASSWORD, f"2001:db8:2:{user.pk:x}::1").status_code == 302, "from elsewhere it works"
 
 
@@ -51,7 +51,7 @@ def test_scripts_and_other_sites_do_not_get_the_cookies(user: User) -> None:
     client = Client(REMOTE_ADDR=f"2001:db8:b:{user.pk:x}::1")
     client.get(LOGIN)
     client.post(LOGIN, {"username": user.username, "password": PASSWORD})
-    for name in ("sessionid", "csrftoken"):
+    for name in ("docs_session", "docs_csrf"):
         assert (client.cookies[name]["httponly"], client.cookies[name]["samesite"]) == (True, "Lax")
 
 
@@ -69,21 +69,21 @@ def test_strangers_do_not_lock_out_a_known_browser(attempt: Any, user: User) -> 
     mine = Client(REMOTE_ADDR=f"2001:db8:5:{user.pk:x}::1")
     entered = mine.post(LOGIN, {"username": user.username, "password": PASSWORD})
     assert (entered.status_code, entered["Location"]) == (302, "/admin/")
-    device = entered.cookies["device"]
+    device = entered.cookies["docs_device"]
     assert (device["path"], device["httponly"], device["samesite"]) == (LOGIN, True, "Lax")
     strangers = [attempt(user.username, "guess", f"2001:db8:6:{user.pk:x}{number}::1") for number in range(3)]
     assert strangers[-1].status_code == 429
     mine.logout()  # takes the session, and with it all cookies of Django's test client
-    mine.cookies["device"] = device.value
+    mine.cookies["docs_device"] = device.value
     assert mine.post(LOGIN, {"username": user.username, "password": PASSWORD}).status_code == 302
     forged = Client(REMOTE_ADDR=f"2001:db8:7:{user.pk:x}::1")
-    forged.cookies["device"] = device.value[:-1] + ("a" if device.value[-1] != "a" else "b")
+    forged.cookies["docs_device"] = device.value[:-1] + ("a" if device.value[-1] != "a" else "b")
     assert forged.post(LOGIN, {"username": user.username, "password": PASSWORD}).status_code == 429
     other = User.objects.create_user(f"other-{user.username}", password=PASSWORD, is_staff=True)
     for number in range(3):
         attempt(other.username, "guess", f"2001:db8:8:{user.pk:x}{number}::1")
     borrowed = Client(REMOTE_ADDR=f"2001:db8:9:{user.pk:x}::1")
-    borrowed.cookies["device"] = device.value
+    borrowed.cookies["docs_device"] = device.value
     assert borrowed.post(LOGIN, {"username": other.username, "password": PASSWORD}).status_code == 429
 
 

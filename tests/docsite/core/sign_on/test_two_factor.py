@@ -82,7 +82,7 @@ def test_the_password_alone_opens_nothing(user, codes, project):
     assert browser.get("/admin/").status_code == 302
     response = browser.post(CODE, {"code": next_code(user)})
     assert response["Location"] == f"/admin/project/{project.domain}/people"
-    assert "device" in response.cookies
+    assert "docs_device" in response.cookies
     assert browser.get(response["Location"]).status_code == 200
     assert AuditEntry.objects.filter(object=user.username).first().details == {"by": "password and code"}
 
