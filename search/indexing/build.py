@@ -21,7 +21,7 @@ from search.text import analysis, sections
 from search.text.vocabulary import IndexVocabulary
 from search.vectors.texts import compute_digest
 
-FORMAT = 10  # raise it when sections are cut or stored differently: every page is then indexed again
+FORMAT = 11  # raise it when sections are cut or stored differently: every page is then indexed again
 ANALYSER_VERSION = f"{FORMAT}.{analysis.VERSION}"  # stored as `Index.analyser`
 PAGES_PER_STEP, SECTIONS_PER_STEP = 50, 1000  # of one transaction, so that other writers never wait for long
 

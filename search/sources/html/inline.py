@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborNode
 
 from docsite.core.unicode.addresses import urljoin, urlsplit
 from search.text.markdown.links import is_pseudo_address
-from search.text.markdown.writer import code_span, escape_line_start, escape_text
+from search.text.markdown.writer import code_span, escape_line_start, escape_text, subscript, superscript
 
 _MAX_DEPTH = 40  # levels of nested inline markup; deeper markup becomes plain text
 _SPACE = re.compile(r"[ \t\n\r\f\v\xa0\u2028\u2029]+")
@@ -18,7 +18,7 @@ _EMPHASIS = frozenset(("em", "i", "cite", "dfn", "var"))
 _STRONG_OPEN, _STRONG_CLOSE, _OPEN, _CLOSE, BREAK = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004"
 _MARKED = re.compile(f"([{_STRONG_OPEN}{_OPEN}])([^\ue000-\ue003]*)[{_STRONG_CLOSE}{_CLOSE}]")
 _MARKS = re.compile("[\ue000-\ue003]")
-_POWER = re.compile(r"[-−+]?\d+|[a-z]")
+_DELETED = frozenset(("s", "strike", "del"))
 _TEX_MARKS = re.compile(r"^\s*(?:\\\(|\\\[|\${1,2})\s*|(?:(?<!\s)\s++|)(?:\\\)|\\\]|\${1,2})\s*$")
 
 
@@ -57,6 +57,8 @@ class Inline:
             return escape_text(node.text_content or "")
         if tag.startswith("-"):
             return ""
+        if tag in _DELETED and self.allow_marks:  # a heading keeps its text
+            return ""
         if tag == "br":
             return BREAK
         if tag == "img":
@@ -73,8 +75,10 @@ class Inline:
         if (tag in _STRONG or tag in _EMPHASIS) and self.allow_marks:
             opening, closing = (_STRONG_OPEN, _STRONG_CLOSE) if tag in _STRONG else (_OPEN, _CLOSE)
             return _wrap(_MARKS.sub("", inner), opening, closing)
-        if tag == "sup" and _POWER.fullmatch(inner.strip()):
-            return f"^{inner.strip()}"
+        if tag == "sup":
+            return superscript(inner.strip()) if inner.strip() else inner
+        if tag == "sub":
+            return subscript((node.prev and node.prev.text()) or "", inner)
         if tag == "q":
             return f"“{inner}”"
         return f" {inner} " if tag in ("td", "th", "dt", "dd", "li", "p", "div", "option") else inner
@@ -108,11 +112,13 @@ def get_tex(node: LexborNode) -> str:
 
 
 def _join(pieces: Iterable[str]) -> str:
-    """Join the pieces. An exclamation mark before a link is escaped: together they would be an image."""
+    """Join the pieces so that they do not become other markup: no image from a mark and a link, no span from two."""
     out: list[str] = []
     for piece in filter(None, pieces):
         if piece.startswith("[") and out and out[-1].endswith("!"):
             out[-1] = f"{out[-1][:-1]}\\!"
+        elif piece.startswith("`") and out and out[-1].endswith("`") and not out[-1].endswith("\\`"):
+            out.append(" ")
         out.append(piece)
     return "".join(out)
 

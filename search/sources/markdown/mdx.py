@@ -25,7 +25,15 @@ _CODE_NAME = re.compile(r"(?=\S*[_./(*$-])[^\s`]+")
 _INLINE_COMPONENTS = (ELEMENTS - BLOCK_ELEMENTS) | {
     *("badge", "br", "chip", "hint", "icon", "key", "since", "status", "tag", "tooltip", "version"),
 }
-_CELLS = frozenset(("td", "th", "dt", "dd", "option", "br", "button", "input"))
+_CELLS = frozenset(("dt", "dd", "option", "br", "button", "input"))
+# HTML whose tags stay, since `search.text.markdown.cleaning` knows what they show.
+_KEPT = frozenset(
+    (
+        *("table", "caption", "thead", "tbody", "tfoot", "tr", "td", "th"),
+        *("sup", "sub", "s", "del", "strike", "code", "kbd", "samp", "tt"),
+    )
+)
+_SPANS = {"colSpan": "colspan", "colspan": "colspan", "rowSpan": "rowspan", "rowspan": "rowspan"}
 _VOID = frozenset(("br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr"))
 _CODE_ELEMENTS = frozenset(("script", "style", "svg"))
 _WITHOUT_TEXT = frozenset(("audio", "embed", "icon", "iframe", "image3d", "input", "link", "meta", "object", "video"))
@@ -215,6 +223,10 @@ class _Converter:
             following = source[at + 1 : at + 2]
             self._append("\\<" if following.isalpha() or following in ("/", "!", "?") else "<")
             return at + 1
+        if tag.name in _KEPT:
+            spans = (f' {_SPANS[name]}="{value}"' for name, value in tag.attributes.items() if name in _SPANS)
+            self._append(f"</{tag.name}>" if tag.is_closing else f"<{tag.name}{''.join(spans)}>")
+            return tag.end
         if tag.is_closing:
             self._close_component(tag, indent)
             return tag.end

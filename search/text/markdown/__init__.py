@@ -4,6 +4,7 @@
 - `attributes`: `split_attributes` of a heading's attribute list
 - `cleaning`: `clean`, which makes a site's Markdown plain
 - `plain_text`: `plain` and `inline_text` for the words, `slug` and `anchor_and_heading` for anchors
+- `tables`: `format_table` and `Cell`; `cleaning` uses it for HTML tables
 - `writer`: `escape_text`, `escape_line_start` and `code_span` to write Markdown
 - `links`: `links` and `CodeSpans`
 - `dialects`: the block rules for what generators of sites add; `reader` uses them

@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from html import unescape
 
 from search.text.markdown.reader import MAX_PARAGRAPH, parse_site
+from search.text.markdown.tables import convert_tables
+from search.text.markdown.writer import code_span, subscript, superscript
 
 _MARKER = re.compile(r"(?<!\s)(\s*+)(?:\[\^[^\[\]\s]+\]:\s*|:\s{1,3})")  # of a footnote or of the meaning of a term
 # Attributes of the block above, files to include, a table of contents, abbreviations: Python-Markdown and extensions.
@@ -18,7 +21,7 @@ _FOOTNOTE_MARK = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 _ALERT = re.compile(r"(?m)^([^\S\n]*+(?:>[^\S\n]*+)++)\[!\w+\][+-]?[ \t]*(.*)$")
 _TASK = re.compile(r"(?m)^([^\S\n]*+(?:[-*+]|\d{1,9}[.)])[^\S\n]++)\[[ xX]\]\s")
 
-_MARKED = re.compile(r"[<\[`{:\\]")
+_MARKED = re.compile(r"[<\[`{:\\]|~~")
 _PROTECTED = re.compile(
     r"\\[!-/:-@\[-`{-~]"  # an escaped character
     r"|(?<!`)(`++)((?:[^`\n]|\n(?![^\S\n]*+(?:[-*+#>|]|\d++[.)])\s)|(?!\1(?!`))`++)+?)(?<!`)\1(?!`)"  # a code span
@@ -28,7 +31,14 @@ _COMMENT = re.compile(  # one without an end is text, like all behind it
     r"(?:^([ \t>]*+)(?=<!--))?<!--(?:.*?-->([ \t]*+\n)?|(.*+))", re.DOTALL | re.MULTILINE
 )
 _HIGHLIGHT = re.compile(r"(?<!`)(`++)#!\w+ ")
-_ELEMENT = re.compile(r"<(script|style|svg)\b[^<>]*>", re.IGNORECASE)
+_ELEMENT = re.compile(r"<(script|style|svg|strike|del|s)(?![\w-])[^<>]*>", re.IGNORECASE)
+_DELETIONS = frozenset(("strike", "del", "s"))
+_DELETED = re.compile(r"(?<![~\\])~~(?=[^\s~])((?:[^~\n]|\n(?!\n)){1,1000}+)(?<!\s)~~(?!~)")
+_CODE_ELEMENT = re.compile(
+    r"<(code|kbd|samp|tt)>([^<>\n`\x00]{1,300})</\1>(?=(<(?:code|kbd|samp|tt)>|`)?)", re.IGNORECASE
+)
+_RAISED = re.compile(r"<sup>\s*([^<>\n]{1,60}?)\s*</sup>", re.IGNORECASE)
+_LOWERED = re.compile(r"(\S)<sub>\s*([^<>\n]{1,60}?)\s*</sub>", re.IGNORECASE)
 _HEADING = re.compile(r"(?m)^([ ]{0,3})<h([1-6])\b([^<>]*)>(.{0,1000}?)</h\2>\s*$", re.IGNORECASE)
 _SUMMARY = re.compile(r"<summary\b[^<>]*>(.{0,1000}?)</summary>", re.DOTALL | re.IGNORECASE)
 _ID = re.compile(r"""\bid\s*=\s*["']?([\w:.-]+)""")
@@ -120,6 +130,10 @@ class _Cleaner:
                 self._skip_to(first)
                 self.done.append([self._prose(line) for line in self.left[first:last] if not _is_hidden(line)])
                 self.at = last
+            elif token.type == "html_table":
+                self._skip_to(first)
+                self._table(width(cut(self.left[first], self.columns)), token.content)
+                self.at = last
             elif token.type in ("directive", "hidden", "definition"):
                 self._skip_to(first)
                 if token.type == "directive":
@@ -150,6 +164,11 @@ class _Cleaner:
     def _prose(self, line: str) -> str:
         line = cut(line, self.columns)
         return " " * width(line) + line.strip() + ("  " if line.endswith("  ") and line.strip() else "")
+
+    def _table(self, indent: int, source: str) -> None:
+        self.done.append("")
+        for block in convert_tables(_COMMENT.sub(_drop_comment, source)).split("\n\n"):
+            self.done += [[" " * indent + line for line in block.split("\n")], ""]
 
     def _title(self, indent: int, title: str) -> None:
         self.done.append("")
@@ -186,19 +205,27 @@ def _pieces(lines: list[str]) -> Iterator[str]:
 
 def _inline(prose: str, references: dict[str, str]) -> str:
     """Drop tags, images and links of unknown schemes, outside code spans."""
-    if len(prose) > MAX_PARAGRAPH or not _MARKED.search(prose):
+    if len(prose) > MAX_PARAGRAPH:
+        return _TAG.sub(_tag, prose) if prose.lstrip()[:1] in "<|" else prose
+    if not _MARKED.search(prose):
         return prose
     spans: list[str] = []
 
-    def replace_span(span: re.Match[str]) -> str:
-        spans.append(_HIGHLIGHT.sub(r"\1", span[0]))
+    def protect(text: str) -> str:
+        spans.append(text)
         return f"\x00{len(spans) - 1}\x00"
 
-    prose = _PROTECTED.sub(replace_span, prose)
+    prose = _PROTECTED.sub(lambda span: protect(_HIGHLIGHT.sub(r"\1", span[0])), prose)
+    is_heading = prose.lstrip().startswith("#")  # its anchor has the words of deletions, too
+    if "~~" in prose and not is_heading:
+        prose = _DELETED.sub("", prose)
     if "<" in prose:
         prose = _COMMENT.sub(_drop_comment, prose)
+        prose = _CODE_ELEMENT.sub(lambda found: protect(code_span(unescape(found[2]))) + " " * bool(found[3]), prose)
         margin = re.match(r"(\s*)<[/a-zA-Z]", prose)
-        prose = _drop_elements(prose)
+        prose = _drop_elements(prose, but=_DELETIONS if is_heading else frozenset())
+        prose = _RAISED.sub(lambda found: superscript(found[1]), prose)
+        prose = _LOWERED.sub(lambda found: found[1] + subscript(found[1], found[2]), prose)
         separator = " " if prose.lstrip().startswith("|") else "\n\n"
         prose = _SUMMARY.sub(lambda found: f"{separator}**{_TAG.sub('', found[1]).strip()}**{separator}", prose)
         prose = _HEADING.sub(_heading, prose)
@@ -227,11 +254,11 @@ def _drop_comment(comment: re.Match[str]) -> str:
     return (margin or "") + (line_end or "") if margin is None or line_end is None else ""
 
 
-def _drop_elements(prose: str) -> str:
-    """Drop scripts, styles and drawings with their content. One without an end is left to `_TAG`."""
+def _drop_elements(prose: str, but: frozenset[str]) -> str:
+    """Drop scripts, styles, drawings and deletions with their content. One without an end is left to `_TAG`."""
     kept: list[str] = []
     at = 0
-    unclosed: set[str] = set()
+    unclosed = set(but)
     for element in _ELEMENT.finditer(prose):
         name = element[1].lower()
         if element.start() < at or name in unclosed:

@@ -5,6 +5,7 @@
 - `directive`: `:::note Title` (Docusaurus, VitePress), `::: module.name` (mkdocstrings), `/// tip | Title` (PyMdown)
 - `definition`: `[name]: target`, which generators also take within a paragraph
 - `hidden`: `<!--`, `<script>`, `<style>` and `<svg>` over several lines
+- `html_table`: `<table>` to `</table>`, with blank lines in it
 
 An `indented` token opens and closes, and holds blocks; the others stand alone. `info` has the title as Markdown, and
 `content` of a `hidden` token has the text before and after the hidden part on its first and last line.
@@ -24,6 +25,8 @@ _OPTION = re.compile(r"[\w-]+:")
 _DIRECTIVE = re.compile(r":{3,}\s*+([\w.-]*+)\s*+(?:\[(.*?)\])?\s*+(?:\{[^{}]*\})?\s*+(.*)$")
 _DEFINITION = re.compile(r"\[([^\]^][^\]]{0,300})\]:\s*<?([^\s<>]+)>?(?:\s+[\"'(].*)?$")
 _SILENT_ELEMENT = re.compile(r"<(script|style|svg)\b", re.IGNORECASE)
+_TABLE = re.compile(r"<(/?)table(?![\w-])", re.IGNORECASE)
+_BLOCK_START = re.compile(r"```|~~~|#{1,6}[ \t]")
 _KINDS = frozenset(
     (
         *("note", "tip", "info", "warning", "danger", "caution", "important", "details", "success", "error", "hint"),
@@ -47,10 +50,14 @@ def _dialect(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     has_comment = state.src.find("<!--", begin, stop) >= 0
     if begin >= stop or (state.src[begin] not in _STARTS and not has_comment):
         return False
-    if stop - begin > _MAX_LINE or state.is_code_block(start):
+    if state.is_code_block(start):
+        return False
+    first = state.src[begin]
+    if first == "<" and _TABLE.search(state.src, begin, stop) and _table(state, start, end, silent):
+        return True
+    if stop - begin > _MAX_LINE:
         return False
     line = state.src[begin:stop].rstrip()
-    first = line[0]
     if first in "!?=" and (opened := _ADMONITION.match(line) or _TAB.match(line)):
         return silent or _indented(state, start, end, _bold(opened[1]), 0)
     if first in "[:" and (note := _NOTE.match(line)):
@@ -134,4 +141,24 @@ def _comment(state: StateBlock, start: int, end: int, silent: bool, line: str) -
             around = "\n".join(filter(str.strip, (line[:opened], behind)))
             return silent or _push(state, "hidden", start, last + 1, content=around)
     state.env[f"{closing} {end}"] = True
+    return False
+
+
+def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """An HTML table. One that never ends, or holds code, headings or tables, is text with tags."""
+    if f"table {end}" in state.env:  # an earlier search found no end
+        return False
+    depth = 0
+    for last in range(start, end):
+        text = _text(state, last)
+        if _BLOCK_START.match(text):
+            return False
+        for tag in _TABLE.finditer(text):
+            depth += -1 if tag[1] else 1
+            if depth not in (0, 1):
+                return False
+        if not depth:
+            content = state.getLines(start, last + 1, state.sCount[start], False)
+            return silent or _push(state, "html_table", start, last + 1, content=content)
+    state.env[f"table {end}"] = True
     return False

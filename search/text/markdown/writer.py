@@ -2,6 +2,8 @@
 
 import re
 
+_POWER = re.compile(r"[-−+]?\d+(?:[.,/]\d+)?|[a-z]")
+_SUM = re.compile(r"[\w−]{1,20}(?:\s?[-−+*/·]\s?[\w−]{1,20}){1,5}")
 _SPACE = re.compile(r"[ \t\n\r\f\v\xa0\u2028\u2029]+")
 # Control and zero-width characters, halves of surrogate pairs, and private characters that writers use as marks.
 _INVISIBLE = re.compile("[\x00-\x08\x0e-\x1f\u200b\u200c\u2060\ufeff\xad\ud800-\udfff\ue000-\ue004]")
@@ -17,6 +19,22 @@ _SPECIAL = re.compile(
 _BLOCK_START = re.compile(
     r"(?:[-+>](?=\s|$)|#{1,6}(?=\s|$)|={2,}|-{2,}|!{3}|\?{3}|/{3}|:{3}|~{3}|:(?=\s)|>|;?-+8<|\|)|(\d{1,9})([.)])(?=\s|$)"
 )
+
+
+def superscript(text: str) -> str:
+    """A raised text as it is written on one line: `^32` and `^(n-1)`. A mark such as `th` or `TM` stays as it is.
+
+    >>> "2" + superscript("32")
+    '2^32'
+    """
+    if _POWER.fullmatch(text):
+        return f"^{text}"
+    return f"^({text})" if _SUM.fullmatch(text) else text
+
+
+def subscript(before: str, text: str) -> str:
+    """A lowered text behind another one: `H2O` and `x1`, but `101_2` behind a digit."""
+    return f"_{text}" if before[-1:].isdigit() and text[:1].isdigit() else text
 
 
 def escape_text(text: str) -> str:

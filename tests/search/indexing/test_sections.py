@@ -125,11 +125,33 @@ CLEANED = {
     "footnote": ("Text[^1].\n\n[^1]: Note.\n    More.", "Text.\n\nNote.\nMore."),
     # HTML
     "details": ("<details>\n<summary>A <b>b</b></summary>\n\nText.\n\n</details>", "**A b**\n\nText."),
-    "table": ("<table>\n  <tr>\n    <td>a</td><td>b</td>\n  </tr>\n</table>", "a  b"),
+    "table": ("<table>\n  <tr>\n    <td>a</td><td>b</td>\n  </tr>\n</table>", "|  |  |\n| --- | --- |\n| a | b |"),
+    "table with a head and blank lines": (
+        "<div><TABLE class='x>y'>\n<caption>C</caption><thead>\n\n<tr><th>A<th>B</thead>\n"
+        "\n<!--<tr><td>no</td></tr>-->\n"
+        "<tr><td>\n\n`a|b`<br/>**c**</td>\n\n<td><ul><li>d</li><li>[e](f.md)</li></ul></td></tr></table></div>",
+        "**C**\n\n| A | B |\n| --- | --- |\n| `a\\|b` **c** | d [e](f.md) |",
+    ),
+    "table with spans": (
+        "<table><tr><th>A</th><th>B</th><th>C</th></tr><tr><td rowspan=2>x</td><td colspan='2'>y</td></tr>"
+        "<tr><td>1</td><td>2</td></tr></table>",
+        "| A | B | C |\n| --- | --- | --- |\n| x | y |  |\n| x | 1 | 2 |",
+    ),
+    "table in an item": ("- x\n\n  <table><tr><td>a<td>b</table>\n\n- y",
+        "- x\n\n  |  |  |\n  | --- | --- |\n  | a | b |\n\n- y"),
+    "table for layout": ("<table><tr><td>\n\n```\na\n```\n\n<td>b</table>", "```\na\n```\n\nb"),
+    "table of one column": ("<table><tr><td>a</td></tr></table>b", "a  \n\nb"),
+    "table that never ends": ("<table><tr><td>a<td>b\n\nc", "a b\n\nc"),
+    "powers": ("2<sup>32</sup> 2<sup>n-1</sup> 10<sup>-9</sup> 1<sup>st</sup> \\<sup>2</sup>",
+        "2^32 2^(n-1) 10^-9 1st \\<sup>2"),
+    "lowered": ("H<sub>2</sub>O 101<sub>2</sub>", "H2O 101_2"),
+    "deletions": ("<s>v1</s> v2 <del>a\nb</del>c ~~d `e`~~f `~~g~~` \\~~h~~", "v2 c f `~~g~~` \\~~h~~"),
+    "deletion in a heading": ("## ~~a()~~ <del>b</del>", "## ~~a()~~ b"),
+    "keys and code": ("<kbd>A</kbd><kbd>*</kbd> <code>__a__</code> <code>&lt;T&gt;</code>", "`A` `*` `__a__` `<T>`"),
     "heading": ('<h2 align="center" id="x">A</h2>', "## A { #x }"),
     "entity": ("a &lt; b", "a &lt; b"),
     "anchor": ("<a class='x' href='b.md'>a</a> <a href=\"c.md\"><b>d</b></a> <a id='e'></a>", "[a](b.md) d"),
-    "alt": ("<p><img src='x' alt='Shot > 1'/> <kbd>A</kbd></p>", "Shot > 1 A"),
+    "alt": ("<p><img src='x' alt='Shot > 1'/> <kbd>A</kbd></p>", "Shot > 1 `A`"),
     "placeholder": ("Replace <your-key> with <T>.", "Replace \\<your-key> with ."),
     "comment": ("a <!-- b --> c\n\n<!--\n\n# d\n```\n-->\n\ne", "a  c\n\ne"),
     "comment that never ends": ("a\n\n<!-- b\n\nc", "a\n\n<!-- b\n\nc"),

@@ -32,7 +32,7 @@ BLOCKS = {
     "line breaks": ("<p>One<br>- two<br># three</p>", "One  \n\\- two  \n\\# three"),
     "emphasis": ("<p><b>Note:</b> an <em>old</em> one</p>", "**Note:** an *old* one"),
     "emphasis that Markdown cannot show": ("<p>a<b>(b)</b>c <b> d </b><b>e</b><i>f</i></p>", "a(b)c **d** ef"),
-    "inline code": ("<p><code>a  `b`</code><tt>*</tt> <kbd>Ctrl</kbd></p>", "`` a `b` ```*` `Ctrl`"),
+    "inline code": ("<p><code>a  `b`</code><tt>*</tt> <kbd>Ctrl</kbd></p>", "`` a `b` `` `*` `Ctrl`"),
     "links": (
         '<p><a href="../a b.html?q=(1)#x">one</a>!<a href="mailto:a@b.c">two</a> <a href="javascript:x()">3</a></p>',
         "[one](https://docs.example.com/a%20b.html?q=%281%29#x)\\![two](mailto:a@b.c) 3",
@@ -65,7 +65,16 @@ BLOCKS = {
         "</span></span></p>",
         "`x^2`",
     ),
-    "powers": ("<p>10<sup>3</sup> H<sub>2</sub>O 1<sup>st</sup></p>", "10^3 H2O 1st"),
+    "powers": (
+        "<p>10<sup>3</sup> H<sub>2</sub>O 1<sup>st</sup> 2<sup>n-1</sup> 101<sub>2</sub></p>",
+        "10^3 H2O 1st 2^(n-1) 101_2",
+    ),
+    "deletions": ("<p><s>v1</s> v2 <del>x</del></p><h2><del>a</del></h2>", "v2\n\n## a"),
+    "keys": ("<p><kbd>Ctrl</kbd><kbd>C</kbd></p>", "`Ctrl` `C`"),
+    "table with cells over rows": (
+        "<table><tr><th>A<th>B<tr><td rowspan=2>x<td>y<tr><td>z</table>",
+        "| A | B |\n| --- | --- |\n| x | y |\n| x | z |",
+    ),
     "custom elements": ("<my-card><p>a</p></my-card><my-badge>b</my-badge>", "a\n\nb"),
     "what nobody reads": (
         "<script>x</script><style>x</style><svg><text>x</text></svg><nav>x</nav><p hidden>x</p><p aria-hidden=true>x</p>"

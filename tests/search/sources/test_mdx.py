@@ -65,7 +65,16 @@ CASES = {
     "tooltip": ('An <Tooltip headline="API" tip="a door">API</Tooltip> is.', "An API (API: a door) is."),
     "badge": ("<Badge color='red'>New</Badge> feature", "New feature"),
     "badge in a heading": ("## Feature <Badge>New</Badge>", "## Feature New"),
-    "HTML": ('Press <kbd>Ctrl</kbd>+<kbd>C</kbd><br /> or <a href="/x">*read*</a>.', "Press Ctrl+C  or *read*."),
+    "HTML": ('Press <b>Ctrl</b>+<i>C</i><br /> or <a href="/x">*read*</a>.', "Press Ctrl+C  or *read*."),
+    "HTML that shows more than its text": (
+        "2<sup className='a'>32</sup> <kbd>Ctrl</kbd> <s>v1</s>",
+        "2<sup>32</sup> <kbd>Ctrl</kbd> <s>v1</s>",
+    ),
+    "HTML table": (
+        "<Tab title='A'>\n  <table className='x'>\n    <tr>\n      <td colSpan={2}>{'a'}</td>\n\n"
+        "      <td><p>b</p></td>\n    </tr>\n  </table>\n</Tab>",
+        '**A**\n\n<table>\n<tr>\n<td colspan="2">a</td>\n\n<td>b</td>\n</tr>\n</table>',
+    ),
     "script": ("a\n\n<style>{`b { c }`}</style>\n<script>\n  if (a < b) {}\n</script>\n\nd", "a\n\nd"),
     "anchor of a heading": ('<div id="here">\n  ## Words\n</div>', "## Words { #here }"),
     "heading with its own anchor": ('<div id="a">\n## Words {#b}\n</div>', "## Words {#b}"),
