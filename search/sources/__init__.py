@@ -11,9 +11,20 @@ import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 VERSION = "4"  # of the code that builds pages; raise it when it builds other pages, so that all digests change
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database stores NUL or half of a surrogate pair
+
+
+class Problem(NamedTuple):
+    """A part of a page that could not be read, though the page was.
+
+    `kind` is `front matter`, `include`, `shortcode` or `reference`; `detail` says which one.
+    """
+
+    kind: str
+    detail: str
 
 
 @dataclass(frozen=True)
@@ -26,6 +37,7 @@ class Page:
     - `boost` multiplies its scores.
     - `keywords` also find the page; they need not occur in its text.
     - `groups` are those whose readers see the page: none means everybody, None that the page does not say.
+    - `problems` are its parts that could not be read.
     - `validator` is for a conditional request: has the page changed? (`search.sources.web.visits` explains its parts.)
     """
 
@@ -43,6 +55,7 @@ class Page:
     address: str = ""
     validator: str = ""
     groups: tuple[str, ...] | None = None
+    problems: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from docsite.core.paths import normalize
-from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest
+from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, Problem, UnreadablePage, compute_digest
 from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
 from search.sources.markdown import generators, other_formats
 from search.sources.markdown.front_matter import (
@@ -103,6 +103,7 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
     file = tree.folder / source.name
     origin = file.relative_to(root).as_posix() if file.is_relative_to(root) else source.name
     file_path = ""
+    problems: list[Problem] = []
     try:
         file_path = normalize(quote_path(f"{tree.base}/{source.name}"))
         ending = source.name.rpartition(".")[2].lower()
@@ -110,7 +111,7 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
             source.manifest_entry.get("format") or (other_formats.ENDINGS.get(ending) if source.path else "") or ending
         )
         text = read_text_in_folder(root, file)
-        front, body = ({}, text) if kind in other_formats.FORMATS else split_front_matter(text)
+        front, body = ({}, text) if kind in other_formats.FORMATS else split_front_matter(text, problems)
         titled = {"title": title_of(body), **front} if site.uses_title and "title" not in front else front
         relative = site.address(source.name, titled)
         page_address = "" if relative is None else quote_path(f"{tree.base}/{relative}".lstrip("/"))
@@ -121,7 +122,7 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
             **front,
             **_drop_empty(source.manifest_entry),
         }
-        fields = _collect_fields(meta, body, () if site.generator == "plain" else _SHORT_TITLES)
+        fields = _collect_fields(meta, body, () if site.generator == "plain" else _SHORT_TITLES, problems)
     except ValueError as wrong:
         yield UnreadablePage(origin, str(wrong), source.path or file_path)
         return
@@ -134,6 +135,7 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
     rules = f"{site.generator} {site.slugs and site.slugs.name}"
     digest_parts = [rules, kind, path, address, fields, _find_operation(meta), body]
     page = Page(origin, path, body, address="" if f"/{address}" == quote_path(path) else address, **fields)
+    page = replace(page, problems=tuple(problems))
     build: Callable[[], Page | UnreadablePage | ExcludedPage]
     if kind == "html":
         build = partial(other_formats.build_html_page, page, f"{request.docs_url.rstrip('/')}/{address or path[1:]}")
@@ -147,9 +149,11 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
         yield from (PageRedirect(old, path) for old in dict.fromkeys(former_paths) if old != path)
 
 
-def _collect_fields(meta: dict[str, Any], body: str, short_titles: tuple[str, ...]) -> dict[str, Any]:
+def _collect_fields(
+    meta: dict[str, Any], body: str, short_titles: tuple[str, ...], problems: list[Problem]
+) -> dict[str, Any]:
     """The title, tags and other fields of a page. A short title replaces a missing title, or becomes a keyword."""
-    fields = collect_fields(meta)
+    fields = collect_fields(meta, problems)
     for short in (value for name in short_titles if isinstance(value := meta.get(name), str) and value.strip()):
         if "title" in fields or title_of(body):
             fields["keywords"] = tuple(dict.fromkeys((*fields["keywords"], short.strip())))

@@ -4,18 +4,20 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any
 
 import yaml
 
 from docsite.core.access.readers import normalize_groups
-from search.sources import ExcludedPage
+from search.sources import ExcludedPage, Problem
 
 MIN_BOOST, MAX_BOOST = 0.1, 10.0
 MAX_FRONT_MATTER = 64 * 1024  # bytes
+MAX_ENTRIES = 500  # of invalid front matter that are read one by one
 MAX_WORDS, MAX_WORD = 100, 100  # of tags, and of keywords
+FRONT_MATTER = "front matter"  # the kind of its problems
 FIELDS = ("title", "description", "version", "language")
 # Values that exclude a page from search: our own, and those of Material, Docusaurus, VitePress, Starlight and Mintlify
 # for drafts, and for unlisted, hidden and unindexed pages.
@@ -31,7 +33,9 @@ _EXCLUDING_VALUES = (
 _FORMER_PATH_FIELDS = ("redirect_from", "redirects", "aliases")  # of Jekyll, Mintlify and Hugo
 _ENDS = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}  # of front matter, by its first line
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_NAMED_LINE = re.compile(r"[A-Za-z][\w-]*:(?:\s|$)")
+_ENTRY = re.compile(r"[\"']?([A-Za-z_][\w.-]{0,99})[\"']?[ \t]{0,9}(?:=|:(?=\s|$))")
+_NESTED = re.compile(r"\n(?:\S|\s*(?:-\s|[\w-]+:\s))")  # in an entry: more than one text
+_GROUPS = re.compile(r"(?m)^\s*[\"']?groups\b")
 # Lines of which YAML says no more than they show: a name and one plain or quoted text. Most pages have no others, and
 # PyYAML would take as long for them as an ingest takes to cut such a page into sections. libyaml is fast, but deeply
 # nested YAML crashes the process there.
@@ -42,10 +46,12 @@ _SIMPLE_LINE = re.compile(
 )
 
 
-def split_front_matter(source: str) -> tuple[dict[str, Any], str]:
-    """Split a page into its front matter and its Markdown. Raises ValueError when that is wrong or too long.
+def split_front_matter(source: str, problems: list[Problem] | None = None) -> tuple[dict[str, Any], str]:
+    """Split a page into its front matter and its Markdown. All values are text.
 
-    It is YAML between lines of `---`, TOML between lines of `+++`, or a JSON object. All values are text.
+    It is YAML between lines of `---`, TOML between lines of `+++`, or a JSON object. Where it is not valid it is read
+    entry by entry, and `problems` get what was not understood. Raises ValueError when it is too long, or when it names
+    `groups` that cannot be read: then nobody knows who may see the page.
 
     Aliases can make a nested value far larger than the file, so never walk through one or print it.
     """
@@ -60,19 +66,16 @@ def split_front_matter(source: str) -> tuple[dict[str, Any], str]:
     text = "\n".join(lines[1:end])
     if len(text.encode("utf-8", "surrogatepass")) > MAX_FRONT_MATTER:
         raise ValueError("its front matter is larger than 64 KiB")
-    if start != "---":
-        return _load_typed(text, is_json=start == "{"), "\n".join(lines[end + 1 :])
+    problems = [] if problems is None else problems
+    load = {"---": _load_yaml, "+++": _load_toml, "{": _load_json}[start]
     try:
-        front = _load_yaml(text)
+        front = load(text)
     except ValueError:
-        front = _load_valid_lines(lines[1:end])
-        if not front:
-            raise
-    if front is None:
-        front = {}
-    if not isinstance(front, dict):
-        raise ValueError("its front matter is not a list of names and values")
-    return front, "\n".join(lines[end + 1 :])
+        inner = [line.strip() for line in lines[1:end]] if start == "{" else lines[1:end]
+        front = _load_entries(inner, load, problems)
+    if front is not None and not isinstance(front, dict):
+        problems.append(Problem(FRONT_MATTER, "is not a list of names and values"))
+    return front if isinstance(front, dict) else {}, "\n".join(lines[end + 1 :])
 
 
 def get_text(meta: dict[str, Any], name: str) -> str | None:
@@ -115,22 +118,31 @@ def get_groups(meta: dict[str, Any]) -> tuple[str, ...] | None:
         raise ValueError(f"its `groups` field {wrong}") from None
 
 
-def collect_fields(meta: dict[str, Any]) -> dict[str, Any]:
-    """The fields of `Page` that the metadata name. Raises ValueError for a nested value.
+def collect_fields(meta: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    """The fields of `Page` that the metadata name. `problems` get those with a wrong value.
 
-    Groups are missing where the page names none, so that its digest stays what it was.
+    Groups are missing where the page names none, so that its digest stays what it was. Raises ValueError when they are
+    wrong.
     """
-    fields: dict[str, Any] = {key: words for key in FIELDS if (words := get_text(meta, key)) is not None}
-    fields["tags"] = tuple(dict.fromkeys(get_words(meta, "tags") + get_words(meta, "tag")))[:MAX_WORDS]
-    fields |= {"keywords": get_words(meta, "keywords"), "boost": get_boost(meta)}
+
+    def accept(get: Callable[[dict[str, Any], str], Any], name: str) -> Any:
+        try:
+            return get(meta, name)
+        except ValueError as wrong:
+            problems.append(Problem(FRONT_MATTER, str(wrong).removeprefix("its ")))
+            return get({}, name)
+
+    fields: dict[str, Any] = {key: words for key in FIELDS if (words := accept(get_text, key)) is not None}
+    fields["tags"] = tuple(dict.fromkeys(accept(get_words, "tags") + accept(get_words, "tag")))[:MAX_WORDS]
+    fields |= {"keywords": accept(get_words, "keywords"), "boost": accept(get_boost, "boost")}
     groups = get_groups(meta)
     return fields if groups is None else {**fields, "groups": groups}
 
 
-def get_boost(meta: dict[str, Any]) -> float:
-    """The page's `boost`, or `boost` in `search`. A value that is no number belongs to another tool and is ignored."""
+def get_boost(meta: dict[str, Any], name: str = "boost") -> float:
+    """The page's boost, or `boost` in `search`. A value that is no number belongs to another tool and is ignored."""
     search = meta.get("search")
-    value = meta.get("boost") or (search.get("boost") if isinstance(search, dict) else None)
+    value = meta.get(name) or (search.get("boost") if isinstance(search, dict) else None)
     try:
         boost = float(value or 1)
     except (TypeError, ValueError):
@@ -163,13 +175,19 @@ def get_former_paths(meta: dict[str, Any]) -> Iterator[str]:
                 yield path.strip()
 
 
-def _load_typed(text: str, *, is_json: bool) -> dict[str, Any]:
-    """Load TOML, or the inside of a JSON object."""
+def _load_toml(text: str) -> Any:
     try:
-        front = json.loads(f"{{{text}}}") if is_json else tomllib.loads(text)
-        return {name: _to_text(value) for name, value in front.items()}
+        return _to_text(tomllib.loads(text))
     except (ValueError, RecursionError):
-        raise ValueError(f"its front matter is not {'JSON' if is_json else 'TOML'}") from None
+        raise ValueError("is not TOML") from None
+
+
+def _load_json(text: str) -> Any:
+    """Load the inside of a JSON object."""
+    try:
+        return _to_text(json.loads(f"{{{text.strip().removesuffix(',')}}}"))
+    except (ValueError, RecursionError):
+        raise ValueError("is not JSON") from None
 
 
 def _to_text(value: Any) -> Any:
@@ -191,21 +209,42 @@ def _load_yaml(text: str) -> Any:
         return front
     try:
         return yaml.load(text, Loader=yaml.BaseLoader)
-    except (yaml.YAMLError, ValueError, RecursionError) as wrong:
-        mark = getattr(wrong, "problem_mark", None)
-        raise ValueError(f"its front matter is not YAML{f' (line {mark.line + 2})' if mark else ''}") from None
+    except (yaml.YAMLError, ValueError, RecursionError):
+        raise ValueError("is not YAML") from None
 
 
-def _load_valid_lines(lines: list[str]) -> dict[str, Any]:
-    """Load the valid `name: value` lines of invalid YAML, so that one bad line does not exclude a page."""
+def _load_entries(lines: list[str], load: Callable[[str], Any], problems: list[Problem]) -> dict[str, Any]:
+    """Load each entry by itself: its line with those below that continue it.
+
+    An invalid entry is text where that is plain to see, as in `title: @acme: why`.
+    """
+    starts = [number for number, line in enumerate(lines) if _ENTRY.match(line) or line.startswith("[")][:MAX_ENTRIES]
+    starts = starts if starts[:1] == [0] else [0, *starts]
     front: dict[str, Any] = {}
-    for line in lines[:200]:
-        if _NAMED_LINE.match(line):
-            try:
-                front.update(_load_yaml(line))
-            except ValueError:
-                continue
+    for number, following in zip(starts, [*starts[1:], len(lines)], strict=True):
+        entry = "\n".join(lines[number:following]).rstrip()
+        try:
+            loaded = load(entry.expandtabs(4))
+            if not isinstance(loaded, dict | None):
+                raise ValueError("is no name with a value")
+            front.update(loaded or {})
+        except ValueError as wrong:
+            if _GROUPS.search(entry):
+                raise ValueError(f"its `groups` cannot be read (line {number + 2})") from None
+            problems.append(Problem(FRONT_MATTER, f"line {number + 2} {wrong}: {lines[number].strip()[:100]}"))
+            if named := _ENTRY.match(entry):
+                value = entry[named.end() :] if not _NESTED.search(entry) else lines[number][named.end() :]
+                front |= _read_as_text(named[1], value)
+        if entry.startswith("["):  # the names below a heading of TOML are not the page's
+            break
     return front
+
+
+def _read_as_text(name: str, value: str) -> dict[str, str]:
+    first = value.split("\n")[0].strip()
+    is_quoted = len(first) > 1 and first[0] == first[-1] and first[0] in "\"'"
+    text = first[1:-1] if is_quoted else " ".join(value.split())
+    return {name: text} if text and text[0] not in "[{|>" else {}
 
 
 def _is_single(value: Any) -> bool:

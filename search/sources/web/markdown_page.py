@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from search.sources import UNSTORABLE, ExcludedPage, Page, UnreadablePage
+from search.sources import UNSTORABLE, ExcludedPage, Page, Problem, UnreadablePage
 from search.sources.markdown.front_matter import collect_fields, find_exclusion, split_front_matter
 from search.sources.markdown.mdx import to_markdown
 
@@ -22,12 +22,13 @@ def get_page_address(address: str) -> str:
 
 def build_page(page: Page, source: bytes) -> Page | UnreadablePage | ExcludedPage:
     """The page with its text and the metadata of its front matter. MDX components are converted."""
+    problems: list[Problem] = []
     text = UNSTORABLE.sub("", source.decode("utf-8-sig", "replace"))
     try:
-        front, body = split_front_matter(text.lstrip())
+        front, body = split_front_matter(text.lstrip(), problems)
         if excluded := find_exclusion(front, page.origin):
             return excluded
-        page = replace(page, **collect_fields(front))
+        page = replace(page, **collect_fields(front, problems), problems=tuple(problems))
     except ValueError as wrong:
         return UnreadablePage(page.origin, str(wrong), page.path)
     if not body.strip():

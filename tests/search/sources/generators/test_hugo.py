@@ -2,7 +2,7 @@
 
 import pytest
 
-from search.sources import PageRedirect, UnreadablePage
+from search.sources import PageRedirect
 from search.sources.markdown.folder import read_folder
 from search.sources.markdown.front_matter import split_front_matter
 from search.sources.request import SourceRequest
@@ -43,11 +43,11 @@ def test_hugos_front_matter_names_addresses_in_three_languages(tmp_path):
     }
     config = CONFIG + "[permalinks]\nposts = '/:year/:month/:title/'\n"
     pages = read_pages(tmp_path, {"hugo.toml": config, **{f"content/{name}": text for name, text in files.items()}})
-    assert set(pages) == {"/a/other-name", "/far/c", "/2024/03/a-g", "/hidden"}
+    assert set(pages) == {"/a/other-name", "/far/c", "/a/f", "/2024/03/a-g", "/hidden"}
     assert (pages["/a/other-name"].title, pages["/a/other-name"].tags) == ("B", ("x",))
     items = list(build_drafts(read_folder(tmp_path, SourceRequest(str(tmp_path), ""))))
     assert PageRedirect("/old/b", "/a/other-name") in items
-    assert [item.reason for item in items if isinstance(item, UnreadablePage)] == ["its front matter is not TOML"]
+    assert [detail for _, detail in pages["/a/f"].problems] == ["line 2 is not TOML: title ="]
 
 
 def test_hugo_has_languages_in_folders_and_in_file_names(tmp_path):
