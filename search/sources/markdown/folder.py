@@ -23,10 +23,11 @@ from search.sources.markdown.mdx import to_markdown
 from search.sources.markdown.sites import Site, Tree, remove_ending
 from search.sources.markdown.slugs import add_anchors
 from search.sources.request import SourceRequest
-from search.text.markdown.reader import title_of
+from search.text.markdown.reader import fenced_lines, title_of
 
 FORMATS = (*(ending[1:] for ending in MARKDOWN), *other_formats.FORMATS)  # values of `format` in a manifest
 _OPERATION = re.compile(r"(?i)(?:^|\s)(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+(\S+)\s*$")
+_HEAD = re.compile(r"(?m)^<[Hh]ead>[^`]{0,2000}?\bnoindex\b")
 _SHORT_TITLES = ("navTitle", "sidebarTitle", "sidebar_label")  # MkDocs's, Mintlify's and Docusaurus's
 
 
@@ -126,9 +127,11 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
     except ValueError as wrong:
         yield UnreadablePage(origin, str(wrong), source.path or file_path)
         return
-    if not source.path and (exclusion := find_exclusion(meta, origin)):  # what a manifest lists is wanted
-        yield exclusion
-        return
+    if not source.path:  # what a manifest lists is wanted
+        reason = site.find_exclusion(source.name, meta) or ("says noindex" if _says_noindex(body) else "")
+        if exclusion := find_exclusion(meta, origin) or (ExcludedPage(origin, reason) if reason else None):
+            yield exclusion
+            return
     address = source.address if source.path else page_address
     path = source.path or (file_path if relative is None else normalize(address))
     body = site.includes.expand(body, file) if site.includes else body
@@ -168,6 +171,12 @@ def _build_page(page: Page, is_mdx: bool, operation: str, site: Site) -> Page:
     markdown = to_markdown(markdown) if is_mdx else markdown
     markdown = add_anchors(markdown, site.slugs) if site.slugs else markdown
     return replace(page, markdown=_add_operation(markdown, operation))
+
+
+def _says_noindex(body: str) -> bool:
+    """Whether a page of Docusaurus tells robots in its `<head>` not to index it."""
+    head = _HEAD.search(body) if "noindex" in body else None
+    return head is not None and body.count("\n", 0, head.start()) not in fenced_lines(body)
 
 
 def _drop_empty(metadata: Mapping[str, Any]) -> dict[str, Any]:

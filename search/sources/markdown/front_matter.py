@@ -5,7 +5,6 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from datetime import date
 from typing import Any
 
 import yaml
@@ -19,20 +18,22 @@ MAX_ENTRIES = 500  # of invalid front matter that are read one by one
 MAX_WORDS, MAX_WORD = 100, 100  # of tags, and of keywords
 FRONT_MATTER = "front matter"  # the kind of its problems
 FIELDS = ("title", "description", "version", "language")
-# Values that exclude a page from search: our own, and those of Material, Docusaurus, VitePress, Starlight and Mintlify
-# for drafts, and for unlisted, hidden and unindexed pages.
-_EXCLUDING_VALUES = (
-    ("searchable", "false"),
-    ("search", "false"),
-    ("pagefind", "false"),
-    ("draft", "true"),
-    ("unlisted", "true"),
-    ("hidden", "true"),
-    ("noindex", "true"),
-)
+# Values that exclude a page: our own, and those of generators and themes for drafts and for unlisted, hidden and
+# unindexed pages. Names count without case, hyphens and underscores.
+_EXCLUDING_VALUES = {
+    **dict.fromkeys(("searchable", "search", "pagefind", "published"), ("false", "no", "off")),
+    **dict.fromkeys(
+        (
+            *("draft", "unlisted", "hidden", "noindex", "nosearch", "searchexclude", "excludesearch", "searchhidden"),
+            *("excludefromsearch", "booksearchexclude", "robotsnoindex"),
+        ),
+        ("true", "yes", "on"),
+    ),
+}
+MAX_HEAD = 50  # elements of `head` that are looked at
 _FORMER_PATH_FIELDS = ("redirect_from", "redirects", "aliases")  # of Jekyll, Mintlify and Hugo
 _ENDS = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}  # of front matter, by its first line
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_JOINTS = re.compile("[-_]")
 _ENTRY = re.compile(r"[\"']?([A-Za-z_][\w.-]{0,99})[\"']?[ \t]{0,9}(?:=|:(?=\s|$))")
 _NESTED = re.compile(r"\n(?:\S|\s*(?:-\s|[\w-]+:\s))")  # in an entry: more than one text
 _GROUPS = re.compile(r"(?m)^\s*[\"']?groups\b")
@@ -155,15 +156,30 @@ def get_boost(meta: dict[str, Any], name: str = "boost") -> float:
 def find_exclusion(meta: dict[str, Any], origin: str) -> ExcludedPage | None:
     """The excluded page with the reason, if its front matter excludes it from search."""
     search = meta.get("search")
-    if isinstance(search, dict) and _equals_ignoring_case(search.get("exclude"), "true"):
+    if isinstance(search, dict) and is_set(search.get("exclude")):
         return ExcludedPage(origin, "its front matter says `search: {exclude: true}`")
-    for name, value in _EXCLUDING_VALUES:
-        if _equals_ignoring_case(meta.get(name), value):
-            return ExcludedPage(origin, f"its front matter says `{name}: {value}`")
-    expiry = meta.get("expiryDate")
-    if isinstance(expiry, str) and _DAY.match(expiry) and expiry[:10] < date.today().isoformat():
-        return ExcludedPage(origin, "its `expiryDate` is over")
+    for name, value in meta.items():
+        excluding = _EXCLUDING_VALUES.get(_JOINTS.sub("", name).lower())
+        if excluding and isinstance(value, str) and value.lower() in excluding:
+            return ExcludedPage(origin, f"its front matter says `{name}: {value.lower()}`")
+    if any("noindex" in robots.lower() for robots in _find_robots(meta)):
+        return ExcludedPage(origin, "its front matter says `noindex` to robots")
     return None
+
+
+def is_set(value: Any) -> bool:
+    """Whether a flag is true."""
+    return isinstance(value, str) and value.lower() in ("true", "yes", "on")
+
+
+def _find_robots(meta: dict[str, Any]) -> Iterator[str]:
+    """Yield what the page tells robots: in `robots`, or in `head` as VitePress and Starlight have it."""
+    head = meta.get("head")
+    elements = [element for element in head[:MAX_HEAD] if element] if isinstance(head, list) else []
+    found = [element[-1] if isinstance(element, list) else element for element in elements]
+    attributes = [element.get("attrs", element) for element in found if isinstance(element, dict)]
+    robots = [one.get("content") for one in attributes if isinstance(one, dict) and one.get("name") == "robots"]
+    yield from (value for value in (meta.get("robots"), *robots) if isinstance(value, str))
 
 
 def get_former_paths(meta: dict[str, Any]) -> Iterator[str]:
@@ -177,7 +193,7 @@ def get_former_paths(meta: dict[str, Any]) -> Iterator[str]:
 
 def _load_toml(text: str) -> Any:
     try:
-        return _to_text(tomllib.loads(text))
+        return to_text(tomllib.loads(text))
     except (ValueError, RecursionError):
         raise ValueError("is not TOML") from None
 
@@ -185,17 +201,17 @@ def _load_toml(text: str) -> Any:
 def _load_json(text: str) -> Any:
     """Load the inside of a JSON object."""
     try:
-        return _to_text(json.loads(f"{{{text.strip().removesuffix(',')}}}"))
+        return to_text(json.loads(f"{{{text.strip().removesuffix(',')}}}"))
     except (ValueError, RecursionError):
         raise ValueError("is not JSON") from None
 
 
-def _to_text(value: Any) -> Any:
+def to_text(value: Any) -> Any:
     """The value with text instead of numbers, days and flags, as in YAML."""
     if isinstance(value, dict):
-        return {name: _to_text(inner) for name, inner in value.items()}
+        return {name: to_text(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_to_text(inner) for inner in value]
+        return [to_text(inner) for inner in value]
     return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
 
 
@@ -249,7 +265,3 @@ def _read_as_text(name: str, value: str) -> dict[str, str]:
 
 def _is_single(value: Any) -> bool:
     return isinstance(value, str | int | float)
-
-
-def _equals_ignoring_case(value: Any, expected: str) -> bool:
-    return isinstance(value, str) and value.lower() == expected

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from search.sources.markdown.includes import Includes
 from search.sources.markdown.slugs import Slugs
 
 MAX_STARS = 6  # of one pattern
+_BEFORE_ZONE = re.compile(r"\s(?=[-+]\d\d:?\d\d$)")
 _GLOB = re.compile(r"(?:\*\*/)+|\*+|.")
 _WILD = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 Meta = Mapping[str, Any]  # metadata of a page, from its front matter or the navigation
@@ -35,7 +37,9 @@ class Site:
     - `address` computes a page's address, relative to its tree's base, from its file name and front matter. None means
       that the address is the path of the file.
     - `is_page` is False for files that are only included in others.
-    - `page_metadata` is the navigation's metadata of pages, by file name without ending.
+    - `find_exclusion` says why the generator does not publish a page, or keeps it out of search, by its file name and
+      its metadata; empty if it does neither.
+    - `page_metadata` is that of the navigation or of a section for its pages, by file name without ending.
     - `redirects` come from the configuration.
     - `languages` are those of pages by the first folder of their address; that of the others has an empty name.
     - `rewrite` makes Markdown of what only this generator understands. `uses_title` says that a page's address depends
@@ -53,6 +57,7 @@ class Site:
     languages: Mapping[str, str] = field(default_factory=dict)
     rewrite: Callable[[str], str] | None = None
     uses_title: bool = False
+    find_exclusion: Callable[[str, Meta], str] = lambda name, meta: ""
 
     def find_language(self, address: str) -> str:
         """The language of the page at an address relative to the docs URL; empty if it is not known."""
@@ -63,6 +68,15 @@ class Site:
 def as_mapping(value: Any) -> Mapping[str, Any]:
     """The value if it is a mapping, else an empty one."""
     return value if isinstance(value, Mapping) else {}
+
+
+def is_future(moment: Any) -> bool:
+    """Whether a date or a time, as YAML or TOML have it, is still to come; a time without a zone is UTC."""
+    try:
+        parsed = datetime.fromisoformat(_BEFORE_ZONE.sub("", str(moment).strip()))
+    except ValueError:
+        return False
+    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)) > datetime.now(UTC)
 
 
 def remove_ending(name: str) -> str:

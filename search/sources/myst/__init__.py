@@ -36,7 +36,7 @@ def convert(source: str, site: Site, page: str) -> rst.MarkdownPage:
     Only `nosearch`, `groups` and the description are used of the front matter. Raises ValueError if it is wrong.
     """
     front, body = split_front_matter(source)
-    meta = {"nosearch": ""} if "nosearch" in front else {}
+    meta = {"nosearch": str(front["nosearch"])[:10]} if "nosearch" in front else {}
     if (groups := get_groups(front)) is not None:
         meta["groups"] = ", ".join(groups) or EVERYBODY
     myst = front.get("myst")

@@ -145,7 +145,7 @@ def test_mkdocs_takes_files_in(write, tmp_path, source, expected):
 def test_imported_mdx_takes_the_place_of_its_component(write):
     page = 'import Part from "/snippets/part.mdx";\n\n<Steps>\n  <Part name="x" />\n</Steps>\n\n```jsx\n<Part />\n```\n'
     part = '---\ntitle: No page\n---\nimport Icon from "/icon.jsx"\n\nWords of **mine**.\n'
-    files = {"docs.json": '{"navigation": {"pages": ["a"]}}', "a.mdx": page, "snippets/part.mdx": part}
+    files = {"docs.json": '{"navigation": {"pages": ["a", "b"]}}', "a.mdx": page, "snippets/part.mdx": part}
     root = write({**files, "b.mdx": '<Snippet file="part.mdx" />'})
     found = pages(root)
     assert list(found) == ["/a", "/b"]

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 from docsite.core.unicode.normalization import to_ascii
 from search.sources.files import MARKDOWN, list_files, read_text_in_folder
 from search.sources.markdown import configuration
-from search.sources.markdown.front_matter import split_front_matter
-from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, remove_ending
+from search.sources.markdown.front_matter import is_set, split_front_matter, to_text
+from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, is_future, remove_ending
 from search.sources.markdown.slugs import Slugs, drop_unknown_anchors
 from search.sources.request import SourceRequest
 
@@ -41,7 +42,6 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
     default = _get_default_language(config)
     languages = {name for name in as_mapping(config.get("languages")) if name != default}
     files = [(tree.folder, name) for tree in trees for name in list_files(tree.folder)]
-    hidden = dict(_find_hidden_sections(root, files))
     indexes = (name.rpartition("/")[::2] for _, name in files if name.endswith(MARKDOWN))
     bundles = {folder for folder, last in indexes if folder and last.startswith("index.")}  # one page with its files
     permalinks = as_mapping(config.get("permalinks"))
@@ -69,8 +69,6 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         return f"{bare}.html" if ugly and bare else bare and f"{bare.strip('/')}/"
 
     def is_page(name: str) -> bool:
-        if any(name.startswith(section) and name != own for section, own in hidden.items()):
-            return False
         above = name.rpartition("/")[0]
         while above and above not in bundles:
             above = above.rpartition("/")[0]
@@ -82,6 +80,8 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         address,
         is_page,
         _build_slugs(config),
+        page_metadata=dict(_cascade_metadata(config, root, files)),
+        find_exclusion=partial(_find_exclusion, config),
         languages=_name_languages(config, default),
         rewrite=remove_shortcodes,
         uses_title=any(isinstance(value, str) and ":title" in value for value in permalinks.values()),
@@ -149,22 +149,48 @@ def _name_languages(config: Meta, default: str) -> dict[str, str]:
     return {**names, "": code}
 
 
-def _find_hidden_sections(root: Path, files: list[tuple[Path, str]]) -> Iterator[tuple[str, str]]:
-    """Yield the folders whose pages are not rendered, by `cascade`, with the file that is rendered all the same."""
+def _cascade_metadata(config: Meta, root: Path, files: list[tuple[Path, str]]) -> Iterator[tuple[str, Meta]]:
+    """Yield the metadata that each file gets by `cascade` of the configuration and of the sections around it."""
+    cascades = {"": _read_cascade(config)}
     sections = [(content, name) for content, name in files if name.rpartition("/")[2].startswith("_index.")]
     for content, name in sections[:MAX_SECTIONS]:
-        try:
+        with suppress(ValueError):
             front, _ = split_front_matter(read_text_in_folder(root, content / name))
-        except ValueError:
-            continue
-        cascade = front.get("cascade")
-        if any(_is_unrendered(as_mapping(entry)) for entry in (cascade if isinstance(cascade, list) else [cascade])):
-            yield f"{name.rpartition('/')[0]}/", name if "build" in front and not _is_unrendered(front) else ""
+            if cascade := _read_cascade(front):
+                cascades[name.rpartition("/")[0]] = cascade
+    for _, name in files if any(cascades.values()) else ():
+        folder, found = name, dict[str, Any]()
+        while folder:
+            folder = folder.rpartition("/")[0]
+            found = {**cascades.get(folder, {}), **found}
+        if found:
+            yield remove_ending(name), found
 
 
-def _is_unrendered(front: Meta) -> bool:
-    build = as_mapping(front.get("build") or front.get("_build"))
-    return build.get("render") == "never" and "target" not in front and "_target" not in front
+def _read_cascade(meta: Meta) -> dict[str, Any]:
+    """The metadata that a section gives to all pages below it; those for some pages only are ignored."""
+    cascade = meta.get("cascade")
+    entries = map(as_mapping, cascade if isinstance(cascade, list) else [cascade])
+    return {
+        name: to_text(value) for one in entries if not {"target", "_target"} & set(one) for name, value in one.items()
+    }
+
+
+def _find_exclusion(config: Meta, name: str, meta: Meta) -> str:
+    """Why Hugo does not render a page; empty if it does."""
+    fields = {field.lower(): value for field, value in meta.items() if isinstance(value, str) and value}
+    if as_mapping(meta.get("build") or meta.get("_build")).get("render") in ("never", "false", "link"):
+        return "its `build` says that it is not rendered"
+    if is_set(fields.get("headless")):
+        return "its front matter says `headless: true`"
+    published, expired = (
+        next((fields[field] for field in names if field in fields), "")
+        for names in (("publishdate", "pubdate", "published", "date"), ("expirydate", "unpublishdate"))
+    )
+    if is_future(published) and config.get("buildfuture") is not True:
+        return f"it is published on {published[:10]}"
+    is_over = bool(expired) and expired[:4].isdecimal() and not is_future(expired)
+    return "its `expiryDate` is over" if is_over and config.get("buildexpired") is not True else ""
 
 
 def _split_language(name: str, languages: set[str]) -> tuple[str, str]:

@@ -10,8 +10,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 
+from search.sources.files import MARKDOWN, list_files
 from search.sources.markdown import configuration
-from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, compile_ignore_rules, remove_ending
+from search.sources.markdown.front_matter import is_set
+from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, compile_ignore_rules, is_future, remove_ending
 from search.sources.markdown.slugs import GITHUB, Slugs, drop_unknown_anchors
 from search.sources.request import SourceRequest
 
@@ -67,9 +69,19 @@ def _build_site(config: Meta, folder: Path) -> Site:
         before, posts, rest = name.partition("/_posts/")
         return ("posts", f"{before}/{rest}") if posts else ("", name)
 
+    def find_defaults(name: str) -> Meta:
+        return _find_defaults(config.get("defaults"), name, find_collection(name)[0] or "pages")
+
+    def find_exclusion(name: str, meta: Meta) -> str:
+        collection, inner = find_collection(name)
+        post = _POST.fullmatch(remove_ending(inner)) if collection == "posts" else None
+        day = str(meta.get("date") or "") if collection else ""
+        day = day or (f"{post[1]}-{post[2]:0>2}-{post[3]:0>2}" if post else "")
+        return f"it is published on {day[:10]}" if is_future(day) and not is_set(config.get("future")) else ""
+
     def address(name: str, front: Meta) -> str:
         collection, inner = find_collection(name)
-        given = front.get("permalink") or _find_default(config.get("defaults"), name, collection or "pages")
+        given = front.get("permalink") or find_defaults(name).get("permalink")
         pattern = str(given or collections.get(collection, {}).get("permalink") or "")
         if not pattern:
             pattern = _STYLES.get(style, style) if collection == "posts" else _add_suffix(collection, inner, style)
@@ -82,13 +94,16 @@ def _build_site(config: Meta, folder: Path) -> Site:
             return has_date and str(collections[collection].get("output")).lower() == "true"
         return not is_excluded(name) and not any(part.startswith("_") for part in name.split("/"))
 
+    files = [name for name in list_files(folder) if name.lower().endswith(MARKDOWN)] if "defaults" in config else []
     return Site(
         "jekyll",
         (Tree(folder, language=str(config.get("lang") or config.get("locale") or "")),),
         address,
         is_page,
         KRAMDOWN if str(kramdown.get("input", "GFM")).lower() == "kramdown" else KRAMDOWN_GFM,
+        page_metadata={remove_ending(name): find_defaults(name) for name in files},
         rewrite=remove_liquid,
+        find_exclusion=find_exclusion,
     )
 
 
@@ -98,16 +113,17 @@ def _read_collections(value: Any) -> dict[str, Mapping[str, Any]]:
     return {str(name): as_mapping(settings) for name, settings in list(as_mapping(value).items())[:100]}
 
 
-def _find_default(defaults: Any, name: str, kind: str) -> str:
-    """The `permalink` that `defaults` give to a file; the longest path wins."""
-    found, length = "", -1
+def _find_defaults(defaults: Any, name: str, kind: str) -> dict[str, Any]:
+    """The metadata that `defaults` give to a file; the longest path wins."""
+    found: list[tuple[int, Meta]] = []
     for entry in map(as_mapping, defaults[:300] if isinstance(defaults, list) else ()):
-        scope, values = as_mapping(entry.get("scope")), as_mapping(entry.get("values"))
+        scope = as_mapping(entry.get("scope"))
         path = str(scope.get("path") or "").strip("/")
         is_below = not path or name == path or name.startswith(f"{path}/")
-        if is_below and scope.get("type", kind) == kind and len(path) >= length and values.get("permalink"):
-            found, length = str(values["permalink"]), len(path)
-    return found
+        if is_below and scope.get("type", kind) in (kind, ""):
+            found.append((len(path), as_mapping(entry.get("values"))))
+    found.sort(key=lambda default: default[0])
+    return {field: value for _, values in found for field, value in values.items()}
 
 
 def _add_suffix(collection: str, inner: str, style: str) -> str:

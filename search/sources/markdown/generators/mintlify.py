@@ -47,6 +47,14 @@ def _build_site(config: Meta, root: Path, folder: Path, request: SourceRequest) 
     is_ignored = compile_ignore_rules(
         "snippets/\n" + (configuration.read_text(root, ignore_file) if ignore_file.is_file() else "")
     )
+    pages = dict(_walk_navigation(config.get("navigation"), root, folder))
+    seo = config.get("seo")
+    indexes_all = not pages or (isinstance(seo, dict) and seo.get("indexing") == "all")
+
+    def find_exclusion(name: str, meta: Meta) -> str:
+        is_found = indexes_all or remove_ending(name) in pages or str(meta.get("searchable")).lower() == "true"
+        return "" if is_found else "is not in the navigation, so its site does not search it"
+
     return Site(
         "mintlify",
         (Tree(folder),),
@@ -54,8 +62,9 @@ def _build_site(config: Meta, root: Path, folder: Path, request: SourceRequest) 
         lambda name: not is_ignored(name),
         MINTLIFY,
         Includes("mdx", root, (folder,)),
-        dict(_walk_navigation(config.get("navigation"), root, folder)),
+        pages,
         tuple(_read_redirects(config.get("redirects"), request)),
+        find_exclusion=find_exclusion,
     )
 
 
