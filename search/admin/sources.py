@@ -26,6 +26,7 @@ from docsite.core.unicode.addresses import urlsplit
 from docsite.core.unicode.template_filters import truncatechars
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
+from search.indexing import report
 from search.indexing.ingest import apply_groups
 from search.models import Document, Generation, Redirect, Source
 from search.sources import generators
@@ -283,6 +284,7 @@ def describe_state(source: Source) -> dict[str, Any]:
         or ("not detected" if source.is_pushed else "none: its pages are fetched"),
         "freshness": format_age(source.read_at),
         "next_time": _format_wait(source.due_at),
+        "report_lines": list(report.describe(source.outcome.get("report", {}))),
         "more_skipped": source.outcome.get("skippedCount", 0) - len(source.outcome.get("skipped", [])),
         "more_left_out": source.outcome.get("leftOutCount", 0) - len(source.outcome.get("leftOut", [])),
     }

@@ -1,23 +1,23 @@
 """Read a source's pages into a project's index."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from docsite.core.tenants.models import Project
-from search.indexing import entries
+from search.indexing import entries, report
 from search.indexing.build import ANALYSER_VERSION, PAGES_PER_STEP, SECTIONS_PER_STEP, IndexBuild, batches
 from search.indexing.changes import NewPage, SourceChanges
 from search.indexing.outcome import IngestRefused, IngestSuperseded, Summary
 from search.indexing.page_groups import GroupRules
 from search.models import Document, Index, PageWords, Redirect, Source
-from search.sources import Draft, Item, Page
+from search.sources import Draft, Item, Page, Problem
 
 STAGED_LATELY = timedelta(minutes=15)  # staged pages that are older belong to an ingest that died, or hardly moves
 
@@ -29,6 +29,7 @@ def ingest(
     *,
     source: Source | None = None,
     strict: bool = False,
+    fail_on: Collection[str] = (),
     compares: bool = False,
     is_preview: bool = False,
     groups: str | None = None,
@@ -44,11 +45,19 @@ def ingest(
     discarded in the end; the `source` need not be stored then.
 
     Raises IngestRefused when the source has no page, since that is rarely intended; with `strict` also when a check
-    stops it (`search.signals`). Raises IngestSuperseded when another ingest of the project begins meanwhile.
+    stops it (`search.signals`), with `fail_on` also when the report has such a loss (`report.KINDS`). Raises
+    IngestSuperseded when another ingest of the project begins meanwhile.
     """
     group_rules = GroupRules.load(project)
     ingest = _Ingest(
-        project, progress, source, is_strict=strict, compares=compares, is_preview=is_preview, groups=groups
+        project,
+        progress,
+        source,
+        is_strict=strict or bool(fail_on),
+        fail_on=fail_on,
+        compares=compares,
+        is_preview=is_preview,
+        groups=groups,
     )
     try:
         return ingest.run(items)
@@ -109,6 +118,7 @@ class _Ingest:
         source: Source | None = None,
         *,
         is_strict: bool = False,
+        fail_on: Collection[str] = (),
         compares: bool = False,
         is_preview: bool = False,
         groups: str | None = None,
@@ -118,6 +128,7 @@ class _Ingest:
         self.is_new_source = source is not None and source.pk is None
         self.source = None if self.is_new_source else source
         self.is_strict = is_strict
+        self.fail_on = fail_on
         self.compares = compares
         self.is_preview = is_preview
         self.summary = Summary()
@@ -142,6 +153,7 @@ class _Ingest:
     def run(self, items: Iterable[Item], *, may_be_empty: bool = False) -> Summary:
         try:
             self.stage(items)
+            self.make_report()
             if self.changes.is_empty and not may_be_empty:
                 raise IngestRefused("no readable page in the source; nothing was changed", self.summary)
             self.publish()
@@ -173,33 +185,42 @@ class _Ingest:
     def build_document(self, new: NewPage) -> Document:
         document = entries.build_document(new.page)
         document.source, document.digest = self.source, new.digest
+        document.diagnostics = report.diagnose(new.page, new.parts)
         document.words = self.changes.words.get(document.path, "")
         document.groups = self.find_groups(document.path, document.own_groups)
         return document
 
     def publish(self) -> None:
         """Check what was staged, and let readers see it in one step."""
-        if not self.summary.sections and not self.changes.replaced:
-            if self.is_preview:
-                return
-            with transaction.atomic():
-                self.build.claim()
-                self.update_redirects()
-            return
-        self.progress("preparing the new index")
-        replacement = self.build.prepare(self.changes.replaced)
-        self.summary.warnings = self.build.check(replacement)
-        if self.compares:
-            self.progress("comparing the new index with the old one")
-            self.summary.effects = self.build.compare(replacement, self.summary.paths["removed"])
+        summary = self.summary
+        replacement = None
+        if summary.sections or self.changes.replaced:
+            self.progress("preparing the new index")
+            replacement = self.build.prepare(self.changes.replaced)
+            summary.warnings += self.build.check(replacement)
+            if self.compares:
+                self.progress("comparing the new index with the old one")
+                summary.effects = self.build.compare(replacement, summary.paths["removed"])
         if self.is_preview:
             return
         with transaction.atomic():
             self.build.claim()
-            if self.is_strict and any(warning.stops for warning in self.summary.warnings):
-                raise IngestRefused("the new index was refused; the old one stays", self.summary)
-            self.build.swap(replacement, "" if self.changes.has_old_pages else ANALYSER_VERSION)
+            if self.is_strict and any(warning.stops for warning in summary.warnings):
+                raise IngestRefused("the new index was refused; the old one stays", summary)
+            if replacement:
+                self.build.swap(replacement, "" if self.changes.has_old_pages else ANALYSER_VERSION)
             self.update_redirects()
+
+    def make_report(self) -> None:
+        """Say what was read and lost, and warn of what is less than before."""
+        builds = [self.build.name] if self.is_new_source else [self.build.name, ""]
+        documents = Document.every.filter(project=self.project, source=self.source, build__in=builds)
+        found = report.build(self.project, documents, self.changes.replaced, self.summary, self.changes.redirects)
+        own = Q(pk=self.source.pk) if self.source else Q(by_command=True)
+        stored = None if self.is_new_source else Source.objects.filter(own, project=self.project).first()
+        self.summary.report = found
+        self.summary.warnings = report.compare(found, stored.outcome.get("report", {}) if stored else {})
+        self.summary.warnings += report.find_failures(found, self.fail_on)
 
     def update_redirects(self) -> None:
         """Store the source's redirects, except from paths that another source redirects already."""
@@ -246,6 +267,9 @@ class _Reindex(_Ingest):
         document.source_id = self.sources.get(new.page.path)
         return document
 
+    def make_report(self) -> None:
+        pass
+
     def update_redirects(self) -> None:
         pass
 
@@ -281,6 +305,7 @@ def stored_pages(project: Project, path: str = "") -> Iterator[Page]:
                 address=document.address,
                 validator=document.validator,
                 groups=None if document.own_groups is None else tuple(document.own_groups),
+                problems=tuple(Problem(*one) for one in (document.diagnostics or {}).get("problems", ())),
             )
 
 

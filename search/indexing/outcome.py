@@ -1,6 +1,7 @@
 """The summary of an ingest, and the errors by which it fails."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from search.signals import IndexEffect, IndexWarning
 from search.sources import ExcludedPage, Problem, UnreadablePage
@@ -12,7 +13,8 @@ class Summary:
 
     `skipped` files could not be read; `left_out` files are not pages; `problems` are those of pages that were read,
     each with its file. `sections` counts the sections written.
-    `paths` lists the added, changed and removed pages. `effects` is empty unless the indexes were compared.
+    `paths` lists the added, changed and removed pages. `report` is that of
+    `search.indexing.report`. `effects` is empty unless the indexes were compared.
     """
 
     added: int = 0
@@ -26,6 +28,7 @@ class Summary:
     problems: list[tuple[str, Problem]] = field(default_factory=list)
     warnings: list[IndexWarning] = field(default_factory=list)
     paths: dict[str, list[str]] = field(default_factory=lambda: {"added": [], "changed": [], "removed": []})
+    report: dict[str, Any] = field(default_factory=dict)
     effects: list[IndexEffect] = field(default_factory=list)
 
 

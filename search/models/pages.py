@@ -97,6 +97,9 @@ class Document(models.Model):
         max_length=300, blank=True, editable=False, help_text="ETag or Last-Modified of its server."
     )
     digest = models.CharField(max_length=64, editable=False)
+    diagnostics = models.JSONField(
+        null=True, editable=False, help_text="What reading it has shown, for the report (`search.indexing.report`)."
+    )
     ingested_at = models.DateTimeField(auto_now=True)
     build = models.CharField(
         max_length=16,

@@ -79,7 +79,7 @@ def _list_paths(project: Project, hits: Sequence[Hit], parsed: Mapping[int, Sequ
     for number, of_hit in parsed.items():
         for link in of_hit:
             if not link.is_image and not _ABSOLUTE.match(link.target):
-                yield from _paths(project, hits[number].path, link.target)
+                yield from find_paths(project, hits[number].path, link.target)
 
 
 def urls_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
@@ -128,7 +128,7 @@ def _rewrite(project: Project, hit: Hit, of_hit: Iterable[Link], known: IndexedP
 
 def _url(project: Project, hit: Hit, target: str, known: IndexedPages) -> str:
     """Where a relative link leads; empty when that is no page of the index."""
-    paths = [path for path in _paths(project, hit.path, target) if path in known]
+    paths = [path for path in find_paths(project, hit.path, target) if path in known]
     if not paths:
         return ""
     here = (hit.version or "", hit.language or "")
@@ -137,7 +137,7 @@ def _url(project: Project, hit: Hit, target: str, known: IndexedPages) -> str:
     return project.url_of(path, unquote(target.partition("#")[2]), address)
 
 
-def _paths(project: Project, page: str, target: str) -> Sequence[str]:
+def find_paths(project: Project, page: str, target: str) -> Sequence[str]:
     """The paths that a relative link may lead to, the likeliest first.
 
     Links are relative to the file. `/guide` is of `guide.md` or of

@@ -1,6 +1,6 @@
 """Read a stored source that was claimed, and store the outcome."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import nullcontext, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -18,7 +18,7 @@ from search.models import Document, Source
 from search.sources import ExcludedPage, Item, UnreadablePage
 from search.sources.registry import detect_generator, read
 from search.sources.request import SourceRequest
-from search.stored_sources import queue
+from search.stored_sources import advice, queue
 from search.stored_sources.heartbeat import Heartbeat
 
 State = Source.State
@@ -33,6 +33,7 @@ def run(
     progress: Callable[[str], None] = lambda line: None,
     *,
     strict: bool = False,
+    fail_on: Collection[str] = (),
     abort: Callable[[], None] = lambda: None,
     folder: Path | None = None,
     after_swap: Callable[[], None] = lambda: None,
@@ -56,7 +57,8 @@ def run(
         with Heartbeat(source, fail_and_abort) as heartbeat:
             request = _build_request(source, heartbeat, progress, folder)
             generator = detect_generator(request)
-            summary = _ingest(source, heartbeat, request, strict=strict, compares=folder is not None)
+            summary = _ingest(source, heartbeat, request, strict=strict, fail_on=fail_on, compares=folder is not None)
+            advice.add(summary.report, request, generator)
             after_swap()
     except IngestSuperseded as other:
         if source.is_pushed:  # it is not here any more when the source would be read again
@@ -106,10 +108,12 @@ def record_command(
     `groups` are those of its pages. None: as before, since a command that does not name them must not make them public.
     """
     now = timezone.now()
+    generator = detect_generator(request)
+    advice.add(summary.report, request, generator)
     facts = {
         **{name: getattr(request, name) for name in ("location", "generator", "version", "language")},
         **{"under": request.path_prefix, "state": State.DONE, "error": "", "finished_at": now, "read_at": now},
-        "outcome": {**_build_outcome(summary), "generator": detect_generator(request), "command": command},
+        "outcome": {**_build_outcome(summary), "generator": generator, "command": command},
     }
     if groups is not None:
         facts["groups"] = groups
@@ -203,6 +207,7 @@ def _build_outcome(summary: Summary) -> dict[str, Any]:
         "leftOut": list_reasons(summary.left_out[:MAX_LISTED]),
         "leftOutCount": len(summary.left_out),
         "warnings": [warning.sentence for warning in summary.warnings],
+        "report": summary.report,
     }
 
 

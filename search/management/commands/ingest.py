@@ -3,6 +3,7 @@
 import json
 import shlex
 import time
+from argparse import ArgumentTypeError
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,10 @@ from django.template.defaultfilters import pluralize
 
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
-from search.indexing import storable
+from search.indexing import report, storable
 from search.indexing.ingest import ingest
 from search.indexing.outcome import IngestRefused, Summary
-from search.models import Document, Source, validate_groups
+from search.models import Source, validate_groups
 from search.sources import generators
 from search.sources.registry import read
 from search.stored_sources import queue, runs
@@ -24,7 +25,6 @@ from search.vectors import embedding, registry
 
 OPTIONS = (*runs.OPTIONS, "groups")
 MAX_SKIPPED = 20  # that are listed; --json has them all
-MAX_SAMPLES = 3  # addresses of pages
 POLL_SECONDS = 1.0
 
 
@@ -57,12 +57,19 @@ class Command(ServiceCommand):
         parser.add_argument(
             "--strict", action="store_true", help="keep the old index when a golden question fails that did not before"
         )
+        parser.add_argument(
+            "--fail-on",
+            metavar="KINDS",
+            type=_parse_kinds,
+            default=(),
+            help=f"with --strict also keep it when the report has such a loss, with commas: {', '.join(report.KINDS)}",
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object, or a list of them")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Ingest, and print what was done."""
         self.quiet: bool = options["json"]
-        self.strict: bool = options["strict"]
+        self.checks = {"strict": options["strict"], "fail_on": options["fail_on"]}
         project = find_project(options["domain"])
         settings = {name: options[name] for name in OPTIONS if options[name] is not None}
         location = _normalize_location(options["source"])
@@ -98,7 +105,7 @@ class Command(ServiceCommand):
 
         def read_pages() -> Summary:
             request = runs.build_request(project, None, location, manifest=manifest, progress=self.show, **options)
-            summary = ingest(project, read(request), self.show, strict=self.strict, groups=groups)
+            summary = ingest(project, read(request), self.show, **self.checks, groups=groups)
             named = {"manifest": str(manifest.resolve()) if manifest else "", **settings}
             words = [word for name, value in named.items() if value for word in (f"--{name}", value)]
             command = shlex.join(["manage.py", "ingest", project.domain, location, *words])
@@ -115,7 +122,7 @@ class Command(ServiceCommand):
                 self.show("waiting: a source of this project is being read")
             is_waiting = True
             time.sleep(POLL_SECONDS)
-        return self._run(source.project, source.name, lambda: runs.run(source, self.show, strict=self.strict))
+        return self._run(source.project, source.name, lambda: runs.run(source, self.show, **self.checks))
 
     def _read_all(self, project: Project) -> None:
         """Read all stored sources again, even if one of them fails."""
@@ -148,6 +155,7 @@ class Command(ServiceCommand):
             summary = read_pages()
         except IngestRefused as refused:
             self._print_problems(refused.summary)
+            self._print_report(refused.summary)
             raise CommandError(f"{title}: {refused}.") from None
         except Exception as error:
             if not runs.is_user_error(error):
@@ -163,13 +171,14 @@ class Command(ServiceCommand):
                 f"{title}: {pages}, {len(summary.skipped)} skipped{rest} "
                 f"({summary.sections} section{pluralize(summary.sections)} written, {time.monotonic() - began:.1f} s)"
             )
-            self._print_guesses(project, name)
+            self._print_report(summary)
         return {
             "source": name,
             **counts,
             "skipped": runs.list_reasons(summary.skipped),
             "leftOut": runs.list_reasons(summary.left_out),
             "warnings": [warning.sentence for warning in summary.warnings],
+            "report": summary.report,
         }
 
     def _print_problems(self, summary: Summary) -> None:
@@ -181,17 +190,10 @@ class Command(ServiceCommand):
         for line in [*lines, *(warning.sentence for warning in summary.warnings)]:
             self.stderr.write(self.style.WARNING(f"  {line}"))
 
-    def _print_guesses(self, project: Project, name: str) -> None:
-        """Print what was guessed, with some addresses to compare with those of the site."""
-        source = project.sources.filter(name=name).first()
-        pages = list(Document.indexed.filter(source.owns)[:MAX_SAMPLES]) if source else []
-        if source is None or not pages:
-            return
-        generator = source.outcome.get("generator", "")
-        if generator and not source.generator:
-            self.stdout.write(f"Detected: {generator}. If that is wrong, name another with --generator.")
-        addresses = " ".join(project.url_of(page.path, address=page.address) for page in pages)
-        self.stdout.write(f"Compare with your site: {addresses}")
+    def _print_report(self, summary: Summary) -> None:
+        """Print what was read and lost, and some addresses to compare with those of the site."""
+        for line in report.describe(summary.report):
+            self.stdout.write(line)
 
     def _print_next_steps(self, project: Project) -> None:
         embedder = registry.get_embedder()
@@ -208,6 +210,13 @@ class Command(ServiceCommand):
         """Print a line of progress."""
         if not self.quiet:
             self.stdout.write(f"  {line}")
+
+
+def _parse_kinds(text: str) -> tuple[str, ...]:
+    kinds = tuple(text.split(","))
+    if unknown := set(kinds) - report.KINDS.keys():
+        raise ArgumentTypeError(f"{', '.join(sorted(unknown))} is none of {', '.join(report.KINDS)}")
+    return kinds
 
 
 def _normalize_location(location: str) -> str:

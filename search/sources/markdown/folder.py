@@ -27,6 +27,11 @@ from search.text.markdown.reader import fenced_lines, title_of
 
 FORMATS = (*(ending[1:] for ending in MARKDOWN), *other_formats.FORMATS)  # values of `format` in a manifest
 _OPERATION = re.compile(r"(?i)(?:^|\s)(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+(\S+)\s*$")
+OTHER_FORMAT = ", which is not read here: read the built site"
+_OTHER_FORMATS = {
+    **{"adoc": "AsciiDoc", "asciidoc": "AsciiDoc", "rst": "reStructuredText", "org": "Org", "textile": "Textile"},
+    **{"ipynb": "a notebook", "mediawiki": "MediaWiki"},
+}
 _HEAD = re.compile(r"(?m)^<[Hh]ead>[^`]{0,2000}?\bnoindex\b")
 _SHORT_TITLES = ("navTitle", "sidebarTitle", "sidebar_label")  # MkDocs's, Mintlify's and Docusaurus's
 
@@ -62,7 +67,10 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[It
     yield from site.redirects
     for tree in site.trees:
         for name in list_files(tree.folder):
-            if name.lower().endswith(MARKDOWN) and site.is_page(name):
+            ending = name.lower().rpartition(".")[2]
+            if ending in _OTHER_FORMATS:
+                yield ExcludedPage(name, f"is {_OTHER_FORMATS[ending]}{OTHER_FORMAT}")
+            elif name.lower().endswith(MARKDOWN) and site.is_page(name):
                 yield from _read_file(root, tree, site, _SourceFile(name, "", "", {}), request)
 
 
@@ -134,7 +142,7 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
             return
     address = source.address if source.path else page_address
     path = source.path or (file_path if relative is None else normalize(address))
-    body = site.includes.expand(body, file) if site.includes else body
+    body = site.includes.expand(body, file, problems) if site.includes else body
     rules = f"{site.generator} {site.slugs and site.slugs.name}"
     digest_parts = [rules, kind, path, address, fields, _find_operation(meta), body]
     page = Page(origin, path, body, address="" if f"/{address}" == quote_path(path) else address, **fields)

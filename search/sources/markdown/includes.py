@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from search.sources import Problem
 from search.sources.files import read_text_in_folder, resolve_links
 from search.sources.markdown.front_matter import split_front_matter
 from search.text.markdown.reader import fence, fenced_lines
@@ -61,9 +62,9 @@ class Includes:
     root: Path
     bases: tuple[Path, ...]
 
-    def expand(self, text: str, file: Path) -> str:
-        """The text of the page in `file` with its includes. An include that cannot be read stays as it is."""
-        return _Expansion(self).expand(text, file, ())
+    def expand(self, text: str, file: Path, problems: list[Problem]) -> str:
+        """The text of the page in `file` with its includes. One that cannot be read stays, and is a problem."""
+        return _Expansion(self, problems).expand(text, file, ())
 
 
 @dataclass
@@ -71,6 +72,7 @@ class _Expansion:
     """The expansion of one page. The limits are for all levels together, so that includes cannot multiply."""
 
     includes: Includes
+    problems: list[Problem]
     chars_left: int = MAX_TOTAL
     files_left: int = MAX_FILES
     texts: dict[Path, str] = field(default_factory=dict)
@@ -90,6 +92,7 @@ class _Expansion:
         """The lines of the file that a directive names, with its margin unless the limit of characters is reached."""
         found = self.load(directive.name, file, including_files)
         if not found:
+            self.problems.append(Problem("include", directive.name))
             return [directive.line] if directive.line else []
         path, text = found
         text = directive.select(text if directive.keeps_front_matter else _remove_front_matter(text))

@@ -1,0 +1,207 @@
+"""What an ingest has read of a source, and what it has lost: a report of its pages as JSON, and as lines for people."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+from urllib.parse import unquote
+
+from django.db.models import QuerySet
+
+from docsite.core.tenants.models import Project
+from search.indexing.build import batches
+from search.indexing.outcome import Summary
+from search.models import Document, Section
+from search.retrieval.links import find_paths
+from search.signals import IndexWarning
+from search.sources import Page
+from search.text.markdown.links import links
+from search.text.markdown.plain_text import slug
+from search.text.sections import Part
+
+# What `--fail-on` may name, and where the report has its number.
+KINDS = {
+    "skipped": ("skipped",),
+    "left-out": ("leftOut",),
+    "code": ("code", "empty"),
+    "sections": ("sections", "empty"),
+    "front-matter": ("problems", "front matter"),
+    "includes": ("problems", "include"),
+    "shortcodes": ("problems", "shortcode"),
+    "references": ("problems", "reference"),
+    "anchors": ("anchors", "missing"),
+}
+MAX_EXAMPLES = 3
+MAX_LINKS = 200  # to anchors, of one page
+MAX_IDS = 500  # of one page, beside those of its headings
+NONE = "none"  # the language or version of pages that have none
+FALL = 0.1  # share by which a number may fall before it is a warning
+_FIELDS = ("build", "pk", "path", "address", "title", "language", "version", "diagnostics")
+_FENCE = re.compile(r"(?m)^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})([^\n`]*)$")
+_TO_ANCHOR = re.compile(r"\]\([^()\s]{0,1000}#")
+_ID = re.compile(r"\b(?:id|name)\s{0,9}=\s{0,9}[\"']?([\w:.-]{1,200})|\{:?\s{0,9}#([\w:.-]{1,200})")
+# The part of a reason that differs from page to page.
+_VARIABLE = re.compile(r"(?<=taken by ).*|\S*/\S*|\d{4}-\d\d-\d\d|(?<=line )\d+")
+
+
+def diagnose(page: Page, parts: Sequence[Part]) -> dict[str, Any]:
+    """What the report needs to know of a page. Empty values are left out."""
+    blocks, empty = _count_code(page.markdown)
+    targets = (
+        link.target for part in parts if _TO_ANCHOR.search(part.body) for link in links(part.body) if not link.is_image
+    )
+    found = {
+        "code": blocks,
+        "emptyCode": empty,
+        "sections": len(parts),
+        "emptySections": sum(
+            bool(part.heading and not part.body and len(part.trail) >= len(following.trail))
+            for part, following in zip(parts, [*parts[1:], Part("", "", (), "", "")], strict=True)
+        ),
+        "links": list(dict.fromkeys(one for one in targets if "#" in one and "://" not in one))[:MAX_LINKS],
+        "ids": list(dict.fromkeys(one or two for one, two in _ID.findall(page.markdown)))[:MAX_IDS],
+        "problems": [list(problem) for problem in page.problems],
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def build(
+    project: Project, documents: "QuerySet[Document]", replaced: set[str], summary: Summary, redirects: dict[str, str]
+) -> dict[str, Any]:
+    """The report of a source. `documents` are its staged pages, and its indexed ones; those `replaced` leave."""
+    rows = documents.order_by("path").values_list(*_FIELDS)
+    pages = [(*row[:-1], row[-1] or {}) for build, *row in rows if build or row[1] not in replaced]
+    found = [(path, diagnostics) for _, path, *_, diagnostics in pages]
+    kinds: defaultdict[str, list[str]] = defaultdict(list)
+    for path, diagnostics in found:
+        for kind, detail in diagnostics.get("problems", ()):
+            kinds[kind].append(f"{path}: {detail}")
+    samples = [pages[at] for at in sorted({0, len(pages) // 2, len(pages) - 1})] if pages else []
+    return {
+        "found": len(pages) + len(summary.skipped) + len(summary.left_out),
+        "read": len(pages),
+        "leftOut": _group_by_reason(summary.left_out),
+        "skipped": _group_by_reason(summary.skipped),
+        "code": _sum_up(found, "code", "emptyCode"),
+        "sections": _sum_up(found, "sections", "emptySections"),
+        "problems": {kind: _count(examples) for kind, examples in sorted(kinds.items())},
+        "languages": dict(Counter(page[4] for page in pages).most_common()),
+        "versions": dict(Counter(page[5] for page in pages).most_common()),
+        "anchors": _check_anchors(project, pages, redirects),
+        "addresses": [project.url_of(path, address=address) for _, path, address, *_ in samples],
+    }
+
+
+def compare(report: dict[str, Any], previous: dict[str, Any]) -> list[IndexWarning]:
+    """A warning for each number that is more than a tenth smaller than in the report of the last read."""
+    warnings = []
+    for name, *place in (("pages", "read"), ("sections", "sections", "count"), ("code blocks", "code", "count")):
+        now, before = (_get(one, place) for one in (report, previous))
+        if now < before * (1 - FALL):
+            warnings.append(IndexWarning(f"The source has {now:,} {name}. It had {before:,} when it was last read."))
+    return warnings
+
+
+def find_failures(report: dict[str, Any], kinds: Collection[str]) -> list[IndexWarning]:
+    """A warning for each kind of loss that an owner does not accept and the report has."""
+    counts = {kind: _get(report, KINDS[kind]) for kind in KINDS if kind in kinds}
+    return [IndexWarning(f"--fail-on {kind}: {count:,}.") for kind, count in counts.items() if count]
+
+
+def describe(report: dict[str, Any]) -> Iterator[str]:
+    """The lines of a report. What is fine has no line."""
+    if not report:
+        return
+    left_out, skipped = (_get(report, [kind]) for kind in ("leftOut", "skipped"))
+    yield f"{report['found']:,} pages found: {report['read']:,} read, {left_out:,} left out, {skipped:,} skipped"
+    for kind, name in (("leftOut", "left out"), ("skipped", "skipped")):
+        for group in report[kind]:
+            yield f"{name}, {group['count']:,}: {group['reason']} ({', '.join(group['examples'])})"
+    for kind, name in (("code", "code blocks"), ("sections", "sections")):
+        if report[kind]["empty"]:
+            one = report[kind]
+            yield f"{one['count']:,} {name}, {one['empty']:,} of them empty ({', '.join(one['examples'])})"
+    for kind, one in report["problems"].items():
+        yield f"{kind}, {one['count']:,} not understood ({'; '.join(one['examples'])})"
+    for name in ("languages", "versions"):
+        if set(report[name]) - {""}:
+            yield f"{name}: {', '.join(f'{value or NONE} {count:,}' for value, count in report[name].items())}"
+    if (anchors := report["anchors"])["missing"]:
+        yield (
+            f"{anchors['count']:,} links to anchors, {anchors['missing']:,} of them to none that exists "
+            f"({'; '.join(anchors['examples'])})"
+        )
+    if report["addresses"]:
+        yield f"Compare with your site: {' '.join(report['addresses'])}"
+    if report.get("detected"):
+        yield f"Detected: {report['detected']}. If that is wrong, name another with --generator."
+    if report.get("advice"):
+        yield report["advice"]
+
+
+def _get(report: dict[str, Any], place: Sequence[str]) -> int:
+    """A number of a report; of a list or a group the sum of its counts."""
+    value: Any = report
+    for name in place:
+        value = value.get(name, 0) if isinstance(value, dict) else 0
+    if isinstance(value, list):
+        return sum(group["count"] for group in value)
+    return int(value["count"] if isinstance(value, dict) else value)
+
+
+def _count_code(markdown: str) -> tuple[int, int]:
+    """How many fences a page has, and how many of them hold nothing."""
+    blocks = empty = 0
+    opening: re.Match[str] | None = None
+    for mark in _FENCE.finditer(markdown):
+        if opening is None:
+            opening = mark
+        elif mark[1].startswith(opening[1]) and not mark[2].strip():
+            blocks += 1
+            empty += not markdown[opening.end() : mark.start()].strip("> \t\n")
+            opening = None
+    return blocks, empty
+
+
+def _count(examples: Sequence[str]) -> dict[str, Any]:
+    return {"count": len(examples), "examples": list(examples[:MAX_EXAMPLES])}
+
+
+def _sum_up(pages: Iterable[tuple[str, dict[str, Any]]], name: str, empty: str) -> dict[str, Any]:
+    rows = [(path, diagnostics.get(name, 0), diagnostics.get(empty, 0)) for path, diagnostics in pages]
+    examples = [path for path, _, lost in rows if lost]
+    return {
+        "count": sum(count for _, count, _ in rows),
+        "empty": sum(lost for *_, lost in rows),
+        "examples": examples[:MAX_EXAMPLES],
+    }
+
+
+def _group_by_reason(items: Iterable[Any]) -> list[dict[str, Any]]:
+    """Files by the reason why they were left out or skipped, the most frequent first."""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for item in items:
+        groups[_VARIABLE.sub("…", item.reason)].append(item.origin)
+    found = [{"reason": reason, **_count(origins)} for reason, origins in groups.items()]
+    return sorted(found, key=lambda group: -group["count"])
+
+
+def _check_anchors(project: Project, pages: Sequence[Sequence[Any]], redirects: dict[str, str]) -> dict[str, Any]:
+    """How many relative links lead to an anchor of a page of the source, and those whose page has no such anchor."""
+    known = {page[1]: page for page in pages}
+    wanted: list[tuple[str, str, str]] = []  # a page, the page that it links to, and the anchor
+    for page in pages:
+        for target in page[6].get("links", ()):
+            place, _, anchor = target.partition("#")
+            paths = (redirects.get(path, path) for path in find_paths(project, page[1], place or "#"))
+            if anchor and (path := next((path for path in paths if path in known), "")):
+                wanted.append((page[1], path, unquote(anchor)))
+    anchors: defaultdict[str, set[str]] = defaultdict(set)
+    targets = {known[path][0]: path for _, path, _ in wanted}
+    for path in targets.values():
+        anchors[path] = {slug(known[path][3]), *known[path][6].get("ids", ())}
+    for ids in batches(list(targets)):
+        for pk, anchor in Section.objects.filter(document__in=ids).values_list("document", "anchor"):
+            anchors[targets[pk]].add(anchor)
+    missing = [f"{page} to {path}#{anchor}" for page, path, anchor in wanted if anchor not in anchors[path]]
+    return {"count": len(wanted), "missing": len(missing), "examples": missing[:MAX_EXAMPLES]}

@@ -1,0 +1,136 @@
+"""The report of an ingest: what was found, read and lost, on the terminal, in the admin and as JSON."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from search.admin.sources import describe_state
+from search.indexing import report
+from search.indexing.ingest import reindex
+from search.models import Document
+from search.sources import Page, Problem
+from search.text.sections import split
+
+FILES = {
+    "mkdocs.yml": "site_name: A\n",
+    "docs/a.md": "---\ntitle: @a\nlanguage: de\nversion: 2\n---\n# A\n\n## One\n\n"
+    "See [b](b.md#two), [c](b.md#three), [d](#one).",
+    "docs/b.md": '# B\n\n## Two\n\n```py\n--8<-- "gone.py"\n```\n\n```sh\n```\n\n## Empty\n\n'
+    '## Last\n\n<a id="own"></a>x [o](#own)',
+    "docs/c.md": "---\ndraft: true\n---\nC",
+    "docs/d.md": "---\nunlisted: true\n---\nD",
+    "docs/e.adoc": "= E",
+}
+
+
+def write(root, files):
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def ingest(tenant, *arguments):
+    out = io.StringIO()
+    stderr = io.StringIO() if "--json" in arguments else out
+    call_command("ingest", tenant.domain, *map(str, arguments), stdout=out, stderr=stderr)
+    return out.getvalue()
+
+
+def read_json(tenant, *arguments):
+    return json.loads(ingest(tenant, *arguments, "--json"))["report"]
+
+
+def test_it_says_what_was_read_and_what_was_lost(make_project, tmp_path):
+    tenant = make_project()
+    root = write(tmp_path, FILES)
+    (root / "docs" / "f.md").write_bytes(b"\xff")
+    printed = ingest(tenant, root)
+    found = read_json(tenant, root)  # nothing has changed, and the report is the same
+    assert {name: found[name] for name in ("found", "read", "languages", "versions")} == {
+        **{"found": 6, "read": 2, "languages": {"de": 1, "": 1}, "versions": {"2": 1, "": 1}},
+    }
+    assert [(one["count"], one["examples"]) for one in found["leftOut"]] == [
+        *((1, [f"docs/{name}"]) for name in ("c.md", "d.md")),
+        (1, ["e.adoc"]),
+    ]
+    assert found["skipped"] == [{"reason": "is not UTF-8", "count": 1, "examples": ["docs/f.md"]}]
+    assert found["code"] == {"count": 2, "empty": 1, "examples": ["/b"]}
+    assert found["sections"] == {"count": 4, "empty": 1, "examples": ["/b"]}
+    assert found["problems"] == {
+        "front matter": {"count": 1, "examples": ["/a: line 2 is not YAML: title: @a"]},
+        "include": {"count": 1, "examples": ["/b: gone.py"]},
+    }
+    assert found["anchors"] == {"count": 4, "missing": 1, "examples": ["/a to /b#three"]}
+    assert found["addresses"] == ["https://docs.acme.example/a/", "https://docs.acme.example/b/"]
+    for line in report.describe(found):
+        assert line in printed
+    state = describe_state(tenant.project.sources.get())
+    assert "include, 1 not understood (/b: gone.py)" in state["report_lines"]
+    reindex(tenant.project)
+    assert read_json(tenant, root) == found
+
+
+MKDOCS = {"mkdocs.yml": "site_name: A"}
+ADVICE = {
+    "no generator": ({"a.md": "# A"}, "No generator was recognized"),
+    "no generator, but a built site": ({"a.md": "# A", "dist/index.html": "<p>A"}, "/dist"),
+    "lost code": ({**MKDOCS, "docs/a.md": '```\n--8<-- "../x"\n```'}, "1 of 2 code blocks and includes are lost"),
+    "one address": ({"a.md": "# A", "a/index.md": "# A", "a.mdx": "A", "z.md": "Z"}, "Several pages have one address"),
+    "other formats": ({**MKDOCS, "docs/a.md": "A", "docs/b.adoc": "", "docs/c.org": ""}, "2 files are in other"),
+    "anchors": ({**MKDOCS, "docs/a.md": "# A\n\n[a](#none)"}, "Many anchors do not exist"),
+    "nothing": ({**MKDOCS, "docs/a.md": "# A\n\n[a](#a)"}, ""),
+}
+
+
+@pytest.mark.parametrize(("files", "advice"), ADVICE.values(), ids=ADVICE)
+def test_it_advises_what_would_mend_most(make_project, tmp_path, files, advice):
+    found = read_json(make_project(), write(tmp_path, files))
+    assert advice in found["advice"]
+    assert bool(advice) == bool(found["advice"])
+
+
+def test_an_owner_chooses_which_losses_keep_the_old_index(make_project, tmp_path):
+    tenant = make_project()
+    root = write(tmp_path, FILES)
+    with pytest.raises(CommandError, match="the old one stays"):
+        ingest(tenant, root, "--fail-on", "anchors,code")
+    assert not Document.objects.filter(project=tenant.project).exists()
+    assert "2 added" in ingest(tenant, root, "--fail-on", "skipped,shortcodes")
+    with pytest.raises(CommandError, match="the old one stays"):
+        ingest(tenant, root, "--fail-on", "front-matter")  # also where nothing has changed
+    with pytest.raises(CommandError, match="none of skipped"):
+        ingest(tenant, root, "--fail-on", "weather")
+
+
+def test_a_number_that_falls_by_more_than_a_tenth_is_a_warning_before_the_swap(make_project, tmp_path):
+    tenant = make_project()
+    root = write(tmp_path, {f"{number}.md": "# A\n\n```\na\n```" for number in range(10)})
+    ingest(tenant, root)
+    (root / "9.md").unlink()
+    assert "when it was last read" not in ingest(tenant, root)
+    (root / "8.md").unlink()
+    with pytest.raises(CommandError, match="the old one stays"):
+        ingest(tenant, root, "--strict")
+    printed = ingest(tenant, root)
+    assert "The source has 8 pages. It had 9 when it was last read." in printed
+    assert "The source has 8 code blocks. It had 9" in printed
+
+
+CODE = {
+    "fences": ("```\na\n```\n\n~~~\nb\n~~~", (2, 0)),
+    "empty": ("```js\n```\n\n- ```\n\n  ```\n\n> ```\n>\n> ```", (3, 3)),
+    "side by side": ("```\na\n```\n```\nb\n```", (2, 0)),
+    "fences in a fence": ("````\n```\n```\n````", (1, 0)),
+    "without an end": ("```\na", (0, 0)),
+}
+
+
+@pytest.mark.parametrize(("markdown", "counts"), CODE.values(), ids=CODE)
+def test_code_is_counted(markdown, counts):
+    page = Page("a.md", "/a", markdown, problems=(Problem("include", "x"),))
+    found = report.diagnose(page, split(markdown))
+    assert (found.get("code", 0), found.get("emptyCode", 0)) == counts
+    assert found["problems"] == [["include", "x"]]
