@@ -31,8 +31,11 @@ def recognizes(request: SourceRequest) -> bool:
         return False
     if request.generator:
         return request.generator == "html"
-    names = [name.lower() for name in list_files(request.folder, _FOLDERS)]
-    return any(name.endswith(_ENDINGS) for name in names) and not any(name.endswith(_SOURCE_ENDINGS) for name in names)
+    names = {name.lower() for name in list_files(request.folder, _FOLDERS)}
+    sources = [name.rpartition(".")[0] for name in names if name.endswith(_SOURCE_ENDINGS)]
+    # Some generators put the source of each page beside its HTML.
+    alone = [name for name in sources if names.isdisjoint((f"{name}.html", f"{name}/index.html"))]
+    return len(alone) * 10 <= len(sources) and any(name.endswith(_ENDINGS) for name in names)
 
 
 def read(request: SourceRequest) -> Iterator[Item]:
@@ -60,7 +63,7 @@ def _read(root: Path, name: str, request: SourceRequest) -> Item:
             target = read_html(source, full_address).refresh
             if target and (redirect := _build_redirect(target, name, path, full_address, request)):
                 return redirect
-    build = partial(_build_page, source, name, path, address, full_address)
+    build = partial(_build_page, source, name, path, address, full_address, request)
     return Draft(name, path, compute_digest(full_address, source), build, address)
 
 
@@ -71,7 +74,7 @@ def _make_address(name: str) -> str:
 
 
 def _build_page(
-    source: bytes, name: str, path: str, address: str, full_address: str
+    source: bytes, name: str, path: str, address: str, full_address: str, request: SourceRequest
 ) -> Page | UnreadablePage | ExcludedPage:
     try:
         page = read_html(source, full_address)
@@ -79,6 +82,10 @@ def _build_page(
         return UnreadablePage(name, str(wrong), path)
     if page.noindex:
         return ExcludedPage(name, "says noindex")
+    if page.canonical and not request.path_prefix and request.path_of(page.canonical) == path:
+        base = urlsplit(request.docs_url).path.strip("/")  # the page says whether its address has an ending
+        address = urlsplit(page.canonical).path.strip("/").removeprefix(base).lstrip("/")
+        address += "/" if address and page.canonical.endswith("/") else ""
     return page.to_page(name, path, address)
 
 

@@ -52,6 +52,21 @@ def test_a_file_is_a_page_at_the_address_where_a_server_shows_it(site, name, pat
     assert (found.origin, found.path, found.address, found.title) == (name, path, address, "Name")
 
 
+@pytest.mark.parametrize(
+    ("canonical", "address"),
+    [
+        ("https://example.com/docs/guide/a", "guide/a"),
+        ("https://example.com/docs/guide/a/", "guide/a/"),
+        ("https://www.example.com/docs/guide/a", "guide/a"),
+        ("https://example.com/docs/guide/b", "guide/a.html"),
+        ("", "guide/a.html"),
+    ],
+)
+def test_a_page_knows_its_address_best(site, canonical, address):
+    site("guide/a.html", f"<link rel=canonical href='{canonical}'><h1>Name</h1><p>Text.")
+    assert (page(site).path, page(site).address) == ("/guide/a", address)
+
+
 def test_links_lead_to_where_the_site_is(site):
     site("guide/index.html", "<h1>Name</h1><p><a href='../install.html#x'>a</a> <a href='b/'>b</a>")
     assert "[a](https://example.com/docs/install.html#x) [b](https://example.com/docs/guide/b/)" in page(site).markdown
@@ -128,6 +143,8 @@ def test_the_digest_is_of_all_that_makes_the_page(site):
         (["index.html"], True),
         (["a/b.htm", "_sources/a.rst", ".cache/a.md"], True),
         (["index.html", "guide/a.md"], False),
+        (["index.html", "index.md", "guide/a.html", "guide/a.md", "b/index.html", "b.md"], True),
+        (["index.html", "index.md", "guide/a.html", "guide/a.md", "b.md"], False),
         (["index.html", "a.rst"], False),
         (["a.txt"], False),
         ([], False),
