@@ -78,6 +78,7 @@ def analyse(document: Document, row: Section) -> tuple[Entry, SectionWords]:
     titles = [*([row.heading] if row.heading else [document.title, *document.aliases]), *words]
     questions = _QUESTION.findall(row.body)[:MAX_QUESTIONS]
     names = dict.fromkeys(name for text in titles for name in analysis.names_of(text))
+    names |= dict.fromkeys(name for text in titles for name in analysis.path_names(text))
     names |= dict.fromkeys(map(analysis.name_of, questions))
     names |= dict.fromkeys(analysis.content_name_of(text, language) for text in [*titles, *questions])
     about = (

@@ -69,7 +69,10 @@ def parse(
         pairs=pairs,
         facets=facets,
         name=analysis.name_of(wording),
-        content_names=list(dict.fromkeys(analysis.content_name_of(wording, language) for language in languages)),
+        content_names=[
+            *dict.fromkeys(analysis.content_name_of(wording, language) for language in languages),
+            *analysis.path_names(wording, with_values=True),
+        ],
         unknown_words=unknown,
         is_about_context=bool(rarest) and not is_complete,
         engine_queries=_plan_engine_queries(chosen, vocabulary),

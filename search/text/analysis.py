@@ -30,6 +30,11 @@ _ASCII_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SEGMENT = re.compile(r"[^.:/]+")
 _CODE = re.compile(r"--?\w[\w-]*|[\w$.]+(?=\()|[\w$]+(?:\.[\w$]+)+|\w*_\w+|[a-z]+[A-Z]\w*")
 _CODE_RUN = re.compile(r"[\w$.-]+")  # every code name is inside one
+_HTTP_PATH = re.compile(
+    r"(?:\b(GET|PUT|POST|DELETE|OPTIONS|HEAD|PATCH|TRACE)\s{1,3}|(?<![^\s\"'`(]))(?:https?://[^\s/\"'`?#]{1,200})?(/[^\s?#\"'`)]+)"
+)
+_PARAMETER = re.compile(r"\{[^{}]*\}|^[:<].*")
+_MAX_PATHS, _MAX_VALUES = 2, 6  # of a text; parts of a path that may be values
 _BETWEEN_NAMES = re.compile(r",\s++(?:(?:and|or)\s+)?|(?<!\s)\s++(?:[/|&]|and|or)\s+")
 _EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 MAX_WORD = 256  # characters of a word that count
@@ -210,6 +215,27 @@ def names_of(heading: str) -> list[str]:
         if code := _CODE.match(piece.strip()):
             names += [name_of(code[0]), name_of(code[0].rsplit(".", 1)[-1])]
     return [name for name in dict.fromkeys(names) if len(name) > 1][:_MAX_NAMES]
+
+
+def path_names(text: str, *, with_values: bool = False) -> list[str]:
+    """The paths of HTTP operations in a text as names, with `{}` for each parameter; behind a method also with it.
+
+    With `with_values` each part of a path may be the value of a parameter, so there is a name for each possibility.
+
+    >>> path_names("GET /users/{id}")
+    ['get/users/{}', '/users/{}']
+    >>> path_names("https://acme.example/users/7?x=1", with_values=True)
+    ['/users/7', '/users/{}', '/{}/7']
+    """
+    names = []
+    for method, path in _HTTP_PATH.findall(text)[:_MAX_PATHS]:
+        parts = [_PARAMETER.sub("{}", part) for part in path.lower().strip("/").split("/")]
+        free = [at for at, part in enumerate(parts) if part != "{}"][-_MAX_VALUES:] if with_values else []
+        for number in range((1 << len(free)) - (len(free) == len(parts)) or 1):
+            chosen = {at for bit, at in enumerate(reversed(free)) if number >> bit & 1}
+            name = "/" + "/".join("{}" if at in chosen else part for at, part in enumerate(parts))
+            names += [method.lower() + name, name] if method and not with_values else [method.lower() + name]
+    return names
 
 
 def code_names(text: str) -> list[str]:

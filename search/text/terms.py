@@ -74,14 +74,14 @@ class Query:
     pairs: Sequence[tuple[str, str]] = ()  # terms that stand side by side
     facets: Sequence[Sequence[str]] = ()
     name: str = ""  # the whole text as one word
-    content_names: Sequence[str] = ()  # the same without stop words, with the stems of each language
+    content_names: Sequence[str] = ()  # it without stop words, with the stems of each language; paths of operations
     unknown_words: Sequence[str] = ()  # of the reader, in lower case, that no page has and that are not misspelt
     is_about_context: bool = False  # whether it is so short that its context is searched for
     engine_queries: Sequence[EngineQuery] = ()  # run in order until one finds enough: the rarer words, then every word
 
     @property
     def names(self) -> list[str]:
-        """Facets for finding the sections whose heading is the query, exactly or apart from stop words and endings."""
+        """Facets of sections whose heading is the query, exactly or apart from stop words and endings; of operations, too."""
         return [facet("n", name) for name in (self.name, *self.content_names) if name]
 
     @property

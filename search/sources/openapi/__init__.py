@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from docsite.core.paths import normalize
 from docsite.core.unicode.addresses import urlsplit
-from search.sources import Draft, ExcludedPage, Item, Page, compute_digest
+from search.sources import Draft, ExcludedPage, Item, Page, Problem, compute_digest
 from search.sources.generators import RENDERERS
 from search.sources.openapi import addresses, pages
 from search.sources.openapi.loading import MAX_BYTES
@@ -79,6 +79,9 @@ def _build_drafts(spec: Spec, name: str, generator: str) -> Iterator[Item]:
 
 
 def _build_operation_page(spec: Spec, operation: Operation, origin: str, path: str, generator: str) -> Page:
+    spec.missing.clear()
+    bases = [urlsplit(server).path for server in spec.list_servers(operation)]
+    full_paths = dict.fromkeys(f"{operation.method} {base.rstrip('/')}{operation.path}" for base in ["", *bases])
     return Page(
         origin=origin,
         path=path,
@@ -86,8 +89,9 @@ def _build_operation_page(spec: Spec, operation: Operation, origin: str, path: s
         title=operation.name,
         description=pages.extract_summary(operation.raw),
         tags=tuple(operation.tags),
-        keywords=tuple(filter(None, [operation.id, f"{operation.method} {operation.path}", operation.path])),
+        keywords=tuple(filter(None, [operation.id, *full_paths, operation.path])),
         address=addresses.make_operation_address(operation, generator),
+        problems=tuple(Problem("reference", reference) for reference in (*operation.missing, *spec.missing)),
     )
 
 

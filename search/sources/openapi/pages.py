@@ -33,7 +33,7 @@ def render_operation_page(spec: Spec, operation: Operation) -> str:
     if raw.get("deprecated") is True:
         parts.append("This operation is deprecated.")
     parts += [_lower_headings(as_text(raw.get("description"))), _render_external_docs(raw)]
-    parts += [_render_authentication(spec, raw), _render_operation_servers(raw, operation.common)]
+    parts += [_render_authentication(spec, raw), _render_addresses(spec, operation)]
     parts += _render_parameters(spec, operation)
     body = spec.resolve(raw.get("requestBody"))
     if content := as_mapping(body.get("content")):
@@ -125,11 +125,12 @@ def _render_external_docs(raw: Any) -> str:
     return f"See [{_escape_label(as_text(external.get('description')) or url)}]({url})."
 
 
-def _render_operation_servers(raw: Any, common: Any) -> str:
-    """The servers of an operation, if it has its own."""
-    servers = as_list(raw.get("servers")) or as_list(common.get("servers"))
-    urls = [code_span(url) for one in servers if (url := as_text(as_mapping(one).get("url")))]
-    return f"Its server: {' or '.join(urls)}." if urls else ""
+def _render_addresses(spec: Spec, operation: Operation) -> str:
+    """The full addresses of an operation: of all servers if it has its own, else of the first one."""
+    is_own = operation.raw.get("servers") or operation.common.get("servers")
+    servers = spec.list_servers(operation)[: None if is_own else 1]
+    addresses = [code_span(f"{server}{operation.path}") for server in servers if server]
+    return f"At {' or '.join(addresses)}." if addresses else ""
 
 
 def _render_server(server: dict[str, Any]) -> str:

@@ -62,6 +62,7 @@ class SchemaRenderer:
             yield from self._render_entry("Any other name", rest, merge_all_of(self.spec, rest), [], margin, level)
         if "items" in schema and not properties:
             yield from self._render_nested(schema["items"], margin, level)
+        values = _list_values(schema)
         choices = [choice for choice in _choices(schema) if self.spec.resolve(choice).get("type") != "null"]
         if len(choices) == 1:
             yield from self._render_nested(choices[0], margin, level - 1)
@@ -72,7 +73,8 @@ class SchemaRenderer:
             inner = merge_all_of(self.spec, choice)
             if not {"properties", "items", "oneOf", "anyOf"}.isdisjoint(inner):
                 label = as_text(inner.get("title")) or get_schema_name(choice) or "One choice"
-                yield from self._render_entry(f"**{label}**", choice, inner, [], margin, level)
+                words = [values[as_text(as_mapping(choice).get("$ref"))]] if choice.get("$ref") in values else []
+                yield from self._render_entry(f"**{label}**", choice, inner, words, margin, level)
 
     def _render_nested(self, raw: Any, margin: str, level: int) -> Iterator[str]:
         """The members of a schema, unless they are too deep or already listed. A schema may contain itself."""
@@ -107,7 +109,10 @@ def merge_all_of(spec: Spec, raw: Any) -> dict[str, Any]:
     queue: list[Any] = [schema]
     for part in queue:
         resolved = spec.resolve(part)
-        merged = {**dict(islice(resolved.items(), _MAX_FIELDS)), **merged}
+        own = islice(
+            (field for field in resolved.items() if part is schema or field[0] != "discriminator"), _MAX_FIELDS
+        )
+        merged = {**dict(own), **merged}
         properties |= dict(islice(as_mapping(resolved.get("properties")).items(), _MAX_FIELDS))
         required += as_list(resolved.get("required"))[:_MAX_FIELDS]
         queue += as_list(resolved.get("allOf"))[: _MAX_MERGED - len(queue)]
@@ -184,13 +189,23 @@ def to_json(value: Any, max_length: int = MAX_EXAMPLE) -> str:
 
 
 def get_schema_name(raw: Any) -> str:
-    """The name in the schema's reference; empty for an inline schema."""
-    reference = raw.get("$ref") if isinstance(raw, dict) else None
-    return reference.rsplit("/", 1)[-1] if isinstance(reference, str) and "#" in reference else ""
+    """The name in the schema's reference, or that of the file; empty for an inline schema."""
+    last = as_text(as_mapping(raw).get("$ref")).rsplit("/", 1)[-1]
+    return last if "#" in as_text(as_mapping(raw).get("$ref")) else last.partition(".")[0]
 
 
 def _choices(schema: dict[str, Any]) -> list[Any]:
-    return [*as_list(schema.get("oneOf")), *as_list(schema.get("anyOf"))]
+    """The alternatives of a schema, or the subtypes that its discriminator names."""
+    choices = [*as_list(schema.get("oneOf")), *as_list(schema.get("anyOf"))]
+    return choices or [{"$ref": reference} for reference in _list_values(schema)]
+
+
+def _list_values(schema: dict[str, Any]) -> dict[str, str]:
+    """What the discriminator's property is in each subtype, in words, by the reference to the subtype."""
+    discriminator = as_mapping(schema.get("discriminator"))
+    name = code_span(as_text(discriminator.get("propertyName")))
+    mapping = islice(as_mapping(discriminator.get("mapping")).items(), _MAX_FIELDS)
+    return {as_text(reference): f"{name} is {code_span(as_text(value))}" for value, reference in mapping}
 
 
 def _infer_type(schema: dict[str, Any]) -> list[str]:

@@ -13,11 +13,13 @@ from search.sources.files import read_in_folder
 from search.sources.openapi.loading import MAX_BYTES, load
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
-MAX_FILES = 200  # that a document may refer to
+MAX_FILES = 5000  # that a document may refer to
 MAX_PATH = 100  # fields of one path; many paths may refer to the same large object
 MAX_SUMMARY = 150
+MAX_SERVERS = 10  # of one operation
 _MAX_STEPS = 20  # from reference to reference
-_FILE_REFERENCE = re.compile(rb"""\$ref["']?\s*:\s*["']?([^"'#\s,}]{1,500}\.(?:json|ya?ml))""")
+_FILE = re.compile(r"[^#]{1,500}\.(?:json|ya?ml)")
+_VARIABLE = re.compile(r"\{([^{}]*)\}")
 
 
 class Operation(NamedTuple):
@@ -26,6 +28,7 @@ class Operation(NamedTuple):
     - `method` is in upper case; `WEBHOOK` for a webhook, whose `path` is its name.
     - `pointer` is the JSON pointer to the operation.
     - `common` is the path item, with parameters and servers that all operations of the path share.
+    - `missing` are references to nothing that stand in place of the operation.
     """
 
     method: str
@@ -33,6 +36,7 @@ class Operation(NamedTuple):
     pointer: str
     raw: Mapping[str, Any]
     common: Mapping[str, Any]
+    missing: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -64,11 +68,14 @@ class Spec:
         self.files, self.digest = files, digest
         self.root = files[name]
         self.name = name
+        self.missing: dict[str, None] = {}  # references to nothing that were looked up
 
     @classmethod
     def from_bytes(cls, raw: bytes, name: str = "") -> "Spec":
         """Load a document without other files. Raises ValueError with the end of a sentence."""
-        return cls({name: _validate(load(raw))}, compute_digest(raw), name)
+        root = _validate(load(raw))
+        _rewrite_references(root, name, is_root=True)
+        return cls({name: root}, compute_digest(raw), name)
 
     @classmethod
     def from_file(cls, file: Path) -> "Spec":
@@ -79,27 +86,24 @@ class Spec:
         folder = file.parent.resolve()
         files: dict[str, dict[str, Any]] = {}
         raws: list[bytes] = []
+        size = 0
         queue = [file.name]
+        queued = set(queue)
         for name in queue:
             try:
                 raw = read_in_folder(folder, folder / name, MAX_BYTES)
+                size += len(raw)
+                content = load(raw) if size <= MAX_BYTES else {}
             except ValueError:
-                if not raws:
+                if not files:
                     raise
-                continue
-            if len(queue) > MAX_FILES or sum(map(len, raws)) + len(raw) > MAX_BYTES:
-                continue
-            try:
-                content = load(raw)
-            except ValueError:
-                if not raws:
-                    raise
-                content = {}  # a referenced file that cannot be read
-            files[name] = _rewrite_references(content, name) if raws else _validate(content)
+                continue  # a referenced file that cannot be read
+            references = _rewrite_references(content if files else _validate(content), name, is_root=not files)
+            files[name] = content
             raws.append(raw)
-            references = (match.decode("utf-8", "replace") for match in _FILE_REFERENCE.findall(raw))
-            paths = dict.fromkeys(_resolve_relative_path(name, reference) for reference in references)
-            queue += [path for path in paths if path not in queue]
+            found = [path for path in references if path not in queued][: MAX_FILES - len(queued)]
+            queued.update(found)
+            queue += found
         return cls(files, compute_digest(*raws), file.name)
 
     def resolve(self, node: Any) -> dict[str, Any]:
@@ -115,7 +119,8 @@ class Spec:
             if not isinstance(reference, str):
                 return {**node, **siblings} if siblings else node
             siblings = {**{key: value for key, value in node.items() if key != "$ref"}, **siblings}
-            node = self._look_up(reference)
+            if (node := self._look_up(reference)) is None:
+                self.missing[reference] = None
         return siblings
 
     def operations(self) -> Iterator[Operation]:
@@ -128,7 +133,16 @@ class Spec:
                     if method in METHODS and isinstance(raw, dict):
                         pointer = f"/{field}/{path.replace('~', '~0').replace('/', '~1')}/{method}"
                         verb = method.upper() if field == "paths" else "WEBHOOK"
-                        yield Operation(verb, path, pointer, raw, common)
+                        self.missing.clear()
+                        resolved = self.resolve(raw)
+                        yield Operation(verb, path, pointer, resolved, common, tuple(self.missing))
+
+    def list_servers(self, operation: Operation) -> list[str]:
+        """The URLs of an operation's servers without a slash at the end, with the defaults of their variables."""
+        owners = (operation.raw, operation.common, self.root)
+        servers = next((found for owner in owners if (found := as_list(owner.get("servers")))), [])
+        count = 0 if operation.method == "WEBHOOK" else MAX_SERVERS
+        return [_fill_variables(server).rstrip("/") for server in servers[:count]]
 
     def _look_up(self, reference: str) -> Any:
         path, _, pointer = reference.partition("#")
@@ -163,6 +177,12 @@ def as_mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _fill_variables(server: Any) -> str:
+    variables = as_mapping(as_mapping(server).get("variables"))
+    url = as_text(as_mapping(server).get("url"))
+    return _VARIABLE.sub(lambda name: as_text(as_mapping(variables.get(name[1])).get("default")), url)
+
+
 def _validate(root: dict[str, Any]) -> dict[str, Any]:
     """Return the root of an OpenAPI 3 document. Raises ValueError with the end of a sentence for any other."""
     if "swagger" in root:
@@ -180,8 +200,22 @@ def _resolve_relative_path(name: str, reference: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), unquote(reference)))
 
 
-def _rewrite_references(root: dict[str, Any], name: str) -> dict[str, Any]:
-    """Make all references in the file `name` relative to the document's folder. Changes and returns `root`."""
+def _rewrite_references(root: dict[str, Any], name: str, *, is_root: bool) -> dict[str, None]:
+    """Make the references in the file `name` relative to the document's folder. Returns the files that they name.
+
+    They are `$ref`, and the values of a discriminator's `mapping`, which may also be names of schemas. Changes `root`.
+    """
+    files: dict[str, None] = {}
+
+    def rewrite(reference: str) -> str:
+        if "://" in reference:
+            return reference
+        path, hash_, pointer = reference.partition("#")
+        if _FILE.fullmatch(path):
+            files[_resolve_relative_path(name, path)] = None
+        own = "" if is_root else name
+        return f"{_resolve_relative_path(name, path) if path else own}{hash_}{pointer}"
+
     seen: set[int] = set()
     queue: list[Any] = [root]
     while queue:
@@ -189,8 +223,13 @@ def _rewrite_references(root: dict[str, Any], name: str) -> dict[str, Any]:
         if not isinstance(node, dict | list) or id(node) in seen:
             continue
         seen.add(id(node))
-        if isinstance(node, dict) and isinstance(reference := node.get("$ref"), str) and "://" not in reference:
-            path, hash_, pointer = reference.partition("#")
-            node["$ref"] = f"{_resolve_relative_path(name, path) if path else name}{hash_}{pointer}"
+        if isinstance(node, dict) and isinstance(reference := node.get("$ref"), str):
+            node["$ref"] = rewrite(reference)
+        if isinstance(node, dict) and "propertyName" in node and isinstance(mapping := node.get("mapping"), dict):
+            node["mapping"] = {
+                value: rewrite(target if re.search(r"[/#.]", target) else f"#/components/schemas/{target}")
+                for value, target in mapping.items()
+                if isinstance(target, str)
+            }
         queue += node.values() if isinstance(node, dict) else node
-    return root
+    return files

@@ -8,6 +8,8 @@ from textwrap import dedent
 import pytest
 
 from docsite.core.tenants.models import Project
+from search.indexing.ingest import ingest
+from search.retrieval import page_search
 from search.sources import Draft, ExcludedPage, Item, Page, openapi
 from search.sources.openapi.loading import load
 from search.sources.request import SourceRequest
@@ -105,6 +107,8 @@ def test_an_operation_is_a_page_that_tells_all_of_it(pages):
         Reads one.
 
         Authentication: `key` (API key in the header `X-Key`), or none.
+
+        At `https://api.example.com/items/{id}`.
 
         ## Parameters
 
@@ -318,3 +322,98 @@ def test_an_address_is_read_over_http(monkeypatch):
         "https://api.example/openapi.json", "https://docs.example.com", private_hosts=("api.example",)
     )
     assert [item.path for item in openapi.read(request)] == ["/get-x", "/overview"]
+
+
+FILES = {
+    "api.yaml": """
+        openapi: 3.1.0
+        info: {title: Zoo, version: 1}
+        servers: [{url: "https://{region}.zoo.example/v2/", variables: {region: {default: eu}}}]
+        paths:
+          /animals/{id}: {$ref: paths/animal.yaml}
+          /animals:
+            post: {$ref: "operations/create.yaml"}
+          /gone: {get: {$ref: "operations/gone.yaml"}}
+          /status: {get: {summary: Status, servers: [{url: /health}], responses: {}}}
+          /animals/{id}/keepers/{keeper}: {put: {summary: Assign a keeper, responses: {}}}
+        """,
+    "paths/animal.yaml": "{get: {summary: Read an animal, responses: {200: {$ref: ../responses.yaml#/Animal}}}}",
+    "operations/create.yaml": """
+        summary: Create an animal
+        requestBody: {content: {application/json: {schema: {$ref: "../schemas/animal.yaml"}}}}
+        responses: {}
+        """,
+    "responses.yaml": "{Animal: {description: It., content: {text/json: {schema: {$ref: schemas/animal.yaml}}}}}",
+    "schemas/animal.yaml": """
+        type: object
+        properties: {kind: {type: string}, name: {type: string}}
+        discriminator: {propertyName: kind, mapping: {cat: cat.yaml, dog: "dog.yaml#/Dog"}}
+        """,
+    "schemas/cat.yaml": "{allOf: [{$ref: animal.yaml}, {type: object, properties: {lives: {type: integer}}}]}",
+    "schemas/dog.yaml": "{Dog: {allOf: [{$ref: animal.yaml}, {type: object, properties: {breed: {type: string}}}]}}",
+}
+
+
+@pytest.fixture
+def zoo(tmp_path):
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(dedent(text))
+    return tmp_path / "api.yaml"
+
+
+def test_an_operation_may_stand_in_a_file_of_its_own(zoo):
+    drafts = openapi.read(SourceRequest(str(zoo), "https://docs.example.com"))
+    pages = {item.path: item.build() for item in drafts}
+    created = pages["/create-an-animal"].markdown
+    assert "- `kind` (string)\n- `name` (string)\n- **cat** (cat object, `kind` is `cat`)\n" in created
+    assert "- **Dog** (Dog object, `kind` is `dog`)\n" in created
+    assert ("`lives` (integer)" in created, created.count("`breed` (string)")) == (True, 1)
+    assert "At `https://eu.zoo.example/v2/animals`." in created
+    assert "`200`: It." in pages["/read-an-animal"].markdown
+    assert "At `/health/status`." in pages["/status"].markdown
+    problems = {path: page.problems for path, page in pages.items() if page.problems}
+    assert problems == {"/get-gone": (("reference", "operations/gone.yaml"),)}
+
+
+def test_schemas_may_be_named_in_a_discriminator(tmp_path):
+    schemas = {
+        "Pet": {
+            "type": "object",
+            "properties": {"kind": {"type": "string"}},
+            "discriminator": {"propertyName": "kind", "mapping": {"c": "Cat", "d": "#/components/schemas/Dog"}},
+        },
+        **{
+            name: {"allOf": [{"$ref": "#/components/schemas/Pet"}, {"properties": {name.lower(): {"type": "string"}}}]}
+            for name in ("Cat", "Dog")
+        },
+    }
+    body = {
+        "content": {"application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/Pet"}}}}
+    }
+    document = {
+        **{"openapi": "3.0.0", "info": {}, "components": {"schemas": schemas}},
+        "paths": {"/pets": {"post": {"requestBody": body, "responses": {}}}},
+    }
+    markdown = pages_of(document, tmp_path)["/post-pets"].markdown
+    assert "array of Cat object or Dog object" in markdown
+    assert "- **Cat** (Cat object, `kind` is `c`)\n  - `kind` (string)\n  - `cat` (string)\n- **Dog**" in markdown
+
+
+ADDRESSES = {
+    "https://eu.zoo.example/v2/animals/7f3a": "/read-an-animal",
+    "GET /animals/42": "/read-an-animal",
+    "/animals/felix": "/read-an-animal",
+    "GET /animals/{animal_id}": "/read-an-animal",
+    "what does GET https://eu.zoo.example/v2/animals/7?full=1 return": "/read-an-animal",
+    "POST https://eu.zoo.example/v2/animals": "/create-an-animal",
+    'curl -X PUT "https://eu.zoo.example/v2/animals/7/keepers/ann"': "/assign-a-keeper",
+    "/animals/:id/keepers/:who": "/assign-a-keeper",
+}
+
+
+def test_an_operation_is_found_by_an_address_with_values(make_project, zoo):
+    project = make_project().project
+    ingest(project, openapi.read(SourceRequest(str(zoo), "https://docs.example.com")))
+    found = {query: [hit.path for hit in page_search.find(project, query)[:1]] for query in ADDRESSES}
+    assert found == {query: [path] for query, path in ADDRESSES.items()}
