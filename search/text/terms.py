@@ -81,7 +81,7 @@ class Query:
 
     @property
     def names(self) -> list[str]:
-        """Facets of sections whose heading is the query, exactly or apart from stop words and endings; of operations, too."""
+        """Facets of sections whose heading is the query, exactly or apart from stop words and endings."""
         return [facet("n", name) for name in (self.name, *self.content_names) if name]
 
     @property

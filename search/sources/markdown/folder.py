@@ -143,6 +143,7 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
     address = source.address if source.path else page_address
     path = source.path or (file_path if relative is None else normalize(address))
     body = site.includes.expand(body, file, problems) if site.includes else body
+    body = site.expand(body, meta, problems) if site.expand else body
     rules = f"{site.generator} {site.slugs and site.slugs.name}"
     digest_parts = [rules, kind, path, address, fields, _find_operation(meta), body]
     page = Page(origin, path, body, address="" if f"/{address}" == quote_path(path) else address, **fields)

@@ -33,6 +33,8 @@ _VITEPRESS_CODE = re.compile(
     r"([ \t]*)<<<[ \t]*([^\s{}#\[]+)(?:#([\w-]+))?(?:[ \t]*\{[^{}\n]*\})?(?:[ \t]*\[[^\]\n]*\])?[ \t]*$"
 )
 _REGION = re.compile(r"\W*+(?:end)?region\b[ \t]*+[\w-]*+\W*$")  # an editor's region mark
+_HUGO_FILE = re.compile(r"([ \t]*)\{\{[<%]\s*(readfile|include|code_sample|codenew|code)\s([^<>{}]*?)/?[>%]\}\}[ \t]*$")
+_HUGO_NAME = re.compile(r"(?:^|\bfile\s*=\s*)\s*[\"`]?([\w./-]+\.\w+)[\"`]?")
 _IMPORT_STATEMENT = re.compile(r"import\s.*[\"'][\s;]*$")
 _IMPORT = re.compile(r"import\s+([A-Z]\w*)\s+from\s+[\"']([^\"'\n]+\.mdx?)[\"']\s*;?\s*$")
 _COMPONENT = re.compile(r"([ \t]*)<([A-Z]\w*)(\s[^<>]*)?(?:/>|>\s*</\2\s*>)[ \t]*$")
@@ -230,6 +232,21 @@ def _read_mdx(text: str, is_included: bool) -> Iterator[str | _Directive]:
         yield _Directive(line, component[1], name) if component and name else line
 
 
+def _read_hugo(text: str, is_included: bool) -> Iterator[str | _Directive]:
+    """Yield the lines: `{{% readfile file="x.md" %}}`, and `code_sample` for code, are directives."""
+    code = fenced_lines(text)
+    for number, line in enumerate(text.split("\n")):
+        found = _match(_HUGO_FILE, line)
+        name = _HUGO_NAME.search(found[3]) if found else None
+        if not found or not name:
+            yield line
+            continue
+        is_code = not name[1].endswith((".md", ".html")) or 'code="true"' in found[3]
+        is_inside = number in code
+        path = name[1] if name[1][0] in "/." else f"./{name[1]}"
+        yield _Directive("", found[1], path, is_code=is_code and not is_inside, keeps_front_matter=is_code or is_inside)
+
+
 def _remove_front_matter(text: str) -> str:
     """The text of a file without its front matter."""
     try:
@@ -263,5 +280,6 @@ def extract_lines(text: str, ranges: str) -> str:
 _SYNTAXES: dict[str, tuple[re.Pattern[str], Callable[[str, bool], Iterator[str | _Directive]]]] = {
     "mkdocs": (re.compile(r"-8<-|\{[*!]"), _read_mkdocs),
     "vitepress": (re.compile("@include:|<<<"), _read_vitepress),
+    "hugo": (re.compile(r"\{\{[<%]\s*(?:readfile|include|code)"), _read_hugo),
     "mdx": (re.compile(r"<Snippet\b|(?m:^import\s)"), _read_mdx),
 }

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from search.sources import PageRedirect
+from search.sources import PageRedirect, Problem
 from search.sources.files import MARKDOWN
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.slugs import Slugs
@@ -42,8 +42,9 @@ class Site:
     - `page_metadata` is that of the navigation or of a section for its pages, by file name without ending.
     - `redirects` come from the configuration.
     - `languages` are those of pages by the first folder of their address; that of the others has an empty name.
-    - `rewrite` makes Markdown of what only this generator understands. `uses_title` says that a page's address depends
-      on its title, which `address` then finds in the front matter.
+    - `expand` and `rewrite` make Markdown of what only this generator understands. `expand` is for what depends on
+      other files or on the page's metadata. It adds to a list what it could not read.
+    - `uses_title` says that a page's address depends on its title, which `address` then finds in the front matter.
     """
 
     generator: str
@@ -58,6 +59,7 @@ class Site:
     rewrite: Callable[[str], str] | None = None
     uses_title: bool = False
     find_exclusion: Callable[[str, Meta], str] = lambda name, meta: ""
+    expand: Callable[[str, Meta, list[Problem]], str] | None = None
 
     def find_language(self, address: str) -> str:
         """The language of the page at an address relative to the docs URL; empty if it is not known."""

@@ -12,8 +12,10 @@ from docsite.core.unicode.normalization import to_ascii
 from search.sources.files import MARKDOWN, list_files, read_text_in_folder
 from search.sources.markdown import configuration
 from search.sources.markdown.front_matter import is_set, split_front_matter, to_text
+from search.sources.markdown.generators.hugo_shortcodes import Shortcodes
+from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, is_future, remove_ending
-from search.sources.markdown.slugs import Slugs, drop_unknown_anchors
+from search.sources.markdown.slugs import Slugs
 from search.sources.request import SourceRequest
 
 _FOLDERS = ("", "docs", "site", "website", "www", "exampleSite")
@@ -21,9 +23,6 @@ _NAMES = tuple(f"{name}.{ending}" for name in ("hugo", "config") for ending in (
 _PATH_SIGNS = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd"))
 _TOKEN = re.compile(r":(\w+)")
 MAX_SECTIONS = 5_000
-_TAG = re.compile(r"\{\{([<%])(/\*)?((?:(?!\{\{[<%]|[>%]\}\}).){0,2000})[>%]\}\}", re.DOTALL)
-_REFERENCE = re.compile(r"(?:rel)?ref[ \t]+[\"`]?([^\"`\s]+)")
-_HIGHLIGHT = re.compile(r"highlight[ \t]+[\"`]?([\w+-]+)")
 
 
 def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
@@ -46,6 +45,8 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
     bundles = {folder for folder, last in indexes if folder and last.startswith("index.")}  # one page with its files
     permalinks = as_mapping(config.get("permalinks"))
     permalinks = {**permalinks, **as_mapping(permalinks.get("page"))}
+
+    places = [place for tree in trees for place in (tree.folder, tree.folder / "includes", tree.folder / "examples")]
 
     def address(name: str, front: Meta) -> str:
         bare, language = _split_language(name, languages | {default})
@@ -83,7 +84,8 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         page_metadata=dict(_cascade_metadata(config, root, files)),
         find_exclusion=partial(_find_exclusion, config),
         languages=_name_languages(config, default),
-        rewrite=remove_shortcodes,
+        includes=Includes("hugo", root, (*places, folder)),
+        expand=Shortcodes(root, folder, _read_parameters(config, default)).expand,
         uses_title=any(isinstance(value, str) and ":title" in value for value in permalinks.values()),
     )
 
@@ -95,7 +97,7 @@ def _read_configuration(root: Path, folder: Path) -> dict[str, Any]:
         for name in _NAMES:
             if (place / name).is_file() and (name.startswith("hugo") or place.name == "_default" or _is_hugo(folder)):
                 config |= _lower(configuration.load(root, place / name))
-        for part in ("languages", "module", "permalinks", "markup"):
+        for part in ("languages", "module", "permalinks", "markup", "params"):
             for ending in ("toml", "yaml", "yml", "json"):
                 if place != folder and (place / f"{part}.{ending}").is_file():
                     config[part] = _lower(configuration.load(root, place / f"{part}.{ending}"))
@@ -139,6 +141,12 @@ def _find_trees(config: Meta, root: Path, folder: Path) -> Iterator[Tree]:
 
 def _get_default_language(config: Meta) -> str:
     return str(config.get("defaultcontentlanguage") or "en").lower()
+
+
+def _read_parameters(config: Meta, language: str) -> dict[str, Any]:
+    """The parameters of the site, with those of its default language."""
+    own = as_mapping(as_mapping(as_mapping(config.get("languages")).get(language)).get("params"))
+    return {**as_mapping(config.get("params")), **own}
 
 
 def _name_languages(config: Meta, default: str) -> dict[str, str]:
@@ -236,25 +244,3 @@ def _make_slug(kind: str, text: str) -> str:
         text = to_ascii(text)
     kept = (sign for sign in text if sign in "-_ " or sign.isalpha() or sign.isdecimal())
     return "".join(kept).replace(" ", "-").lower() or "heading"
-
-
-def remove_shortcodes(body: str) -> str:
-    """The page without shortcodes. An escaped one, `{{</* x */>}}`, is text and stays, without its escape.
-
-    A heading with a shortcode of the form `{{< x >}}` has an id that changes with each build, so it has no anchor.
-    """
-    if "{{<" not in body and "{{%" not in body:
-        return body
-    return _TAG.sub(_write_tag, drop_unknown_anchors(body, "{{<"))
-
-
-def _write_tag(tag: re.Match[str]) -> str:
-    mark, is_escaped, inner = tag.groups()
-    inner = inner.strip()
-    if is_escaped:
-        return f"{{{{{mark} {inner.removesuffix('*/').strip()} {'>' if mark == '<' else mark}}}}}"
-    if reference := _REFERENCE.match(inner):
-        return reference[1]
-    if language := _HIGHLIGHT.match(inner):
-        return f"```{language[1]}"
-    return "```" if inner.replace(" ", "") == "/highlight" else ""

@@ -1,5 +1,7 @@
 """Hugo's addresses, anchors and shortcodes, as its release 0.168 makes them."""
 
+# ruff: noqa: E501 (one row is easier to read unbroken)
+
 import pytest
 
 from search.sources import PageRedirect
@@ -91,10 +93,59 @@ x := 1
 """
     page = read_pages(tmp_path, {"hugo.toml": CONFIG, "content/a.md": text})["/a"]
     assert " ".join(page.markdown.split()) == (
-        "See [that](/docs/b.md#part) and [this](c). Inner **text**. ```go x := 1 ``` `{{< youtube id >}}` end"
+        "See [that](/docs/b.md#part) and [this](c). **Mind > this** Inner **text**. ```go x := 1 ``` "
+        "`{{< youtube id >}}` end"
     )
 
 
 @pytest.mark.parametrize("text", ["+++\na = 1\n", "{\nno end", "+++ x\n+++\n"])
 def test_what_only_begins_like_front_matter_is_text(text):
     assert split_front_matter(text) == ({}, text)
+
+
+SITE = {
+    "hugo.toml": CONFIG
+    + "[params]\nversion = 'v1.30'\n[params.Release]\nNext = 2\n[languages.en.params]\nname = 'Acme'\n",
+    "layouts/shortcodes/box.html": (
+        '{{/* A box. */}}\n<div class="box">\n{{- .Inner | markdownify -}}\n</div>\n{{ .Get "by" }} {{ .Site.Params.version }}'
+    ),
+    "layouts/_shortcodes/dot.md": "**{{ .Get 0 }}** by {{ site.Params.name }}",
+    "themes/t/layouts/shortcodes/themed.html": "<b>{{ .Inner }}</b>",
+    "layouts/shortcodes/list.html": "{{ range .Site.Pages }}<li>{{ .Title }}</li>{{ end }}",
+    "content/includes/part.md": "---\ntitle: Part\nbuild: {render: never}\n---\nPart of {{< param version >}}.",
+    "content/examples/a.yaml": "kind: A\n",
+    "content/docs/own.sh": "echo own\n",
+}
+SHORTCODES = {
+    "a parameter of the site": ("`kubectl-{{< param version >}}`", "`kubectl-v1.30`", []),
+    "a nested parameter": ('{{% param "release.next" %}} {{< param NAME >}}', "2 Acme", []),
+    "a parameter of the page": ("{{< param level >}} {{< param own.inner >}}", "high deep", []),
+    "a parameter that nobody has": ("a {{< param other >}} b", "a  b", ["param other"]),
+    "a term": ('A {{< glossary_tooltip text="pod" term_id="x" >}} {{< glossary_tooltip term_id="api-server" >}}',
+        "A pod api server", []),
+    "a file of text": ('{{% readfile "/includes/part.md" %}}', "Part of v1.30.", []),
+    "a part": ('{{< include "part.md" >}}', "Part of v1.30.", []),
+    "a file of code": ('{{% code_sample file="a.yaml" %}}', "```yaml\nkind: A\n```", []),
+    "a file in a fence": ('```sh\n{{< readfile file="own.sh" code="true" >}}\n```', "```sh\necho own\n```", []),
+    "a file that is missing": ('{{< readfile file="gone.md" >}}', '', ["./gone.md"]),
+    "a file outside": ('{{< readfile file="../../../secret.md" >}}', '', ["../../../secret.md"]),
+    "tabs": ('{{< tabs name="x" >}}\n{{< tab name="One" >}}\na\n{{< /tab >}}\n{{% tab "Two" %}}\nb\n{{% /tab %}}\n{{< /tabs >}}',
+        "**One**\n\na\n\n**Two**\n\nb", []),
+    "an alert": ('{{% alert title="Mind `this`" color="x" %}}\nText.\n{{% /alert %}}', "**Mind `this`**\n\nText.", []),
+    "a figure": ('{{< figure src="a.png" alt="b" caption="C d" >}} {{< figure src="e.png" alt="F" >}}', "**C d**\n\n F", []),
+    "a template": ('{{< box by="me" >}}\nInner\n{{< /box >}}', '<div class="box">\nInner\n</div>\nme v1.30', []),
+    "a template in Markdown": ("{{< dot `a b` >}}", "**a b** by Acme", []),
+    "a template of the theme": ("{{< themed >}}x{{< /themed >}}", "<b>x</b>", []),
+    "a template that computes": ('{{< list title="All" >}}\nInner\n{{< /list >}}', "**All**\n\nInner", ["list"]),
+    "no template": ("{{< what >}}Inner{{< /what >}} {{< what2 />}}", "Inner", ["what", "what2"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected", "problems"), SHORTCODES.values(), ids=SHORTCODES)
+def test_shortcodes_show_what_the_site_shows(tmp_path, text, expected, problems):
+    (tmp_path / "secret.md").write_text("Secret.")
+    front = "---\nparams: {level: high}\nown:\n  Inner: deep\n---\n"
+    page = read_pages(tmp_path / "site", {**SITE, "content/docs/page.md": front + text})["/docs/page"]
+    lines = [line.rstrip() for line in page.markdown.strip().split("\n")]
+    assert "\n".join(line for at, line in enumerate(lines) if line or lines[at - 1]) == expected
+    assert [problem.detail for problem in page.problems] == problems
