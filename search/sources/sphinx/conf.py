@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from search.sources import compute_digest
-from search.sources.files import read_text_or_nothing
+from search.sources.files import MARKDOWN, list_files, read_text_or_nothing
 
 MAX_BYTES = 1024 * 1024
+MAX_CONFS = 100  # in one repository
 MAX_EXTENSIONS = 50  # files with extensions of the project's own
 
 _FOLDERS = ("", "docs", "doc", "docs/source", "doc/source", "source", "docs/en", "doc/en", "docs/src", "doc/build")
@@ -49,12 +50,24 @@ class Conf:
         return {key: one for key, one in value.items() if isinstance(key, str)} if isinstance(value, dict) else {}
 
 
-def find_folder(root: Path) -> Path | None:
-    """The folder of a repository that has conf.py and the pages."""
-    folders = (root / name for name in _FOLDERS)
-    return next(
-        (one for one in folders if _SETTING.search(read_text_or_nothing(root, one / "conf.py", MAX_BYTES))), None
-    )
+def find_folder(root: Path, *, is_thorough: bool = True) -> Path | None:
+    """The folder of a repository that has conf.py and the pages: a usual one, else the nearest above most of the pages.
+
+    The latter is only searched for with `is_thorough`.
+    """
+    if folder := next((root / name for name in _FOLDERS if _is_sphinx(root, root / name)), None):
+        return folder
+    names = list_files(root) if is_thorough else []
+    pages = [name for name in names if name.endswith((".rst", *MARKDOWN))]
+    found = [name.rpartition("/")[0] for name in names if name.endswith("/conf.py")][:MAX_CONFS]
+    counts = {folder: sum(name.startswith(f"{folder}/") for name in pages) for folder in found}
+    likely = sorted(found, key=lambda folder: (counts[folder], folder.count("/")), reverse=True)
+    inner = (root / folder for folder in likely if counts[folder] * 2 > len(pages))
+    return next((folder for folder in inner if _is_sphinx(root, folder)), None)
+
+
+def _is_sphinx(root: Path, folder: Path) -> bool:
+    return bool(_SETTING.search(read_text_or_nothing(root, folder / "conf.py", MAX_BYTES)))
 
 
 def load_conf(folder: Path, root: Path) -> Conf:

@@ -37,10 +37,12 @@ def recognizes(request: SourceRequest) -> bool:
     """
     if not request.folder or request.manifest:
         return False
-    if request.generator or find_folder(request.folder):
-        return request.generator in ("sphinx", "")
-    if any((request.folder / name).is_file() for name in _OTHER_CONFIGS):
-        return False
+    if request.generator:
+        return request.generator == "sphinx"
+    has_other = any((request.folder / name).is_file() for name in _OTHER_CONFIGS)
+    is_project = find_folder(request.folder, is_thorough=not has_other) is not None
+    if is_project or has_other:
+        return is_project
     endings = [Path(name).suffix for name in list_files(request.folder, _SKIPPED_FOLDERS)]
     return endings.count(".rst") > sum(endings.count(ending) for ending in (*MARKDOWN, ".html"))
 

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element, ParseError
 
@@ -29,10 +30,9 @@ class Listing:
 
 def is_sitemap(response: Response) -> bool:
     """Whether a response is a sitemap or an index of sitemaps."""
-    try:
-        return _local_name(_parse_xml(response.body)) in ("urlset", "sitemapindex")
-    except ValueError:
-        return False
+    with suppress(ValueError):
+        return bool(_parse_xml(response.body).tag)
+    return False
 
 
 def fetch_all(get: Callable[[str], Response], roots: Iterable[str], *, guessed: bool = False) -> Listing:
@@ -84,12 +84,14 @@ def _parse_xml(body: bytes) -> Element:
     """Parse a sitemap, which may be compressed. Raises ValueError with a reason."""
     if body.startswith(_GZIP):
         body = b"".join(decompress([body], "gzip", PAGE.bytes))
-    try:
-        root: Element = fromstring(body, forbid_dtd=True)
+    try:  # a document type is allowed, entities are not, and nothing is fetched
+        root: Element = fromstring(body.lstrip(b"\xef\xbb\xbf \t\r\n"))
     except DefusedXmlException:
-        raise ValueError("has a document type or entities, which no sitemap needs") from None
+        raise ValueError("has entities, which no sitemap needs") from None
     except (ParseError, LookupError, ValueError):  # an encoding may be unknown
         raise ValueError("is not XML") from None
+    if _local_name(root) not in ("urlset", "sitemapindex"):
+        raise ValueError("is no sitemap")
     return root
 
 

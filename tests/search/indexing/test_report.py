@@ -134,3 +134,11 @@ def test_code_is_counted(markdown, counts):
     found = report.diagnose(page, split(markdown))
     assert (found.get("code", 0), found.get("emptyCode", 0)) == counts
     assert found["problems"] == [["include", "x"]]
+
+
+def test_a_source_without_a_readable_page_says_what_it_has(make_project, tmp_path):
+    out = io.StringIO()
+    root = write(tmp_path, {"a.adoc": "= A", "b.adoc": "= B", "c.md": "---\ndraft: true\n---\nC"})
+    with pytest.raises(CommandError, match="no readable page"):
+        call_command("ingest", make_project().domain, str(root), stdout=out, stderr=out)
+    assert "left out, 2: is AsciiDoc, which is not read here: read the built site (a.adoc, b.adoc)" in out.getvalue()

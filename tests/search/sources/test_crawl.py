@@ -88,6 +88,30 @@ def test_the_sitemap_says_what_there_is(mapped, location):
     assert (set(pages), rest) == (EVERY, [])
 
 
+PROLOGS = {
+    "a blank line": "\n\n<?xml version='1.0'?>",
+    "a byte order mark": "\ufeff <?xml version='1.0' encoding='utf-8'?>",
+    "a document type": "<!DOCTYPE urlset>",
+    "a document type of its own": "<?xml version='1.0'?>\n<!DOCTYPE urlset [<!ATTLIST url id CDATA #IMPLIED>]>",
+    "a document type elsewhere": "<!DOCTYPE urlset SYSTEM '{}/types.dtd'>",
+}
+
+
+@pytest.mark.parametrize("prolog", PROLOGS.values(), ids=PROLOGS)
+@pytest.mark.parametrize("location", ["/map.xml", "/docs/"])
+def test_a_sitemap_may_begin_oddly(mapped, prolog, location):
+    body = mapped.routes["/map.xml"].partition(b"\r\n\r\n")[2]
+    mapped.routes["/map.xml"] = answer(prolog.replace("{}", mapped.url).encode() + body, "text/xml")
+    pages, rest = read(mapped, location)
+    assert (set(pages), rest) == (EVERY, [])
+    assert "/types.dtd" not in mapped.paths
+
+
+def test_a_page_in_place_of_a_sitemap_is_told(mapped):
+    mapped.routes["/map.xml"] = answer("<!DOCTYPE html><html><body><p>No</p></body></html>", "text/xml")
+    assert read(mapped)[1] == [UnreadablePage(f"{mapped.url}/map.xml", "is no sitemap")]
+
+
 def test_a_sitemap_is_looked_for_where_robots_txt_names_none(mapped):
     mapped.routes |= {"/robots.txt": answer("", "text/plain"), "/docs/sitemap.xml": mapped.routes["/map.xml"]}
     mapped.routes["/docs/"] = answer(page("Home"))
@@ -286,7 +310,7 @@ def test_a_location_that_cannot_be_read_is_told(site):
 def test_entities_in_a_sitemap_are_refused(mapped, bomb):
     mapped.routes["/map.xml"] = answer(bomb, "text/xml")
     _, rest = read(mapped)
-    assert rest == [UnreadablePage(f"{mapped.url}/map.xml", "has a document type or entities, which no sitemap needs")]
+    assert rest == [UnreadablePage(f"{mapped.url}/map.xml", "has entities, which no sitemap needs")]
 
 
 def test_a_packed_sitemap_that_is_a_bomb_is_refused(mapped):

@@ -29,6 +29,25 @@ def drafts(root):
     return {item.path: item for item in read(SourceRequest(str(root), "")) if isinstance(item, Draft)}
 
 
+FOLDERS = {  # other files, the folder of two pages, and whether its conf.py counts
+    "deep": (["README.md"], "a/b/manual/", True),
+    "below another": (["tools/conf.py"], "tools/text/", True),
+    "beside an example": (["tests/data/conf.py", "tests/data/x.rst"], "text/sphinx/", True),
+    "of few pages": (["a.md", "b.md", "c.md"], "tests/data/", False),
+    "below another generator": (["mkdocs.yml"], "text/sphinx/", False),
+}
+
+
+@pytest.mark.parametrize(("others", "docs", "counts"), FOLDERS.values(), ids=FOLDERS)
+def test_the_nearest_conf_py_above_the_pages_makes_the_addresses(tmp_path, others, docs, counts):
+    for name in (*others, f"{docs}conf.py", f"{docs}a.rst", f"{docs}b.rst"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("extensions = []\n" if name.endswith("conf.py") else "Title\n=====\n")
+    assert recognizes(SourceRequest(str(tmp_path), "")) == counts
+    if counts:
+        assert {draft.address for draft in drafts(tmp_path).values()} == {"a.html", "b.html"}
+
+
 def test_references_become_links_with_the_titles_of_other_files(folder):
     root = folder(
         {
