@@ -12,7 +12,7 @@ from search.indexing.outcome import Summary
 from search.indexing.splitter import Sections, Splitter, explain
 from search.indexing.time_limit import PageTimeout, limit_cpu_time
 from search.models import Document
-from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, Problem, UnreadablePage
+from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage
 from search.text import sections
 
 # `normalize` cuts paths at MAX_LENGTH and drops a slash at the end, so a path of these lengths may have been cut.
@@ -131,8 +131,8 @@ class SourceChanges:
         digest = page.digest or entries.compute_digest(page)
         if self._is_unchanged(page.path, digest, page.origin):
             return None
-        for kind, detail in page.problems:
-            self.summary.problems.append((page.origin, Problem(kind, storable.clean_text(detail))))
+        wrong = (problem.detail for problem in page.problems if problem.kind == "front matter")
+        self.summary.wrong_lines += [(page.origin, storable.clean_text(detail)) for detail in wrong]
         return page, digest
 
     def _skip(self, bad: UnreadablePage) -> None:

@@ -305,6 +305,7 @@ def stored_pages(project: Project, path: str = "") -> Iterator[Page]:
                 address=document.address,
                 validator=document.validator,
                 groups=None if document.own_groups is None else tuple(document.own_groups),
+                anchors=tuple((document.diagnostics or {}).get("ids", ())),
                 problems=tuple(Problem(*one) for one in (document.diagnostics or {}).get("problems", ())),
             )
 

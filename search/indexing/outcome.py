@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from search.signals import IndexEffect, IndexWarning
-from search.sources import ExcludedPage, Problem, UnreadablePage
+from search.sources import ExcludedPage, UnreadablePage
 
 
 @dataclass
 class Summary:
     """Counts of the pages of an ingest, and the pages that it did not index, with the reasons.
 
-    `skipped` files could not be read; `left_out` files are not pages; `problems` are those of pages that were read,
+    `skipped` files could not be read; `left_out` files are not pages; `wrong_lines` are those of front matter,
     each with its file. `sections` counts the sections written.
     `paths` lists the added, changed and removed pages. `report` is that of
     `search.indexing.report`. `effects` is empty unless the indexes were compared.
@@ -25,7 +25,7 @@ class Summary:
     redirects: int = 0
     skipped: list[UnreadablePage] = field(default_factory=list)
     left_out: list[ExcludedPage] = field(default_factory=list)
-    problems: list[tuple[str, Problem]] = field(default_factory=list)
+    wrong_lines: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[IndexWarning] = field(default_factory=list)
     paths: dict[str, list[str]] = field(default_factory=lambda: {"added": [], "changed": [], "removed": []})
     report: dict[str, Any] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from docsite.core.tenants.models import Project
 from search.indexing.build import batches
 from search.indexing.outcome import Summary
+from search.indexing.storable import clean_text
 from search.models import Document, Section
 from search.retrieval.links import find_paths
 from search.signals import IndexWarning
@@ -59,8 +60,8 @@ def diagnose(page: Page, parts: Sequence[Part]) -> dict[str, Any]:
             for part, following in zip(parts, [*parts[1:], Part("", "", (), "", "")], strict=True)
         ),
         "links": list(dict.fromkeys(one for one in targets if "#" in one and "://" not in one))[:MAX_LINKS],
-        "ids": list(dict.fromkeys(one or two for one, two in _ID.findall(page.markdown)))[:MAX_IDS],
-        "problems": [list(problem) for problem in page.problems],
+        "ids": list(dict.fromkeys([*page.anchors, *(one or two for one, two in _ID.findall(page.markdown))]))[:MAX_IDS],
+        "problems": [[kind, clean_text(detail)] for kind, detail in page.problems],
     }
     return {name: value for name, value in found.items() if value}
 
@@ -72,10 +73,10 @@ def build(
     rows = documents.order_by("path").values_list(*_FIELDS)
     pages = [(*row[:-1], row[-1] or {}) for build, *row in rows if build or row[1] not in replaced]
     found = [(path, diagnostics) for _, path, *_, diagnostics in pages]
-    kinds: defaultdict[str, list[str]] = defaultdict(list)
+    kinds: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for path, diagnostics in found:
         for kind, detail in diagnostics.get("problems", ()):
-            kinds[kind].append(f"{path}: {detail}")
+            kinds[kind][detail if kind == "shortcode" else f"{path}: {detail}"] += 1
     samples = [pages[at] for at in sorted({0, len(pages) // 2, len(pages) - 1})] if pages else []
     return {
         "found": len(pages) + len(summary.skipped) + len(summary.left_out),
@@ -84,7 +85,10 @@ def build(
         "skipped": _group_by_reason(summary.skipped),
         "code": _sum_up(found, "code", "emptyCode"),
         "sections": _sum_up(found, "sections", "emptySections"),
-        "problems": {kind: _count(examples) for kind, examples in sorted(kinds.items())},
+        "problems": {
+            kind: {"count": details.total(), "examples": [one for one, _ in details.most_common(MAX_EXAMPLES)]}
+            for kind, details in sorted(kinds.items())
+        },
         "languages": dict(Counter(page[4] for page in pages).most_common()),
         "versions": dict(Counter(page[5] for page in pages).most_common()),
         "anchors": _check_anchors(project, pages, redirects),

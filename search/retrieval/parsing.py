@@ -52,8 +52,9 @@ def parse(
     code names as a whole. A synonym counts nearly as much as the word itself.
     """
     reader = _TermReader(vocabulary, languages, synonyms)
-    terms, pairs = reader.read_terms(text[:2000], is_alone=not (context or previous_questions))
-    unknown = reader.find_unknown(text[:2000])
+    words = analysis.shorten_addresses(text[:2000])
+    terms, pairs = reader.read_terms(words, is_alone=not (context or previous_questions))
+    unknown = reader.find_unknown(words)
     previous, _ = reader.read_terms(f"{previous_questions[:2000]} ", is_alone=False)
     for spellings, term in previous.items():
         terms.setdefault(spellings, replace(term, weight=term.weight * PREVIOUS))

@@ -37,6 +37,7 @@ class Page:
     - `boost` multiplies its scores.
     - `keywords` also find the page; they need not occur in its text.
     - `groups` are those whose readers see the page: none means everybody, None that the page does not say.
+    - `anchors` are those that are no headings, where the text does not show them.
     - `problems` are its parts that could not be read.
     - `validator` is for a conditional request: has the page changed? (`search.sources.web.visits` explains its parts.)
     """
@@ -55,6 +56,7 @@ class Page:
     address: str = ""
     validator: str = ""
     groups: tuple[str, ...] | None = None
+    anchors: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 

@@ -31,7 +31,7 @@ def add(report: dict[str, Any], request: SourceRequest, generator: str) -> None:
         if repository := next((above for above in folder.resolve().parents if (above / ".git").exists()), None):
             offers.append((includes, f"Pages include files outside of this folder. Read the repository: {repository}"))
     if anchors["missing"] * _ENOUGH > anchors["count"] * 5:
-        offers.append((anchors["missing"], "Many anchors do not exist: perhaps --generator should name another one."))
+        offers.append((anchors["missing"], f"Many links lead to anchors that do not exist. {built}"))
     count, sentence = max(offers)
     report["advice"] = sentence if count else ""
 

@@ -34,6 +34,7 @@ _HTTP_PATH = re.compile(
     r"(?:\b(GET|PUT|POST|DELETE|OPTIONS|HEAD|PATCH|TRACE)\s{1,3}|(?<![^\s\"'`(]))(?:https?://[^\s/\"'`?#]{1,200})?(/[^\s?#\"'`)]+)"
 )
 _PARAMETER = re.compile(r"\{[^{}]*\}|^[:<].*")
+_VALUE = re.compile(r"/(?!v\d)[^/\d]*\d[^/]*(?=/|$)")
 _MAX_PATHS, _MAX_VALUES = 2, 6  # of a text; parts of a path that may be values
 _BETWEEN_NAMES = re.compile(r",\s++(?:(?:and|or)\s+)?|(?<!\s)\s++(?:[/|&]|and|or)\s+")
 _EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
@@ -236,6 +237,19 @@ def path_names(text: str, *, with_values: bool = False) -> list[str]:
             name = "/" + "/".join("{}" if at in chosen else part for at, part in enumerate(parts))
             names += [method.lower() + name, name] if method and not with_values else [method.lower() + name]
     return names
+
+
+def shorten_addresses(text: str) -> str:
+    """A text without the host of an operation's address and the values in it; of a call of curl only method and path.
+
+    >>> shorten_addresses("curl -X PUT https://acme.example/v2/users/7f3/keys -d @x")
+    'PUT /v2/users /keys'
+    """
+    found = _HTTP_PATH.search(text)
+    if not found or not (found[1] or "://" in found[0]):
+        return text
+    before, after = ("", "") if text.startswith("curl ") else (text[: found.start()], text[found.end() :])
+    return " ".join(filter(None, (before.strip(), found[1], _VALUE.sub(" ", found[2]) + after)))
 
 
 def code_names(text: str) -> list[str]:

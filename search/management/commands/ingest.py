@@ -184,8 +184,8 @@ class Command(ServiceCommand):
     def _print_problems(self, summary: Summary) -> None:
         """Print skipped pages with their reasons, and warnings about the new index."""
         lines = [f"skipped {bad.origin}: {bad.reason}" for bad in summary.skipped[:MAX_SKIPPED]]
-        lines += [f"{problem.kind} of {origin}: {problem.detail}" for origin, problem in summary.problems[:MAX_SKIPPED]]
-        if (more := sum(max(len(some) - MAX_SKIPPED, 0) for some in (summary.skipped, summary.problems))) > 0:
+        lines += [f"front matter of {origin}: {wrong}" for origin, wrong in summary.wrong_lines[:MAX_SKIPPED]]
+        if (more := sum(max(len(some) - MAX_SKIPPED, 0) for some in (summary.skipped, summary.wrong_lines))) > 0:
             lines.append(f"and {more} more")
         for line in [*lines, *(warning.sentence for warning in summary.warnings)]:
             self.stderr.write(self.style.WARNING(f"  {line}"))

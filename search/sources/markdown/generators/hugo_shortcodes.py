@@ -11,6 +11,7 @@ from search.sources.markdown.slugs import drop_unknown_anchors
 
 MAX_TEMPLATE = 20_000  # characters; a longer one is not simple
 _TAG = re.compile(r"\{\{([<%])(/\*)?((?:(?!\{\{[<%]|[>%]\}\}).){0,2000})[>%]\}\}", re.DOTALL)
+_END = re.compile(r"\{\{[<%]\s{0,9}/\s{0,9}([\w/-]+)")
 _NAME = re.compile(r"^([^\s\"`=]+)\s*")
 _ARGUMENT = re.compile(r"(?:([\w-]+)[ \t]*=[ \t]*)?(?:\"((?:[^\"\\]|\\.)*)\"|`([^`]*)`|([^\s\"`=]+))")
 _ACTION = re.compile(r"(?:\s{0,200}\{\{-\s|\{\{)(.{0,1000}?)(?:\s-\}\}\s{0,200}|\}\})", re.DOTALL)
@@ -48,6 +49,7 @@ class Shortcodes:
         """
         if "{{<" not in body and "{{%" not in body:
             return body
+        closed = set(_END.findall(body))
         closing: dict[str, list[str]] = {}  # what the end tags of open shortcodes become
 
         def write(tag: re.Match[str]) -> str:
@@ -63,6 +65,8 @@ class Shortcodes:
             found = enumerate(_ARGUMENT.findall(rest.removesuffix("/")))
             arguments = {key or str(at): quoted or raw or bare for at, (key, quoted, raw, bare) in found}
             before, after = self.render(name, arguments, meta, problems)
+            if name.startswith("code") and name in closed and not after:  # such as `code-toggle`
+                before, after = f"{before}\n~~~~\n", "\n~~~~\n"
             closing.setdefault(name, []).append(after)
             return before
 

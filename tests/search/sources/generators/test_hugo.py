@@ -137,6 +137,8 @@ SHORTCODES = {
     "a template in Markdown": ("{{< dot `a b` >}}", "**a b** by Acme", []),
     "a template of the theme": ("{{< themed >}}x{{< /themed >}}", "<b>x</b>", []),
     "a template that computes": ('{{< list title="All" >}}\nInner\n{{< /list >}}', "**All**\n\nInner", ["list"]),
+    "code": ("{{< code-toggle file=hugo >}}\na: 1\n{{< /code-toggle >}}", "~~~~\n\na: 1\n\n~~~~", ["code-toggle"]),
+    "code without an end": ("{{< code-x >}}\nText", "Text", ["code-x"]),
     "no template": ("{{< what >}}Inner{{< /what >}} {{< what2 />}}", "Inner", ["what", "what2"]),
 }  # fmt: skip
 
