@@ -284,7 +284,7 @@ def describe_state(source: Source) -> dict[str, Any]:
         or ("not detected" if source.is_pushed else "none: its pages are fetched"),
         "freshness": format_age(source.read_at),
         "next_time": _format_wait(source.due_at),
-        "report_lines": list(report.describe(source.outcome.get("report", {}))),
+        "report_lines": report.describe(source.outcome.get("report", {})),
         "more_skipped": source.outcome.get("skippedCount", 0) - len(source.outcome.get("skipped", [])),
         "more_left_out": source.outcome.get("leftOutCount", 0) - len(source.outcome.get("leftOut", [])),
     }

@@ -2,11 +2,12 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 from urllib.parse import unquote
 
 from django.db.models import QuerySet
+from django.template.loader import render_to_string
 
 from docsite.core.tenants.models import Project
 from search.indexing.build import batches
@@ -35,7 +36,6 @@ KINDS = {
 MAX_EXAMPLES = 3
 MAX_LINKS = 200  # to anchors, of one page
 MAX_IDS = 500  # of one page, beside those of its headings
-NONE = "none"  # the language or version of pages that have none
 FALL = 0.1  # share by which a number may fall before it is a warning
 _FIELDS = ("build", "pk", "path", "address", "title", "language", "version", "diagnostics")
 _FENCE = re.compile(r"(?m)^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})([^\n`]*)$")
@@ -112,35 +112,12 @@ def find_failures(report: dict[str, Any], kinds: Collection[str]) -> list[IndexW
     return [IndexWarning(f"--fail-on {kind}: {count:,}.") for kind, count in counts.items() if count]
 
 
-def describe(report: dict[str, Any]) -> Iterator[str]:
+def describe(report: dict[str, Any]) -> list[str]:
     """The lines of a report. What is fine has no line."""
-    if not report:
-        return
-    left_out, skipped = (_get(report, [kind]) for kind in ("leftOut", "skipped"))
-    yield f"{report['found']:,} pages found: {report['read']:,} read, {left_out:,} left out, {skipped:,} skipped"
-    for kind, name in (("leftOut", "left out"), ("skipped", "skipped")):
-        for group in report[kind]:
-            yield f"{name}, {group['count']:,}: {group['reason']} ({', '.join(group['examples'])})"
-    for kind, name in (("code", "code blocks"), ("sections", "sections")):
-        if report[kind]["empty"]:
-            one = report[kind]
-            yield f"{one['count']:,} {name}, {one['empty']:,} of them empty ({', '.join(one['examples'])})"
-    for kind, one in report["problems"].items():
-        yield f"{kind}, {one['count']:,} not understood ({'; '.join(one['examples'])})"
-    for name in ("languages", "versions"):
-        if set(report[name]) - {""}:
-            yield f"{name}: {', '.join(f'{value or NONE} {count:,}' for value, count in report[name].items())}"
-    if (anchors := report["anchors"])["missing"]:
-        yield (
-            f"{anchors['count']:,} links to anchors, {anchors['missing']:,} of them to none that exists "
-            f"({'; '.join(anchors['examples'])})"
-        )
-    if report["addresses"]:
-        yield f"Compare with your site: {' '.join(report['addresses'])}"
-    if report.get("detected"):
-        yield f"Detected: {report['detected']}. If that is wrong, name another with --generator."
-    if report.get("advice"):
-        yield report["advice"]
+    counts = {"left_out": _get(report, ["leftOut"]), "skipped": _get(report, ["skipped"])}
+    named = {f"has_{kind}": any(report.get(kind, ())) for kind in ("languages", "versions")}
+    text = render_to_string("search/report.txt", {"report": report, **counts, **named})
+    return [line for line in text.splitlines() if line.strip()]
 
 
 def _get(report: dict[str, Any], place: Sequence[str]) -> int:
