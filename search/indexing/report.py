@@ -40,7 +40,10 @@ FALL = 0.1  # share by which a number may fall before it is a warning
 _FIELDS = ("build", "pk", "path", "address", "title", "language", "version", "diagnostics")
 _FENCE = re.compile(r"(?m)^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})([^\n`]*)$")
 _TO_ANCHOR = re.compile(r"\]\([^()\s]{0,1000}#")
-_ID = re.compile(r"\b(?:id|name)\s{0,9}=\s{0,9}[\"']?([\w:.-]{1,200})|\{:?\s{0,9}#([\w:.-]{1,200})")
+_IDS = (  # of elements, and in attribute lists
+    re.compile(r"<[a-zA-Z][^<>]{0,300}?\s(?:id|name)\s?=\s?[\"']?([\w:.-]{1,200})"),
+    re.compile(r"\{:?\s{0,3}#([\w:.-]{1,200})"),
+)
 # The part of a reason that differs from page to page.
 _VARIABLE = re.compile(r"(?<=taken by ).*|\S*/\S*|\d{4}-\d\d-\d\d|(?<=line )\d+")
 
@@ -51,6 +54,7 @@ def diagnose(page: Page, parts: Sequence[Part]) -> dict[str, Any]:
     targets = (
         link.target for part in parts if _TO_ANCHOR.search(part.body) for link in links(part.body) if not link.is_image
     )
+    ids = (anchor for pattern in _IDS for anchor in pattern.findall(page.markdown))
     found = {
         "code": blocks,
         "emptyCode": empty,
@@ -60,7 +64,7 @@ def diagnose(page: Page, parts: Sequence[Part]) -> dict[str, Any]:
             for part, following in zip(parts, [*parts[1:], Part("", "", (), "", "")], strict=True)
         ),
         "links": list(dict.fromkeys(one for one in targets if "#" in one and "://" not in one))[:MAX_LINKS],
-        "ids": list(dict.fromkeys([*page.anchors, *(one or two for one, two in _ID.findall(page.markdown))]))[:MAX_IDS],
+        "ids": list(dict.fromkeys([*page.anchors, *ids]))[:MAX_IDS],
         "problems": [[kind, clean_text(detail)] for kind, detail in page.problems],
     }
     return {name: value for name, value in found.items() if value}

@@ -142,6 +142,7 @@ def describe(push: Push, summary: Summary, generator: str) -> dict[str, Any]:
         "skipped": runs.list_reasons(summary.skipped[:MAX_LISTED]),
         "leftOut": runs.list_reasons(summary.left_out[:MAX_LISTED]),
         "warnings": [warning.sentence for warning in summary.warnings],
+        "report": summary.report,
         "goldenQuestions": effects.get("goldenQuestions"),
         "citedPages": effects.get("citedPages"),
     }

@@ -12,7 +12,7 @@ from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, generators
 from search.sources.markdown.generators import detect_site
 from search.sources.request import SourceRequest, normalize_prefix
-from search.sources.samples import announce
+from search.sources.samples import open_first
 
 # The first module that recognizes a location reads it. The modules are imported when a source is read: their parsers
 # are large, and processes that only serve requests do not need them.
@@ -80,7 +80,7 @@ def read(request: SourceRequest) -> Iterator[Item]:
     generators.validate(request.generator)
     request = replace(request, path_prefix=normalize_prefix(request.path_prefix))
     items = find_reader(request).read(request)
-    yield from announce((_apply_request(item, request) for item in items), request)
+    yield from open_first((_apply_request(item, request) for item in items), request)
 
 
 def _apply_request(item: Item, request: SourceRequest) -> Item:

@@ -40,5 +40,5 @@ def _name_built_site(folder: Path, request: SourceRequest) -> str:
     """Where the built site is, in a sentence."""
     for place in (folder / above / name for above in _FOLDERS for name in _BUILT):
         if (place / "index.html").is_file():
-            return f"The built site is truer: read {place}"
+            return f"The built site is truer: read its folder {place.relative_to(folder)}"
     return f"The built site is truer: read its folder (build, dist, _site, public, site), or {request.docs_url}"

@@ -95,7 +95,9 @@ def preview(
         request = _build_request(source, heartbeat, progress, folder)
         with heartbeat if source.pk else nullcontext():
             generator = detect_generator(request)
-            return _ingest(source, heartbeat, request, compares=True, is_preview=True), generator
+            summary = _ingest(source, heartbeat, request, compares=True, is_preview=True)
+            advice.add(summary.report, request, generator)
+            return summary, generator
     finally:
         queue.end_preview(source)
 

@@ -76,7 +76,7 @@ def test_it_says_what_was_read_and_what_was_lost(make_project, tmp_path):
 MKDOCS = {"mkdocs.yml": "site_name: A"}
 ADVICE = {
     "no generator": ({"a.md": "# A"}, "No generator was recognized"),
-    "no generator, but a built site": ({"a.md": "# A", "dist/index.html": "<p>A"}, "/dist"),
+    "no generator, but a built site": ({"a.md": "# A", "dist/index.html": "<p>A"}, "read its folder dist"),
     "lost code": ({**MKDOCS, "docs/a.md": '```\n--8<-- "../x"\n```'}, "1 of 2 code blocks and includes are lost"),
     "one address": ({"a.md": "# A", "a/index.md": "# A", "a.mdx": "A", "z.md": "Z"}, "Several pages have one address"),
     "other formats": ({**MKDOCS, "docs/a.md": "A", "docs/b.adoc": "", "docs/c.org": ""}, "2 files are in other"),

@@ -156,8 +156,11 @@ def test_nothing_outside_the_root_is_included(folder, tmp_path_factory):
 
 
 def test_a_page_with_nosearch_is_excluded(folder):
-    root = folder({"docs/index.rst": ":nosearch:\n\nHome\n====\n"})
-    assert isinstance(drafts(root)["/"].build(), ExcludedPage)
+    pages = {"index.rst": ":nosearch:\n\nHome\n====\n", "a.md": "---\nnosearch: true\n---\n# A"}
+    pages |= {"conf.py": MYST, "b.md": "---\nnosearch: false\n---\n# B"}
+    root = folder({f"docs/{name}": text for name, text in pages.items()})
+    excluded = {path for path, draft in drafts(root).items() if isinstance(draft.build(), ExcludedPage)}
+    assert excluded == {"/", "/a"}
 
 
 @pytest.mark.parametrize(("name", "address"), [("index", ""), ("a/b", "a/b/"), ("a/index", "a/")])
