@@ -41,7 +41,7 @@ _FIELDS = ("build", "pk", "path", "address", "title", "language", "version", "di
 _FENCE = re.compile(r"(?m)^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})([^\n`]*)$")
 _TO_ANCHOR = re.compile(r"\]\([^()\s]{0,1000}#")
 _IDS = (  # of elements, and in attribute lists
-    re.compile(r"<[a-zA-Z][^<>]{0,300}?\s(?:id|name)\s?=\s?[\"']?([\w:.-]{1,200})"),
+    re.compile(r"<[a-zA-Z][^<>]{0,300}?\s(?:id|name)\s?=\s?[\"']?([^\s\"'<>]{1,200})"),
     re.compile(r"\{:?\s{0,3}#([\w:.-]{1,200})"),
 )
 # The part of a reason that differs from page to page.

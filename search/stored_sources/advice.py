@@ -17,13 +17,15 @@ def add(report: dict[str, Any], request: SourceRequest, generator: str) -> None:
     if not (folder := request.folder):
         return
     built = _name_built_site(folder, request)
-    includes, code, anchors = report["problems"].get("include", {}).get("count", 0), report["code"], report["anchors"]
+    includes, shortcodes = (report["problems"].get(kind, {}).get("count", 0) for kind in ("include", "shortcode"))
+    code, anchors = report["code"], report["anchors"]
     blocks, lost = code["count"] + includes, code["empty"] + includes
     taken = sum(group["count"] for group in report["skipped"] if "already taken" in group["reason"])
     other_formats = sum(group["count"] for group in report["leftOut"] if OTHER_FORMAT in group["reason"])
     offers = [  # each with the number of what it mends
         (int(report["detected"] == "plain"), f"No generator was recognized, so addresses are guesses. {built}"),
         (taken, "Several pages have one address, and only the first of them is read: look at their permalinks."),
+        (shortcodes, f"Shortcodes were not understood. {built}"),
         (other_formats, f"{other_formats:,} files are in other formats. {built}"),
     ]
     if lost * _ENOUGH > blocks:

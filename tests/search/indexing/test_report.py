@@ -80,6 +80,10 @@ ADVICE = {
     "lost code": ({**MKDOCS, "docs/a.md": '```\n--8<-- "../x"\n```'}, "1 of 2 code blocks and includes are lost"),
     "one address": ({"a.md": "# A", "a/index.md": "# A", "a.mdx": "A", "z.md": "Z"}, "Several pages have one address"),
     "other formats": ({**MKDOCS, "docs/a.md": "A", "docs/b.adoc": "", "docs/c.org": ""}, "2 files are in other"),
+    "shortcodes": (
+        {"hugo.toml": "title = 'A'", "content/a.md": "{{< a >}}"},
+        "Shortcodes were not understood. The built",
+    ),
     "anchors": ({**MKDOCS, "docs/a.md": "# A\n\n[a](#none)"}, "Many links lead to anchors"),
     "nothing": ({**MKDOCS, "docs/a.md": "# A\n\n[a](#a)"}, ""),
 }

@@ -95,8 +95,11 @@ def _read_configuration(root: Path, folder: Path) -> dict[str, Any]:
     config: dict[str, Any] = {}
     for place in (folder / "config" / "_default", folder):
         for name in _NAMES:
-            if (place / name).is_file() and (name.startswith("hugo") or place.name == "_default" or _is_hugo(folder)):
-                config |= _lower(configuration.load(root, place / name))
+            if (place / name).is_file() and (
+                place != folder or name.startswith("hugo") or (folder / "content").is_dir()
+            ):
+                found = _lower(configuration.load(root, place / name))
+                config |= found if place != folder or name.startswith("hugo") or _is_hugo(folder, found) else {}
         for part in ("languages", "module", "permalinks", "markup", "params"):
             for ending in ("toml", "yaml", "yml", "json"):
                 if place != folder and (place / f"{part}.{ending}").is_file():
@@ -104,10 +107,9 @@ def _read_configuration(root: Path, folder: Path) -> dict[str, Any]:
     return config
 
 
-def _is_hugo(folder: Path) -> bool:
-    """Whether a folder with a `config.toml`, which others have too, is a site of Hugo's."""
-    places = ("layouts", "themes", "archetypes")
-    return (folder / "content").is_dir() and any((folder / name).is_dir() for name in places)
+def _is_hugo(folder: Path, config: Meta) -> bool:
+    """Whether a folder with `content` and a `config.toml`, which others have too, is a site of Hugo's."""
+    return "baseurl" in config or any((folder / name).is_dir() for name in ("layouts", "themes", "archetypes"))
 
 
 def _lower(value: Any, depth: int = 5) -> dict[str, Any]:

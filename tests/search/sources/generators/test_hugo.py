@@ -63,6 +63,14 @@ def test_hugo_has_languages_in_folders_and_in_file_names(tmp_path):
     }
 
 
+@pytest.mark.parametrize(
+    ("config", "is_hugo"), [("baseURL = '/'", True), ("base_url = '/'", False)], ids=["Hugo", "Zola"]
+)
+def test_hugo_is_known_by_its_address_where_it_has_no_layouts(tmp_path, config, is_hugo):
+    pages = read_pages(tmp_path, {"config.toml": config, "content/a.md": "T"})
+    assert set(pages) == ({"/a"} if is_hugo else {"/content/a"})
+
+
 def test_hugos_mounts_are_read_instead_of_its_content_folder(tmp_path):
     config = CONFIG + "[[module.mounts]]\nsource = 'text/en'\ntarget = 'content'\n"
     pages = read_pages(tmp_path, {"site/hugo.toml": config, "site/text/en/a.md": "T", "site/text/x.md": "No page"})
