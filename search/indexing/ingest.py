@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import partial
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
@@ -216,10 +216,8 @@ class _Ingest:
         builds = [self.build.name] if self.is_new_source else [self.build.name, ""]
         documents = Document.every.filter(project=self.project, source=self.source, build__in=builds)
         found = report.build(self.project, documents, self.changes.replaced, self.summary, self.changes.redirects)
-        own = Q(pk=self.source.pk) if self.source else Q(by_command=True)
-        stored = None if self.is_new_source else Source.objects.filter(own, project=self.project).first()
         self.summary.report = found
-        self.summary.warnings = report.compare(found, stored.outcome.get("report", {}) if stored else {})
+        self.summary.warnings = report.compare(found)
         self.summary.warnings += report.find_failures(found, self.fail_on)
 
     def update_redirects(self) -> None:

@@ -74,8 +74,9 @@ def build(
     project: Project, documents: "QuerySet[Document]", replaced: set[str], summary: Summary, redirects: dict[str, str]
 ) -> dict[str, Any]:
     """The report of a source. `documents` are its staged pages, and its indexed ones; those `replaced` leave."""
-    rows = documents.order_by("path").values_list(*_FIELDS)
-    pages = [(*row[:-1], row[-1] or {}) for build, *row in rows if build or row[1] not in replaced]
+    rows = [(*row[:-1], row[-1] or {}) for row in documents.order_by("path").values_list(*_FIELDS)]
+    pages = [row for build, *row in rows if build or row[1] not in replaced]
+    before = [row[-1] for build, *row in rows if not build]
     found = [(path, diagnostics) for _, path, *_, diagnostics in pages]
     kinds: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for path, diagnostics in found:
@@ -85,6 +86,8 @@ def build(
     return {
         "found": len(pages) + len(summary.skipped) + len(summary.left_out),
         "read": len(pages),
+        "before": {kind: sum(one.get(kind, 0) for one in before) for kind in ("code", "sections")}
+        | {"read": len(before)},
         "leftOut": _group_by_reason(summary.left_out),
         "skipped": _group_by_reason(summary.skipped),
         "code": _sum_up(found, "code", "emptyCode"),
@@ -100,11 +103,11 @@ def build(
     }
 
 
-def compare(report: dict[str, Any], previous: dict[str, Any]) -> list[IndexWarning]:
-    """A warning for each number that is more than a tenth smaller than in the report of the last read."""
+def compare(report: dict[str, Any]) -> list[IndexWarning]:
+    """A warning for each number that is more than a tenth smaller than in the index that readers see."""
     warnings = []
-    for name, *place in (("pages", "read"), ("sections", "sections", "count"), ("code blocks", "code", "count")):
-        now, before = (_get(one, place) for one in (report, previous))
+    for kind, name in (("read", "pages"), ("sections", "sections"), ("code", "code blocks")):
+        now, before = _get(report, [kind]), report["before"][kind]
         if now < before * (1 - FALL):
             warnings.append(IndexWarning(f"The source has {now:,} {name}. It had {before:,} when it was last read."))
     return warnings
