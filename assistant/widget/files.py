@@ -37,7 +37,10 @@ LOADER, PANEL, SEARCH = "widget.js", "panel.js", "search.js"
 STORE_SECONDS = 0.5  # that the first request waits for the database
 _storing: "asyncio.Task[None] | None" = None
 
-BUILD = (LOADER, PANEL, "highlight.js", "citation-card.js", "person-form.js", SEARCH, "search-dialog.js", "deflect.js")
+BUILD = (
+    *(LOADER, PANEL, "highlight.js", "citation-card.js", "menu.js", "person-form.js"),
+    *(SEARCH, "search-dialog.js", "deflect.js"),
+)
 
 
 class Embed(NamedTuple):

@@ -521,6 +521,18 @@ def test_the_menu_by_keyboard(opened: Host) -> None:
     assert opened.focused() == "Your question"
 
 
+def test_the_menu_loads_when_it_is_wanted_or_says_that_it_cannot(opened: Host) -> None:
+    loaded = "() => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/menu.js'))"
+    assert not opened.page.evaluate(loaded)
+    opened.page.route("**/menu.js", lambda route: route.abort())
+    opened.button("More").click()
+    expect(opened.panel.get_by_text("This could not be loaded.")).to_be_visible()
+    opened.page.unroute_all()
+    opened.button("Back").click()
+    opened.button("More").click()
+    expect(item(opened, "About")).to_be_visible()
+
+
 @pytest.mark.matrix
 @pytest.mark.parametrize("place", ["h1", ".greeting"])
 def test_a_press_outside_closes_the_menu(opened: Host, place: str) -> None:

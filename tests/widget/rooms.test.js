@@ -15,6 +15,7 @@ const LAYERS = {
     ["service", "markdown"],
     ["conversation"],
     ["transcript", "composer"],
+    ["menu"],
     ["panel"],
     ["person"],
     ["launcher"],

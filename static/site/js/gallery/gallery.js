@@ -14,6 +14,8 @@ const { create } = /** @type {PanelModule} */ (await import(gallery.dataset.gall
 const stub = (methods) =>
   new Proxy(methods, { get: (target, name) => (name in target ? Reflect.get(target, name) : () => {}) });
 
+/** What readers do in the panels. @type {unknown[]} */
+const acts = [];
 const isNarrow = matchMedia("(max-width: 639.98px)");
 
 for (const { name, title, about, thread, past, options, act } of buildStories(location.origin)) {
@@ -27,7 +29,7 @@ for (const { name, title, about, thread, past, options, act } of buildStories(lo
   const panel = create({ ...options, domain: "gallery", key: "" }, location.href, services);
   const show = () => {
     panel.show({ focus: false });
-    act?.(panel);
+    acts.push(act?.(panel));
   };
   const update = () => {
     // A panel covers all of a small screen, so readers open each one there.
@@ -43,6 +45,7 @@ for (const { name, title, about, thread, past, options, act } of buildStories(lo
   update();
 }
 
+await Promise.all(acts);
 // Menus and pages take the focus when they open, but here no reader opened them.
 if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
 scrollTo({ top: 0, behavior: "instant" });

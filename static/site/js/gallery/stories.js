@@ -12,7 +12,7 @@
  * @property {StoredThread} [thread]
  * @property {{ chatId: string, title: string, at: number }[]} [past]
  * @property {Partial<import("../../../widget/src/base/options.js").Options>} [options]
- * @property {(panel: Panel) => void} [act] what the reader does
+ * @property {(panel: Panel) => unknown} [act] what the reader does
  */
 
 const HOUR = 60 * 60 * 1000;
@@ -29,9 +29,9 @@ const rate = (panel) => {
 };
 
 /** Opens a page of the menu. @param {string} label */
-const openPage = (label) => (/** @type {Panel} */ panel) => {
-  panel.menu.open();
-  const item = [...panel.menu.list.children].find(({ textContent }) => textContent === label);
+const openPage = (label) => async (/** @type {Panel} */ panel) => {
+  await panel.menu.open();
+  const item = [...(panel.menu.list?.element.children ?? [])].find(({ textContent }) => textContent === label);
   if (item instanceof HTMLElement) item.click();
 };
 

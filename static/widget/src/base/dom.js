@@ -23,6 +23,7 @@ export function h(tag, props = {}, ...children) {
 export const ASK_SHAPE =
   "M20 11.5A7.5 7.5 0 0 1 9.1 18.2l-4.6 1.3 1.3-4.1A7.5 7.5 0 1 1 20 11.5ZM9.2 11.5h.01m3.3 0h.01m3.3 0h.01";
 export const CLOSE_SHAPE = "m6.5 6.5 11 11M17.5 6.5l-11 11";
+export const CHECK_SHAPE = "m5.5 12.5 4.2 4.2 8.8-9.2";
 export const LENS_SHAPE = "M10.5 4.5a6 6 0 1 1 0 12 6 6 0 0 1 0-12ZM15 15l4.5 4.5";
 
 const SHAPES = {
@@ -33,7 +34,7 @@ const SHAPES = {
   send: "M12 18.5v-13M6.5 11l5.5-5.5 5.5 5.5",
   stop: "M8 8h8v8H8z",
   copy: "M9 9h10v10.5H9zM15 9V4.5H5V15h4",
-  check: "m5.5 12.5 4.2 4.2 8.8-9.2",
+  check: CHECK_SHAPE,
   down: "M12 5.5v13M17.5 13l-5.5 5.5L6.5 13",
   widen: "M13.5 5.5h5v5M18.5 5.5l-5.5 5.5M10.5 18.5h-5v-5M5.5 18.5l5.5-5.5",
   narrow: "M18.5 10.5h-5v-5M13.5 10.5l5.5-5.5M5.5 13.5h5v5M10.5 13.5l-5.5 5.5",
@@ -113,4 +114,19 @@ export function applyStyles(root, sheets, nonce) {
   else root.prepend(...sheets.map((css) => h("style", { nonce, textContent: css })));
   const last = () => [...(root.adoptedStyleSheets ?? root.styleSheets)].at(-1);
   return () => /** @type {CSSStyleRule | undefined} */ (last()?.cssRules[0])?.style;
+}
+
+/** @type {Record<string, CSSStyleSheet>} */
+const loadedSheets = {};
+
+/**
+ * Adds the style sheet of a module that loads later to such a root, once. It stands at the front: the last sheet changes.
+ * @param {ShadowRoot} root
+ * @param {string} css
+ * @param {string} nonce
+ */
+export function addStyles(root, css, nonce) {
+  if (!root.adoptedStyleSheets) return root.prepend(h("style", { nonce, textContent: css }));
+  const sheet = (loadedSheets[css] ??= createSheet(css));
+  if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets = [sheet, ...root.adoptedStyleSheets];
 }

@@ -44,33 +44,12 @@ export const labels = {
 
   menu: "More",
   past: "Past conversations",
-  pastNone: "There are no other conversations from the last 24 hours.",
   download: "Download as Markdown",
   tellPage: "Tell which page I am on",
   about: "About",
   back: "Back",
   person: "Ask a person",
   forget: "Delete my data",
-  forgetWhat:
-    "Your questions, answers and ratings are deleted, here and at the service, and you get a new random id. This cannot be undone.",
-  forgetYes: "Delete everything",
-  forgetting: "Deleting…",
-  forgotten: "Your data was deleted.",
-  forgottenHere:
-    "Your data was deleted in this browser. The service could not be reached, so what it holds is still there.",
-  aboutAnswers: "Answers",
-  aboutAnswersText:
-    "They are made from these docs, as a rule by a language model, and can be wrong. Check the linked pages before you rely on one.",
-  aboutKept: "What is kept",
-  aboutKeptDay: "This browser keeps your conversations for 24 hours.",
-  aboutKeptTab: "This tab keeps your conversation until you close it.",
-  aboutKeptThere:
-    "The service keeps questions and answers under a random id, to improve the docs. “{forget}” in the menu removes all of it.",
-  aboutSent: "What is sent",
-  aboutSentText:
-    "Your question, what you add to it, and the address of your page. “{page}” in the menu switches the address off.",
-  aboutLimits: "Limits",
-  aboutLimitsText: "After many questions you have to wait. You are told how long.",
   proceed: "Continue",
   cancel: "Cancel",
   code: "code",
@@ -165,6 +144,6 @@ const DEFAULTS = Object.freeze({ ...labels });
 export function setLabels(custom) {
   const isKnown = (/** @type {string} */ key) => Object.hasOwn(DEFAULTS, key);
   Object.assign(labels, DEFAULTS, Object.fromEntries(Object.entries(custom).filter(([key]) => isKnown(key))));
-  // The form to write to a person has its labels itself.
-  return Object.keys(custom).filter((key) => !isKnown(key) && !key.startsWith("person"));
+  // The form to write to a person and the pages of the menu have their labels themselves.
+  return Object.keys(custom).filter((key) => !isKnown(key) && !/^(person|about|forg|past)/.test(key));
 }

@@ -2,13 +2,11 @@
 
 import { h, icon, iconButton } from "../base/dom.js";
 import { labels } from "../base/labels.js";
-import { moduleAddress } from "../base/modules.js";
+import { loadModule } from "../base/modules.js";
 import { findLanguage } from "./languages.js";
 
 /** @typedef {import("./parser.js").MarkdownElement} MarkdownElement */
 
-/** @type {Promise<typeof import("./highlight.js")> | null} */
-let highlighter = null;
 /** @type {typeof import("./highlight.js").tokenize | null} once it has loaded */
 let tokenize = null;
 
@@ -84,10 +82,9 @@ function codeListing({ children, lang = "", open }) {
 async function highlight(code, id) {
   const text = code.textContent ?? "";
   try {
-    highlighter ??= import(moduleAddress(HIGHLIGHT_VERSION, "highlight.js"));
-    tokenize ??= (await highlighter).tokenize;
+    tokenize ??= /** @type {typeof import("./highlight.js")} */ (await loadModule(HIGHLIGHT_VERSION, "highlight.js"))
+      .tokenize;
   } catch {
-    highlighter = null;
     return;
   }
   code.replaceChildren(

@@ -5,7 +5,7 @@ import { labels } from "../base/labels.js";
 import { Composer } from "../composer/composer.js";
 import { Transcript } from "../transcript/transcript.js";
 import { Menu } from "./menu.js";
-import { Overlay } from "./menu-pages.js";
+import { Overlay } from "./overlay.js";
 
 /** @typedef {import("../base/options.js").Options} Options */
 

@@ -14,7 +14,7 @@ import { Client } from "../service/client.js";
 import { buildNotices, cutSentence, waitText } from "../transcript/status.js";
 import { Content } from "./content.js";
 import { Frame } from "./frame.js";
-import { askPerson } from "./menu-pages.js";
+import { askPerson } from "./overlay.js";
 import { sheets } from "./styles.js";
 
 /** @typedef {import("../conversation/thread.js").Thread} Thread */

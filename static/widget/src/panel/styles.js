@@ -6,7 +6,6 @@ import code from "../markdown/code.css";
 import prose from "../markdown/prose.css";
 import answer from "../transcript/answer.css";
 import turns from "../transcript/turns.css";
-import menu from "./menu.css";
 import panel from "./panel.css";
 
-export const sheets = [frame, panel, menu, prose, code, turns, answer, composer];
+export const sheets = [frame, panel, prose, code, turns, answer, composer];

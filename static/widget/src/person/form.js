@@ -3,12 +3,12 @@
  * reader asks for it.
  */
 
-import { createSheet, h } from "../base/dom.js";
+import { addStyles, h } from "../base/dom.js";
 import css from "./form.css";
 import { WORDS } from "./words.js";
 
 /** @typedef {import("../conversation/conversation.js").Conversation} Conversation */
-/** @typedef {import("../panel/menu-pages.js").Overlay} Overlay */
+/** @typedef {import("../panel/overlay.js").Overlay} Overlay */
 /** @typedef {{ id: string, question: string, answer: string }} Exchange `id` is the service's id of the answer */
 /** @typedef {{ token: string, waitSeconds: number }} Form as the service answers */
 
@@ -18,8 +18,6 @@ const MAX_EXCERPT = 160; // characters of an answer
 /** For each request, in milliseconds. */
 const TIMEOUT = 15_000;
 
-const sheet = globalThis.CSSStyleSheet && createSheet(css);
-
 /**
  * Shows the form in the overlay of the panel.
  * @param {Conversation} conversation
@@ -28,8 +26,7 @@ const sheet = globalThis.CSSStyleSheet && createSheet(css);
  */
 export function show(conversation, overlay, labels) {
   const root = /** @type {ShadowRoot} */ (overlay.element.getRootNode());
-  if (root.adoptedStyleSheets && !root.adoptedStyleSheets.includes(sheet))
-    root.adoptedStyleSheets = [sheet, ...root.adoptedStyleSheets]; // at the front: the panel changes the last one
+  addStyles(root, css, conversation.options.nonce);
   const words = { ...(WORDS[labels.locale.slice(0, 2)] ?? WORDS.en), ...conversation.options.labels };
   overlay.show(labels.person, new PersonForm(conversation, words).elements);
 }

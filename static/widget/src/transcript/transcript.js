@@ -2,7 +2,7 @@
 
 import { h, icon } from "../base/dom.js";
 import { labels } from "../base/labels.js";
-import { moduleAddress } from "../base/modules.js";
+import { loadModule } from "../base/modules.js";
 import { lastAnswer } from "../conversation/thread.js";
 import { AnswerView } from "./answer.js";
 import { QuestionView } from "./question.js";
@@ -13,9 +13,6 @@ import { QuestionView } from "./question.js";
 
 /** Within this distance the transcript counts as scrolled to its end, in pixels. */
 const END_DISTANCE = 48;
-
-/** @type {Promise<typeof import("./citation-card.js") | null> | null} */
-let cardModule = null;
 
 export class Transcript {
   /** @type {Map<string, QuestionView | AnswerView>} */
@@ -136,8 +133,8 @@ export class Transcript {
 
   /** Null if the script cannot be loaded: then a citation is only a link. */
   async #loadCard() {
-    cardModule ??= import(moduleAddress(CITATION_CARD_VERSION, "citation-card.js")).catch(() => null);
-    const loaded = await cardModule;
+    /** @type {typeof import("./citation-card.js") | null} */
+    const loaded = await loadModule(CITATION_CARD_VERSION, "citation-card.js").catch(() => null);
     if (!loaded || this.#signal.aborted) return null;
     return (this.#card = new loaded.CitationCard(this.log, (cite) => this.#answerOf(cite), labels));
   }

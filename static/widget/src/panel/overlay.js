@@ -1,8 +1,8 @@
-/** The pages of the menu: past conversations, deletion of data, and information about the assistant. */
+/** A page over the conversation: the form to write to a person, and the pages of the menu. */
 
-import { h, iconButton, textButton } from "../base/dom.js";
-import { fill, labels, locale } from "../base/labels.js";
-import { moduleAddress } from "../base/modules.js";
+import { h, iconButton } from "../base/dom.js";
+import { labels } from "../base/labels.js";
+import { loadModule } from "../base/modules.js";
 
 /** @typedef {import("../conversation/conversation.js").Conversation} Conversation */
 
@@ -63,49 +63,7 @@ export class Overlay {
 
 /** Shows the form to write to a person, or opens its page. @param {Conversation} conversation @param {Overlay} overlay */
 export const askPerson = (conversation, overlay) =>
-  import(moduleAddress(PERSON_FORM_VERSION, "person-form.js")).then(
+  loadModule(PERSON_FORM_VERSION, "person-form.js").then(
     ({ show }) => show(conversation, overlay, labels),
     () => open(conversation.options.support),
   );
-
-/** @param {Conversation} conversation */
-export function buildPastPage(conversation) {
-  if (!conversation.pastConversations.length) return [h("p", {}, labels.pastNone)];
-  const time = new Intl.DateTimeFormat(locale(), { weekday: "short", hour: "numeric", minute: "2-digit" });
-  const items = conversation.pastConversations.map(({ chatId, title, at }) => {
-    const open = () => conversation.open(chatId);
-    const when = h("time", { dateTime: new Date(at).toISOString() }, time.format(at));
-    return h("li", {}, h("button", { onclick: open }, h("span", { dir: "auto" }, title), when));
-  });
-  return [h("ul", { className: "past", role: "list" }, ...items)];
-}
-
-/** @param {Conversation} conversation @param {import("../composer/composer.js").Composer} composer @param {Overlay} overlay */
-export function buildDeletePage(conversation, composer, overlay) {
-  const deleteData = async () => {
-    confirm.disabled = cancel.disabled = true;
-    confirm.textContent = labels.forgetting;
-    const isComplete = await conversation.deleteData();
-    overlay.close();
-    composer.clear();
-    composer.showRemark(isComplete ? labels.forgotten : labels.forgottenHere);
-  };
-  const confirm = h("button", { className: "danger", onclick: deleteData }, labels.forgetYes);
-  const cancel = textButton(() => overlay.close(), labels.cancel);
-  return [h("p", {}, labels.forgetWhat), h("div", { className: "choice" }, confirm, cancel)];
-}
-
-/** @param {Conversation} conversation */
-export function buildAboutPage({ options }) {
-  const storage = options.memory === "tab" ? labels.aboutKeptTab : labels.aboutKeptDay;
-  const sections = [
-    [labels.aboutAnswers, labels.aboutAnswersText],
-    [labels.aboutKept, `${storage} ${labels.aboutKeptThere}`],
-    [labels.aboutSent, labels.aboutSentText],
-    [labels.aboutLimits, labels.aboutLimitsText],
-  ];
-  return sections.flatMap(([title, text]) => [
-    h("h4", {}, title),
-    h("p", {}, fill(text, { forget: labels.forget, page: labels.tellPage })),
-  ]);
-}
