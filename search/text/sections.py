@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from markdown_it.token import Token
@@ -14,6 +15,9 @@ from search.text.markdown.writer import escape_line_start, escape_text
 
 MAX_WORDS = 400
 LONG_HEADING = 100  # characters; a longer heading is cut, and stands as a whole in the text
+
+_TITLE = re.compile(r"\*\*[^*\n]+\*\*")
+_LABEL = re.compile(r"\*\*(?:note|tip|info|hint|important|warning|caution|danger)\*\*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -141,16 +145,24 @@ def _sentences(paragraph: str) -> list[str]:
 
 
 def _pack(below: list[_Block]) -> list[tuple[str, str]]:
-    """Join blocks into bodies of about 400 words, each with its text; a block, code above all, is never cut."""
+    """Join blocks into bodies of about 400 words, each with its text; a block, code above all, is never cut.
+
+    The title of a tab or a call-out stays with what it is the title of. The label of an empty call-out is left out.
+    """
     bodies: list[list[_Block]] = []
     size = MAX_WORDS
-    for block in below:
+    for block, after in zip_longest(below, below[1:]):
+        if _LABEL.fullmatch(block.source) and (after is None or _TITLE.fullmatch(after.source)):
+            continue
         count = _size(block.source)
         if not bodies or (size + count > MAX_WORDS and size > MAX_WORDS // 4):
             bodies.append([])
             size = 0
         bodies[-1].append(block)
         size += count
+    for body, following in pairwise(bodies):
+        if len(body) > 1 and _TITLE.fullmatch(body[-1].source):
+            following.insert(0, body.pop())
     return [
         ("\n\n".join(block.source for block in body), "\n".join(block.text for block in body if block.text))
         for body in bodies

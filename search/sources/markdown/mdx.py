@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from search.sources.markdown.mdx_tags import STRING_EXPRESSION, Scanner, Tag
+from search.sources.markdown.mdx_words import find_texts, find_word
 from search.text.markdown.cleaning import BLOCK_ELEMENTS, ELEMENTS, cut, width
 from search.text.markdown.reader import fences, headings
 
@@ -276,7 +277,8 @@ class _Converter:
         if is_html:
             return "", _escape_tags(attributes.get("alt", "")) if short_name == "img" else ""
         if short_name in _WITHOUT_TEXT:
-            return "", ""
+            icon = attributes.get("icon") or attributes.get("name", "") if short_name == "icon" else ""
+            return find_word(icon.lower()) if self._is_in_cell() else "", ""
         parameter_names = (attributes[key] for key in _PARAMETER_NAMES if attributes.get(key))
         if _PARAMETER.search(short_name) and (name := next(parameter_names, "")):
             kind = [attributes["type"]] if attributes.get("type") else []
@@ -292,9 +294,18 @@ class _Converter:
             titles.append(attributes["value"])
         notes = [_escape_tags(attributes[key]) for key in _NOTE_ATTRIBUTES if attributes.get(key)]
         title = " ".join(_format_title(text) for text in titles[:2])
+        if tag.is_self_closing and not title:
+            if word := find_word(short_name):
+                return word, ""
+            shown = {key for key in _NOTE_ATTRIBUTES if attributes.get(key)}
+            rest = {key: value for key, value in attributes.items() if key not in shown}
+            title = " ".join(map(_format_title, find_texts(rest)))
         if short_name == "tooltip":
             return "", ": ".join(filter(None, [_escape_tags(attributes.get("headline", "")), *notes]))
         return title, "\n\n".join(notes)
+
+    def _is_in_cell(self) -> bool:
+        return "".join(self.text).startswith("|") or any(entry.name in ("td", "th") for entry in self.open[-3:])
 
     def _close_component(self, tag: Tag, indent: int) -> None:
         """Close a component, and all components in it that are still open."""

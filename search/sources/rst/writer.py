@@ -16,6 +16,7 @@ _HIDDEN = (nodes.Invisible, nodes.raw, nodes.colspec, nodes.decoration)
 _AUTOMATIC_ID = re.compile(r"id\d+$")
 _ANCHOR = re.compile(r"[\w:.-]+$")
 _PARAMETERS = frozenset(["param", "parameter", "arg", "argument", "key", "keyword", "var", "ivar", "cvar"])
+_SPHINX_NAMES = frozenset(("version", "release", "today"))
 _LANGUAGES = {"math_block": "latex", "doctest_block": "python"}
 
 
@@ -219,12 +220,14 @@ class Writer:
         return f"{mark}{text.strip()}{mark}" if is_marked and text.strip() else text
 
     def _substitute(self, node: nodes.Element) -> str:
-        """The text of `|name|`, or the name if it is not defined.
+        """The text of `|name|`, or the name if it is not defined. Nothing for what a setting of Sphinx computes.
 
         The transform of docutils is not used: it has no limit for substitutions in substitutions.
         """
         name = node["refname"]
         key = name if name in self.document.substitution_defs else self.document.substitution_names.get(name.lower())
+        if key is None and name.lower() in _SPHINX_NAMES:
+            return ""  # "Django |version|" would become "Django version"
         if key is None or key in self.open_substitutions:
             return escape_text(node.astext())
         self.open_substitutions.add(key)

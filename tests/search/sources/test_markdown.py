@@ -260,3 +260,11 @@ def test_simple_front_matter_says_what_yaml_says(front):
     assert body == "Text"
     if expected:
         assert list(found.items()) == list(expected.items())
+
+
+def test_a_title_stays_with_its_block_and_an_empty_call_out_has_none():
+    code = "```py\n" + "x = 1\n" * 150 + "```"
+    parts = [
+        part.body for part in split(f"# A\n\n{'word ' * 350}\n\n**Python 3.9+**\n\n{code}\n\n## B\n\nText.\n\n**Note**")
+    ]
+    assert parts == ["word " * 349 + "word", f"**Python 3.9+**\n\n{code}", "Text."]

@@ -104,6 +104,22 @@ CASES = {
         '<Tabs>\n  <TabItem value="npm" label="NPM" default>\n\n  a\n\n  </TabItem>\n</Tabs>',
         "**NPM**\n\na",
     ),
+    # Components without content
+    "yes and no in cells": (
+        '| <Check /> | <Cross/> | <Icon icon="circle-xmark" color="#f00" /> | <Icon icon="rocket" /> |',
+        "| Yes  | No  | No  |  |",
+    ),
+    "yes in a cell of HTML": ("<tr><td><Yes/></td><td><Icon name='fa-check'/></td></tr>", "Yes\n\nYes  "),
+    "no in an item": ("- <NotSupported /> Windows", "- No  Windows"),
+    "a check with content": ("<Check>\n  Done\n</Check>", "Done"),
+    "an icon in a sentence": ('Press <Icon icon="check" /> now.', "Press  now."),
+    "names that only begin so": ("<Counter /> <Nothing /> <Checklist /> <Notes />", ""),
+    "command": ("<Tabs command='npm i acme' />\n\n<Install package='acme' />", "`npm i acme`\n\n`acme`"),
+    "texts of an unknown component": (
+        '<Promo headingText="Try it now" ctaLabel="Go" tone="primary" href="/x" {...more} />',
+        "**Try it now** **Go**",
+    ),
+    "a name with marks": ('<GitHub.Repo repo="acme/docs" variant="inset" />', "`acme/docs`"),
     "directive": (":::note Title\n\nWords {x}.\n\n:::", ":::note Title\n\nWords .\n\n:::"),
     "custom id": ("## Words {#my-id}", "## Words {#my-id}"),
     # Nextra and Fumadocs

@@ -32,6 +32,7 @@ SITE = Site(
         (".. unknown:: thing\n   :o: 1\n\n   Its **text**.", "`thing`\n\nIts **text**."),
         (".. a comment\n\ntext", "text"),
         (".. |x| replace:: *y*\n\n|x| |z|", "*y* z"),
+        ("For Django version |version| and |z| |Release|.", "For Django version and z ."),
         ("a_b <tag> {{ x }} `", "a_b \\<tag> \\{\\{ x }} \\`"),
         ("term\n   Meaning.", "- **term**\n\n  Meaning."),
         ("=== ===\na   b\n=== ===\n1   2\n=== ===", "| a | b |\n| --- | --- |\n| 1 | 2 |"),
