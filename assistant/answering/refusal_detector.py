@@ -23,6 +23,7 @@ _MARKER = re.compile(
     r"[\s*_`\"'#>\[({.-]{0,12}(?:NO[_\\-]{1,3}ANSWER\b|NO ANSWER\b|(?i:no[ _]answer)(?=[*_`\"'\])}]{0,4}[.:;!]))"
     r"[*_`\"'\])}]{0,6}[ \t]{0,3}[.:,;!-]?\s{0,9}"
 )
+_QUOTED_MARKER = re.compile(r"[*_\"'\[({]*(?:`.*?`|\w+)[*_\"'\])}]*,?\s+[a-z\d(]")  # a sentence begins with it
 _OPENING, _CLOSING = r"""[*_`"'\[({]""", r"""[*_`"'\])}]{0,4}"""
 _LATER_MARKER = re.compile(rf"{_OPENING}{{0,4}}\bNO\\?_ANSWER\b{_CLOSING}[.:,;!]?")
 _PERHAPS_LATER_MARKER = re.compile(
@@ -68,7 +69,8 @@ class RefusalDetector:
 
     def _decide_start(self) -> Sequence[Source | Text]:
         start, self._start = self._start or "", None
-        if marker := _MARKER.match(start):
+        marker = _MARKER.match(start)
+        if marker and not (self._is_documented and _QUOTED_MARKER.match(start)):
             self.refused = self._citations.refused = True
             start = start[marker.end() :]
         return self._keep_text(self._feed_text(start, is_final=False)) if start else ()

@@ -96,22 +96,25 @@ class Toolbox:
         self._calls = 0
         self._searches: set[tuple[str, ...]] = set()  # words and filters
         self._numbers: dict[int, int] = {}  # of the passages
-        self._quoted: set[int] = set()  # numbers of the passages that the model has
-        self._found: set[int] = set()  # of those that its calls have found
+        self._quoted: set[int] = set()  # numbers of the passages that the model has in its latest request
+        self._found: set[int] = set()  # of those that its calls have found, which all further requests have
+        self._wanted: set[int] = set()  # of those of the prompt that its calls have found again
 
     def build_messages(self, history: Sequence[Turn]) -> prompts.Messages:
         """The messages of a model's first request. It gets what earlier models found, too."""
         count = len(self._citations.passages)  # without those that its calls will find
         self._quoted = self._citations.shown = set()
+        self._found, self._wanted = set(), set()
 
         def build() -> list[dict[str, Any]]:
+            others = (one for one in enumerate(self._citations.passages[:count], 1) if one[0] not in self._found)
+            numbered = sorted(others, key=lambda one: one[0] not in self._wanted)
             room = prompts.find_room(self._question, history, self._passage_tokens)
             if self._passage_tokens <= prompts.SMALL_BUDGET:
                 room -= self._passage_tokens - self._tokens  # what searches have found takes the place of others
-            chosen = prompts.choose_passages(
-                enumerate(self._citations.passages[:count], 1), room, self._citations.question
-            )
-            self._quoted.update(number for number, _ in chosen)
+            chosen = prompts.choose_passages(numbered, room, self._citations.question)
+            self._quoted.clear()
+            self._quoted.update(self._found, (number for number, _ in chosen))
             return prompts.build_around(chosen, self._question, history, self._passage_tokens)
 
         return prompts.Messages(build)
@@ -228,7 +231,10 @@ class Toolbox:
         for hit in hits:
             number = self._numbers.get(_key(hit), len(self._citations.passages) + 1)
             if number in self._quoted:
-                known.append(number)
+                # In a small context, the next request has fewer passages of the prompt, so none of them is named.
+                if number in self._found or self._passage_tokens > prompts.SMALL_BUDGET:
+                    known.append(number)
+                self._wanted.add(number)
                 continue
             passage = prompts.cut_passage(hit, budget)
             size = prompts.estimate_passage(number, passage)

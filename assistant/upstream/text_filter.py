@@ -21,6 +21,7 @@ _MAX_TAG = 100  # characters of a tag that wait for its end
 _MAX_CALL = 16 * 1024  # characters of a tool call, and of an answer as JSON
 _THINKING = ["think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad"]
 _CALLING = ["tool_call", "tool_calls", "function_call", "function_calls", "tool_code", "tool_use", "invoke"]
+_SPACE = "(?:[a-z]{2,20}:)?"  # a namespace of XML, as MiniMax has
 
 
 class _Span(NamedTuple):
@@ -36,7 +37,7 @@ _SPANS = (
     _Span(r"\[(think)\]", r"\[/{}\]"),  # Magistral
     _Span("◁(think)▷", "◁/{}▷"),  # Kimi
     _Span(r"<\|channel\|>\s?(?:analysis|commentary)\b", r"<\|channel\|>\s?final(?:<\|message\|>)?"),  # gpt-oss
-    _Span(rf"<({'|'.join(_CALLING)})\b[^<>]{{0,80}}>", "</{}>", True),  # Hermes, Qwen, and rarer ones
+    _Span(rf"<{_SPACE}({'|'.join(_CALLING)})\b[^<>]{{0,80}}>", f"</{_SPACE}{{}}>", True),  # Hermes, Qwen, MiniMax, …
     _Span(r"<(function)[= ][^<>]{1,80}>", "</{}>", True),  # Llama
     _Span(r"<\|python_tag\|>", r"<\|eom_id\|>|<\|eot_id\|>", True),  # Llama
     _Span(r"\[tool_calls\]", "</s>", True),  # Mistral
@@ -49,12 +50,21 @@ _SPANS = (
 _REST = _Span("", "(?!)", True)  # a call without tags, up to the end of the text
 # Beside them: closing tags that nothing opens, and control tokens.
 _ALONE = (
-    rf"</(?:{'|'.join((*_THINKING, *_CALLING, 'function'))})>|\[/think\]|◁/think▷|</?s>|<(?:start|end)_of_turn>"
+    rf"</{_SPACE}(?:{'|'.join((*_THINKING, *_CALLING, 'function'))})>|\[/think\]|◁/think▷|</?s>|<(?:start|end)_of_turn>"
     r"|<[be]os>|\[/?inst\]|<\|start\|>assistant|<\|channel\|>\s?final|<[|｜][^<>|｜\s]{1,40}[|｜]>"
 )
+_TOOLS = ("search", "read_page")  # as `assistant.answering.tools` names them
+_CALL_KEYS = ("name", "tool", "tool_name", "function", "action", "type")
+_ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "action_input")
+_CALL = (  # with its arguments, so that it is one wherever it stands
+    r"[\[{]\s*+(?:\{\s*+)?(?:\"type\"\s*+:\s*+\"function\"\s*+,\s*+)?(?:\"function\"\s*+:\s*+\{\s*+)?"
+    rf"\"(?:{'|'.join(_CALL_KEYS)})\"\s*+:\s*+\"(?:{'|'.join(_TOOLS)})\"\s*+,\s*+\"(?:{'|'.join(_ARGUMENT_KEYS)})\""
+    rf"|\[(?:{'|'.join(_TOOLS)})\(\w{{1,20}}=[\"']"
+)
+_PERHAPS_CALL = re.compile(r"[\[{](?:[\s{,:]|\"\w*+\"?)*+\Z|\[\w{1,20}\(?\w{0,20}=?\Z")
 _TAKEN_OUT = re.compile(
     "|".join(f"(?P<s{number}>{re.sub('[(](?![?])', '(?:', span.opening)})" for number, span in enumerate(_SPANS))
-    + f"|{_ALONE}",
+    + f"|(?P<call>{_CALL})|{_ALONE}",
     re.IGNORECASE,
 )
 _TAG_STARTS = (
@@ -77,16 +87,18 @@ _TAG_STARTS = (
     *("<start_of_turn>", "<end_of_turn>"),
 )
 _TAG_SIGN = re.compile(r"[<\[◁]")
-_NEEDS_A_LOOK = re.compile(r"[<\[◁`\n]")  # a text without these can begin nothing that is taken out
+_NAMESPACE = re.compile(r"\A(</?)[a-z]{2,20}:")
+_PERHAPS_NAMESPACE = re.compile(r"</?[a-z]{1,20}:?")
+_BEGINS = re.compile(r"[<\[{◁]")
+_NEEDS_A_LOOK = re.compile(r"[<\[{◁`\n]")  # a text without these can begin nothing that is taken out
 _TICKS = re.compile(r"`+")
 _WANTS_NAME = re.compile(r"<\|(?:channel|start)\|>\s?\w*\Z", re.IGNORECASE)
 _LINE_MARKS = r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*"
 _FENCE = re.compile(rf"{_LINE_MARKS}(`{{3,}}|~{{3,}})([^\n]*)")
 _PERHAPS_FENCE = re.compile(rf"{_LINE_MARKS}(?:[-*+]|\d{{0,9}}[.)]?|`*|~*)")
+_SURE_CALL = re.compile(rf"(?:```\w*+\s*+)?(?:{_CALL})", re.IGNORECASE)
 _ALONE_ONLY = re.compile(_ALONE, re.IGNORECASE)
 _MAY_BE_ANSWER = ("reasoning", "reflection", "scratchpad")  # elements of documents, too
-_TOOLS = ("search", "read_page")  # as `assistant.answering.tools` names them
-_CALL_KEYS = ("name", "tool", "tool_name", "function", "action", "type")
 _CALL_LINE = re.compile(
     r"(?:```\w*+\s*+)?[\[{\s]*+"
     rf"(?:\"(?:{'|'.join(_CALL_KEYS)})\"\s*+:[{{\s]*+(?:\"name\"\s*+:\s*+)?\"(?:function\"|(?:{'|'.join(_TOOLS)})\")"
@@ -114,6 +126,7 @@ class TextFilter:
         self._spare: str | None = None  # the text since a nested span ended; an answer, if the outer one never ends
         # The answer so far.
         self._has_begun = False
+        self._has_bracket = False  # and so perhaps a citation
         self._was_taken = False  # something was, perhaps with blank lines around it
         self._is_wrapped = False  # in a block of code named markdown
         self._is_json = False
@@ -173,7 +186,7 @@ class TextFilter:
         name = found[1] if found and found.re.groups else ""
         self._opening = re.compile(f"<{name}>" if name and not span.is_call else "(?!)", re.IGNORECASE)
         self._closing = re.compile(span.closing.replace("{}", name), re.IGNORECASE)
-        self._taken = tag if name == "function" else ""
+        self._taken = tag if name.lower() in ("function", "invoke") else ""
         self._raw = tag
         self._may_be_answer = (self._has_begun or follows_text) and name.lower() in _MAY_BE_ANSWER
 
@@ -209,12 +222,14 @@ class TextFilter:
         span, self._inside, self._was_taken = self._inside, None, True
         if span is None or not span.is_call:
             return self._raw if self._may_be_answer and not is_closed else ""
-        names = {name for name, _ in written_calls.parse(self._taken)}
+        # What stands behind a call is made up. But an answer that has cited something may show one.
+        names = {name for name, _ in written_calls.parse(self._taken, is_alone=self._has_bracket)}
         if names & {*_TOOLS} or (names and is_closed):
             self._calls.append(self._taken)
             return ""
-        is_prose = span is _REST or not re.search(r"[{(<\[]", self._raw[1:])
-        return "" if is_closed or not is_prose else self._raw
+        if span is _REST:
+            return self._raw if self._has_bracket or not _SURE_CALL.match(self._raw) else ""
+        return "" if is_closed or re.search(r"[{(<\[]", self._raw[1:]) else self._raw
 
     # ---- Outside. ----
 
@@ -267,7 +282,7 @@ class TextFilter:
         if self._at_line_start and (piece := self._take_fence(line, is_complete)) is not None:
             return piece
         waiting = 0 if is_complete else self._count_waiting(line)
-        for found in _TAKEN_OUT.finditer(line) if _TAG_SIGN.search(line) and not self._fence else ():
+        for found in _TAKEN_OUT.finditer(line) if _BEGINS.search(line) and not self._fence else ():
             if not is_final and _WANTS_NAME.match(line, found.start()):
                 continue
             if (is_code := self._is_code(line, found.start(), is_complete)) is None:
@@ -275,6 +290,10 @@ class TextFilter:
                 break
             if is_code:
                 continue
+            if found["call"]:
+                self._held = self._held[found.start() :]
+                self._enter(_REST, "")
+                return line[: found.start()]
             self._held = self._held[found.end() :]
             number = next((number for number in range(len(_SPANS)) if found[f"s{number}"]), None)
             if number is not None:
@@ -302,14 +321,17 @@ class TextFilter:
     def _count_waiting(self, line: str) -> int:
         """How many characters at the end of an unfinished line may be the beginning of something."""
         ticks = len(line) - len(line.rstrip("`"))
-        if self._fence or ticks or not _TAG_SIGN.search(line):
+        if self._fence or ticks or not _BEGINS.search(line):
             return ticks if ticks < 3 else 0
         start = max(0, len(line) - _MAX_TAG)
+        if call := _PERHAPS_CALL.search(line, start):
+            return len(line) - call.start()
         for sign in _TAG_SIGN.finditer(line, start):
-            tail = line[sign.start() :].lower()
+            tail = _NAMESPACE.sub(r"\1", line[sign.start() :].lower())
             is_tag = any(each.startswith(tail) or tail.startswith(each) for each in _TAG_STARTS)
+            is_tag = is_tag or bool(_PERHAPS_NAMESPACE.fullmatch(tail))
             if (is_tag and not re.search(r"[>\]▷]", tail)) or _WANTS_NAME.match(tail):
-                return len(tail)
+                return len(line) - sign.start()
         return 0
 
     def _is_code(self, line: str, at: int, is_complete: bool) -> bool | None:
@@ -331,6 +353,7 @@ class TextFilter:
         if not piece:
             return ""
         self._has_begun = True
+        self._has_bracket = self._has_bracket or "[" in piece
         self._at_line_start = piece.endswith("\n")
         self._line = "" if self._at_line_start else (self._line + piece)[-_CHUNK:]
         return piece

@@ -4,6 +4,7 @@
 [{"name": "search", "arguments": {"query": "pip"}}]         Mistral, behind [TOOL_CALLS]
 search[ARGS]{"query": "pip"}                                Mistral, later
 <function=search><parameter=query>pip</parameter>…          Qwen's coder
+<invoke name="search"><parameter name="query">pip…          MiniMax, and models that imitate Claude
 [search(query="pip")]                                       Llama 4 and others, like Python
 """
 
@@ -15,20 +16,29 @@ from typing import Any
 
 _NAMES = ("name", "tool", "tool_name", "function", "action")
 _ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input")
+_DECODER = json.JSONDecoder()
+_PYTHON = re.compile(r"\[\w++\(\w++\s*+=")
 _FENCE = re.compile(r"```\w*+")
-_XML = re.compile(r"<function[= ](?:name=)?[\"']?(\w+)[\"']?>(.*?)(?:</function>|\Z)", re.DOTALL)
-_PARAMETER = re.compile(r"<parameter[= ](?:name=)?[\"']?(\w+)[\"']?>(.*?)(?:</parameter>|\Z)", re.DOTALL)
+_XML = re.compile(r"<(?:\w+:)?(function|invoke)[= ](?:name=)?[\"']?(\w+)[\"']?>(.*?)(?:</(?:\w+:)?\1>|\Z)", re.DOTALL)
+_PARAMETER = re.compile(
+    r"<(?:\w+:)?parameter[= ](?:name=)?[\"']?(\w+)[\"']?[^<>]*>(.*?)(?:</(?:\w+:)?parameter>|\Z)", re.DOTALL
+)
 _NAMED = re.compile(r"(?:functions\.)?(\w+)(?:\[ARGS\]|\s*+:?\s*+(?=\{))(\{.*)", re.DOTALL)
 
 
-def parse(text: str) -> Iterator[tuple[str, Any]]:
-    """The names and arguments of the calls in a text: none if it is no call. Arguments may be of any JSON type."""
+def parse(text: str, *, is_alone: bool = False) -> Iterator[tuple[str, Any]]:
+    """The names and arguments of the calls in a text: none if it is no call. Arguments may be of any JSON type.
+
+    Text may stand behind a call, unless it must be alone.
+    """
     text = text.strip()
     if fence := _FENCE.match(text):
         text = text[fence.end() :].removesuffix("```").strip()
+    if not is_alone and (cut := _cut_behind_call(text)):
+        text = cut
     if xml := [*_XML.finditer(text)]:
         for call in xml:
-            yield call[1], {name: value.strip() for name, value in _PARAMETER.findall(call[2])} or _load(call[2])
+            yield call[2], {name: value.strip() for name, value in _PARAMETER.findall(call[3])} or _load(call[3])
         return
     if named := _NAMED.fullmatch(text):
         yield named[1], _load(named[2])
@@ -63,6 +73,16 @@ def _parse_python(text: str) -> Iterator[tuple[str, Any]]:
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
             constants = {each.arg: each.value.value for each in call.keywords if isinstance(each.value, ast.Constant)}
             yield call.func.id, constants
+
+
+def _cut_behind_call(text: str) -> str:
+    """The JSON value, or the list of Python's calls, at the beginning of a text; empty for another text."""
+    if text[:1] in "{[":
+        try:
+            return text[: _DECODER.raw_decode(text)[1]]
+        except (ValueError, RecursionError):
+            return text[: text.find(")]") + 2] if _PYTHON.match(text) and ")]" in text else ""
+    return ""
 
 
 def _load(text: str) -> Any:

@@ -48,4 +48,17 @@ def test_what_was_answered_before_it_stays_an_answer() -> None:
 
 def test_a_page_that_tells_about_the_marker_can_be_answered_from() -> None:
     body = "The model begins with NO_ANSWER to refuse."
-    assert detect("It begins with `NO_ANSWER` to refuse.", 3, body) == ("It begins with `NO_ANSWER` to refuse.", False)
+    for text in (
+        "It begins with `NO_ANSWER` to refuse.",
+        "`NO_ANSWER` begins it.",
+        "NO_ANSWER, in capitals, begins it.",
+    ):
+        for size in (0, 1, 3):
+            assert detect(text, size, body) == (text, False), size
+    for refusal in (
+        "NO_ANSWER",
+        "NO_ANSWER: it is not covered.",
+        "NO_ANSWER It is not covered.",
+        "`NO_ANSWER`\nSorry.",
+    ):
+        assert detect(refusal, 3, body)[1], refusal

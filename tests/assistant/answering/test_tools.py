@@ -129,6 +129,28 @@ async def test_every_request_fits_a_context_of_4096_tokens_when_passages_are_few
     assert re.search(r'<passage number="\d+"', found)[0] in [*last][-1]["content"], "what was found comes first"
 
 
+async def test_a_small_context_has_each_passage_that_a_result_names():
+    library = Library()
+    citations = CitationChecker(library.hits)
+    toolbox = Toolbox(Question("How?"), library, citations, "call_1", prompts.SMALL_BUDGET)
+    messages, named, wanted = toolbox.build_messages([]), set(), []
+    for number in range(tools.MAX_ROUNDS):
+        request = "".join(message["content"] or "" for message in messages)
+        shown = {int(number) for number in re.findall(r'<passage number="(\d+)"', request)}
+        assert named <= shown
+        assert shown == citations.shown
+        assert wanted[:3] == sorted({*wanted[:3]} & shown), "what a search has found again stays"
+        wanted = sorted(shown)[-2:]
+        known = [citations.passages[number - 1] for number in wanted]
+        library.hits = [*known, *(hit for hit in reversed(library.hits) if hit not in known)]
+        call = ToolCall("a", "search", {"query": f"parts {number}"})
+        async for _ in toolbox.run(ToolCalls({"role": "assistant", "content": None}, [call]), messages):
+            pass
+        [result] = [*messages][-1:]
+        named |= {int(number) for number in re.findall(r"\[(\d+)\]", result["content"].rpartition("have: ")[2])}
+    assert named
+
+
 async def test_the_search_is_for_the_models_words_with_the_readers_filter():
     library = Library()
     question = Question("How?", 3, Filters(language="de"), [Context("code", "/a")], "/here", previous_questions="What?")

@@ -9,6 +9,7 @@ from assistant.upstream.text_filter import TextFilter
 from assistant.upstream.written_calls import parse
 
 HARMONY = "<|channel|>analysis<|message|>x<|end|><|start|>assistant<|channel|>final<|message|>Use it.<|return|>"
+HERMES = '{"name": "search", "arguments": {"query": "a b"}}'
 STEPS = "# Use\n\n```sh\nuv\n```\n\nDone [1].\n"
 
 
@@ -45,6 +46,14 @@ def filter_text(text: str, size: int) -> tuple[str, TextFilter]:
         ("<tool_call>{}</tool_call>\nUse it.", "Use it."),
         ('Let me see.\n{"name": "search", "parameters": {}}', "Let me see.\n"),
         ('<invoke name="search"><parameter name="query">x</parameter></invoke>', ""),
+        ('Let me see: {"name": "search", "arguments": {"query": "x"', "Let me see: "),
+        (
+            'Use {"name": "search"} and {"tool": "x", "args": 1}.',
+            'Use {"name": "search"} and {"tool": "x", "args": 1}.',
+        ),
+        ('In `{"name": "search", "arguments": {}}` so.', 'In `{"name": "search", "arguments": {}}` so.'),
+        (f"Call it [1]:\n\n```json\n{HERMES}\n```\nThen go.", f"Call it [1]:\n\n```json\n{HERMES}\n```\nThen go."),
+        ("The <abc:x> and [searching( of <a:", "The <abc:x> and [searching( of <a:"),
         # A wrapper.
         (f"```markdown\n{STEPS}```", STEPS),
         (f"```md\n{STEPS}```\n", STEPS),
@@ -110,12 +119,22 @@ CALL = [("search", {"query": "a b"})]
         "<tool_call>\n<function=search>\n<parameter=query>\na b\n</parameter>\n</function>\n</tool_call>",
         '<function=search>{"query": "a b"}</function>',
         '[search(query="a b")]',
+        '<invoke name="search"><parameter name="query">a b</parameter></invoke>',
+        '<function_calls>\n<invoke name="search">\n<parameter name="query" string="true">a b</parameter>\n</invoke>\n',
+        '<minimax:tool_call><invoke name="search"><parameter name="query">a b</parameter></invoke></minimax:tool_call>',
+        # In the middle of a line, and with what a model makes up behind it.
+        f"I search. {HERMES}",
+        f"I search. {HERMES}\n\nOnce I have the results, I answer.",
+        f"{HERMES}\nIt found that [1].",
+        f"```json\n{HERMES}\n```\nNow I wait.",
+        'I search. {"type": "function", "function": {"name": "search", "arguments": {"query": "a b"}}}',
+        'I search. [search(query="a b")] Then I answer.',
     ],
 )
 def test_a_call_that_is_written_as_text_is_a_call(text: str) -> None:
     for size in (1, 3, 1000):
         written, text_filter = filter_text(text, size)
-        assert written in ("", "I search.\n")
+        assert written in ("", "I search.\n", "I search. ")
         assert [call for each in text_filter.take_calls() for call in parse(each)] == CALL
 
 
