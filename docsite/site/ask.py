@@ -68,6 +68,7 @@ async def ask(request: HttpRequest) -> HttpResponse:
         "path": path[:MAX_PATH_LENGTH],
         "max_length": MAX_TEXT,
         "answer": transcript.render(outcome.text) if outcome else "",
+        "quoted": outcome is not None and outcome.rung in ("extractive", "closest_passages"),
         "sources": outcome.sources if outcome else (),
         "cut_by": outcome.cut_by if outcome else "",
         "status": refusal.status if refusal else 200,

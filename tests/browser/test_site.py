@@ -295,6 +295,22 @@ def test_the_page_menu_copies_asks_and_closes(tab: Callable[..., Page], site: tu
     assert page.url == f"{site[0].url}/quickstart"
 
 
+def test_further_quotes_fold_on_ask_but_not_without_scripts(tab: Callable[..., Page]) -> None:
+    for scripts in (True, False):
+        page = tab("/ask?q=How+do+I+revoke+an+API+key", java_script_enabled=scripts)
+        page.get_by_role("button", name="Ask", exact=True).click()
+        folded = page.locator(".answer .prose details")
+        if not scripts:
+            expect(page.locator(".answer .prose > p > strong:only-child").nth(1)).to_be_visible()
+            expect(folded).to_have_count(0)
+            return
+        expect(folded.first.locator("summary span")).to_be_visible()
+        expect(folded.first.locator("summary ~ *").first).to_be_hidden()
+        folded.first.locator("summary").focus()
+        page.keyboard.press("Enter")
+        expect(folded.first.locator("summary ~ *").first).to_be_visible()
+
+
 @pytest.mark.matrix
 def test_there_is_one_way_to_ask_on_a_page(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:
     page = tab("/quickstart")

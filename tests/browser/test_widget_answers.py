@@ -627,6 +627,22 @@ def test_a_lower_rung_is_told_without_its_reason(host: Host) -> None:
     expect(host.panel.get_by_role("status")).to_contain_text(told)
 
 
+def test_further_quotes_fold_to_a_heading_and_a_line_and_open_by_key(host: Host) -> None:
+    quotes = [f"**Part {name}**\n\nText {name}. [{name}]({host.url}/{name})" for name in (1, 2, 3)]
+    status = {"type": "data-status", "data": {"rung": "extractive"}, "transient": True}
+    answered(host, "\n\n".join([*quotes, "See also:"]), status)
+    expect(host.prose.locator("> p")).to_have_text(["Part 1", re.compile("Text 1"), "See also:"])
+    folded = host.prose.locator("details")
+    expect(folded.locator("summary")).to_have_text(["Part 2Text 2.", "Part 3Text 3."])
+    expect(folded.first.locator("p")).to_be_hidden()
+    folded.first.locator("summary").focus()
+    host.page.keyboard.press("Enter")
+    expect(folded.first.locator("p")).to_be_visible()
+    expect(folded.first.locator("summary span")).to_be_hidden()
+    folded.last.locator("summary").click()
+    expect(folded.last.locator(".cite")).to_be_visible()
+
+
 def test_a_lost_connection_is_told_and_the_text_stays(host: Host) -> None:
     def play(socket: WebSocketRoute, message: dict[str, Any]) -> None:
         if message["type"] == "ask":

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { foldQuotes } from "../../../static/widget/src/markdown/fold.js";
 import { StreamingParser } from "../../../static/widget/src/markdown/parser.js";
 import { normalizeMarkdown } from "../../../static/widget/src/markdown/tags.js";
 import { assertCheap } from "./cost.js";
@@ -35,7 +36,14 @@ describe("Markdown as models write it and the service escapes it", () => {
     ["\\<kbd>open, \\</sub> and \\<sub>", "p(kbd(open,  and sub()))"],
     ["| a |\n|-|\n| x\\<br>y\\<br/>z |", "table(thead(tr(th(a)))tbody(tr(td(xbr()ybr()z))))"],
     ["a\n\\<br>\nb", "p(a) p(b)"],
-    ["\\<details>\n\\<summary>More\\</summary>\n\ntext\n\n\\</details>\n\nend", "p(strong(More)) p(text) p(end)"],
+    [
+      "\\<details>\n\\<summary>More `x`\\</summary>\n\ntext\n\n\\</details>\n\nend",
+      "details(summary(More code(x))p(text)) p(end)",
+    ],
+    ["\\<details open>\\<summary>A\\</summary>b\\</details>\nc", "details(summary(A)p(b)) p(c)"],
+    ["- a\n\n  \\<details>\n\n  b\n\n  \\</details>\n- c", "ul(li(p(a)details(p(b)))li(p(c)))"],
+    ["\\<details>\n\na\n\n\\<details>\n\nb", "details(p(a)details(p(b)))"],
+    ["The \\<details> element\n\n\\</details>\n\nx\ue001", "p(The <details> element) p(x)"],
     ["> \\[!NOTE]\n> Take **care**.", "blockquote.note(p(strong(Note))p(Take strong(care).))"],
     ["> [!warning] Hot\n> - a", "blockquote.warning(p(strong(Warning))p(Hot)ul(li(span(a))))"],
     ["> [!OTHER]\n> x", "blockquote(p([!OTHER]\nx))"],
@@ -45,6 +53,30 @@ describe("Markdown as models write it and the service escapes it", () => {
   ]) {
     it(JSON.stringify(text), () => assert.equal(show(text), tree));
   }
+
+  for (const [text, tree] of [
+    ["$a_1*b_2*c$ and $x$", "p($a_1*b_2*c$ and $x$)"],
+    ["\\(x_i^2 * y_j * z\\) or \\[a_1 = \\frac{b}{c}\\]", "p(\\(x_i^2 * y_j * z\\) or \\[a_1 = \\frac{b}{c}\\])"],
+    ["$$\na\n= b_{*}\n- c*d* \\<e\n$$\n\nnext", "p($$ a = b_{*} - c*d* <e $$) p(next)"],
+    ["| $a|b$ | c |\n|-|-|\n| 1 | 2 |", "table(thead(tr(th($a|b$)th(c)))tbody(tr(td(1)td(2))))"],
+    ["It costs $5 and *$6* a month, $ x $ or $7.", "p(It costs $5 and em($6) a month, $ x $ or $7.)"],
+    ["$HOME/_x_ and $PATH, \\[optional\\] \\*", "p($HOME/em(x) and $PATH, [optional] *)"],
+    ["`$a_1*b*$` \\(*x*\\)", "p(code($a_1*b*$) \\(*x*\\))"],
+    ["```sh\necho $A_$B_ $$ \\(*x*\\)\n```\n$x_1$ *y*", "pre.sh(echo $A_$B_ $$ \\(*x*\\)) p($x_1$ em(y))"],
+  ]) {
+    it(`keeps formulas as they are: ${JSON.stringify(text)}`, () => assert.equal(show(text), tree));
+  }
+
+  it("folds each quote but the first, up to its citation", () => {
+    const quote = (name, text) => `**${name}**\n\n${text} [1](https://docs.example.com/a)\n\n`;
+    const text = `Closest:\n\n${quote("A", "a")}${quote("B", "**npm**\n\nb")}${quote("C", "c `x`")}See also:\n\n- d`;
+    const blocks = foldQuotes(new StreamingParser().parse(text, options(false)));
+    assert.equal(
+      blocks.map(short).join(" "),
+      "p(Closest:) p(strong(A)) p(acite(1)) details(summary(strong(B)span(npm))p(strong(npm))p(bcite(1))) " +
+        "details(summary(strong(C)span(c x))p(c code(x)cite(1))) p(See also:) ul(li(span(d)))",
+    );
+  });
 
   it("shows no half of a tag, a call-out or a table while it arrives", () => {
     const texts = [
@@ -62,7 +94,22 @@ describe("Markdown as models write it and the service escapes it", () => {
   });
 
   it("takes no time for hostile text", () => {
-    for (const piece of ["*a", "**a ", "* ", "\\<kbd>", "\\<br>\n", "\\</sub>", "あ*", "> [!note]\n", "a | b\n"]) {
+    for (const piece of [
+      "*a",
+      "**a ",
+      "* ",
+      "\\<kbd>",
+      "\\<br>\n",
+      "\\</sub>",
+      "あ*",
+      "> [!note]\n",
+      "a | b\n",
+      "$a",
+      "$$",
+      "\\(x",
+      "\\[=",
+      "` ``",
+    ]) {
       const text = piece.repeat(20_000 / piece.length);
       assertCheap(piece, () => normalizeMarkdown(text), 60);
       assertCheap(piece, () => show(text), 4_000);

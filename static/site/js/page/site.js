@@ -5,6 +5,7 @@ import { find } from "../base/dom.js";
 import "./code-blocks.js";
 import "./feedback-form.js";
 import "./page-menu.js";
+import "./quotes.js";
 import "./selection.js";
 
 const root = document.documentElement;

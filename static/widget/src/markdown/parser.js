@@ -5,7 +5,7 @@
 import { Lexer } from "marked";
 import { completeMarkdown } from "./incomplete.js";
 import { findLanguage } from "./languages.js";
-import { nestTags, normalizeMarkdown, quoteOrCallout } from "./tags.js";
+import { nestDisclosures, nestTags, normalizeMarkdown, quoteOrCallout } from "./tags.js";
 
 /**
  * @typedef {object} MarkdownElement
@@ -70,7 +70,7 @@ export function parseBlocks(text, { base, images = new Set(), partial = false })
 }
 
 /** The text of a tree, without citations and the blanks before them. @param {MarkdownNode} tree @returns {string} */
-function plainText(tree) {
+export function plainText(tree) {
   if (typeof tree === "string") return tree;
   return tree.children.reduce(
     (/** @type {string} */ all, child) =>
@@ -81,9 +81,8 @@ function plainText(tree) {
 
 /** The first sentence near the beginning of a text, if possible not a heading or a line that looks like one. @param {string} text */
 export function firstSentence(text) {
-  const trees = parseBlocks(normalizeMarkdown(text.slice(0, 2_000)), { base: "https://localhost/" }).flatMap(
-    ({ tree }) => tree ?? [],
-  );
+  const blocks = parseBlocks(normalizeMarkdown(text.slice(0, 2_000)), { base: "https://localhost/" });
+  const trees = nestDisclosures(blocks.flatMap(({ tree }) => tree ?? []));
   const isTitle = (/** @type {MarkdownElement} */ { children }) =>
     children.every((child) => (typeof child === "string" ? !child.trim() : ["strong", "cite"].includes(child.tag)));
   const first = trees.find((tree) => tree.tag === "p" && !isTitle(tree)) ?? trees[0];
@@ -168,7 +167,7 @@ function parseBlock(token, inside) {
 
 /** @param {Token[]} tokens @param {BlockContext} inside @returns {MarkdownElement[]} */
 const parseBlockList = (tokens, inside) =>
-  tokens.map((token) => parseBlock(token, inside)).filter((tree) => tree !== null);
+  nestDisclosures(tokens.map((token) => parseBlock(token, inside)).filter((tree) => tree !== null));
 
 /** @param {Token[]} tokens @param {BlockContext} inside @returns {MarkdownNode[]} */
 function parseInline(tokens, inside) {
@@ -320,6 +319,6 @@ export class StreamingParser {
     const trees = [...this.#finished];
     if (last >= 0) appendBlock(trees, /** @type {MarkdownElement} */ (blocks[last].tree));
     if (!options.partial) this.#text = ""; // in case the text grows again
-    return trees;
+    return nestDisclosures(trees);
   }
 }

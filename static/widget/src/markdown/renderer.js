@@ -3,6 +3,7 @@
 import { h } from "../base/dom.js";
 import { linkAttributes } from "../base/links.js";
 import { codeBlock, codeTabs, updateCode } from "./code.js";
+import { foldQuotes } from "./fold.js";
 import { isEqual, isSameElement, resolveAddress, StreamingParser } from "./parser.js";
 
 /** @typedef {import("./parser.js").MarkdownNode} MarkdownNode */
@@ -38,6 +39,8 @@ function buildNode(tree, hosts) {
       return h("ol", { start: tree.start }, ...children);
     case "blockquote":
       return h("blockquote", { className: tree.lang }, ...children);
+    case "details":
+    case "summary":
     case "kbd":
     case "sub":
     case "sup":
@@ -85,6 +88,8 @@ function buildImage(src, alt) {
 function childHolder(tag, node) {
   if (tag === "table") return node.firstChild;
   return [
+    "details",
+    "summary",
     "p",
     "span",
     "h4",
@@ -156,14 +161,15 @@ export class MarkdownView {
 
   /**
    * @param {string} text
-   * @param {{ base: string, images: ReadonlySet<string>, hosts: ReadonlySet<string>, partial: boolean, caret: boolean }} options `partial`: more text will arrive
+   * @param {{ base: string, images: ReadonlySet<string>, hosts: ReadonlySet<string>, partial: boolean, caret: boolean, folds: boolean }} options `partial`: more text will arrive; `folds`: the text is quotes
    */
-  update(text, { hosts, caret, ...options }) {
+  update(text, { hosts, caret, folds, ...options }) {
     const state = `${options.partial} ${options.base} ${text}`;
     if (state !== this.#rendered) {
       this.#rendered = state;
       this.#caret.remove();
-      const trees = this.#parser.parse(text, options);
+      const parsed = this.#parser.parse(text, options);
+      const trees = folds ? foldQuotes(parsed) : parsed;
       updateChildren(this.element, this.#nodes, trees, hosts);
       this.#nodes = trees;
     }

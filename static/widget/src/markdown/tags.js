@@ -1,4 +1,6 @@
-/** What answers may hold beside GitHub's Markdown: a few HTML tags, all without attributes, and call-outs. */
+/** What answers may hold beside GitHub's Markdown: a few HTML tags, all without attributes, call-outs and formulas. */
+
+import { escapeMath } from "./math.js";
 
 /** @typedef {import("./parser.js").MarkdownNode} MarkdownNode */
 /** @typedef {import("./parser.js").MarkdownElement} MarkdownElement */
@@ -8,21 +10,49 @@ const MAX_DEPTH = 12;
 const CJK = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u3000-\u303f\uff00-\uffef]/u;
 const CALLOUT = /^\s*\[!(note|tip|important|warning|caution)\]\s*/i;
 
+/** In place of the tags of a disclosure, as paragraphs of their own: where it begins, its summary, and where it ends. */
+const [BEGIN, SUMMARY, END] = ["\ue001", "\ue002", "\ue003"];
+
 /**
- * The text with allowed tags as tags: the service escapes the `<` of every one. What `<details>` holds is shown, below
- * its summary. Emphasis beside Chinese, Japanese and Korean, which have no blanks, gets some without a width, since
- * `**必読）。**次` is none by the rules of CommonMark.
+ * The text with allowed tags as tags: the service escapes the `<` of every one. Emphasis beside Chinese, Japanese and
+ * Korean, which have no blanks, gets some without a width, since `**必読）。**次` is none by the rules of CommonMark.
  * @param {string} text
  */
 export const normalizeMarkdown = (text) =>
-  text
+  escapeMath(text.replace(/[\ue001-\ue003]/g, ""))
     .replace(/^\\<br ?\/?>$/gim, "")
-    .replace(/\\<(\/?)(br|kbd|sub|sup|details|summary) ?\/?>/gi, (_, slash, name) =>
-      /^d/i.test(name) ? "" : /^su[bp]|^[bk]/i.test(name) ? `<${slash}${name}>` : "**",
-    )
+    .replace(/^([ \t]*)\\<details(?: open)?>[ \t]*/gim, `$1${BEGIN}\n\n$1`)
+    .replace(/^([ \t]*)\\<summary>([^\n]*)\\<\/summary>[ \t]*/gim, `$1${SUMMARY}$2\n\n$1`)
+    .replace(/^([ \t]*)([^\n]*)\\<\/details>/gim, `$1$2\n\n$1${END}\n\n$1`)
+    .replace(/\\<(\/?)(br|kbd|sub|sup) ?\/?>/gi, "<$1$2>")
     .replace(/([^*]?)(\*\*?)([^\s*](?:[^*\n]*[^\s*])?)\2(?=(.?))/gu, (whole, before, mark, inner, after) =>
       CJK.test(before + after) ? `${before}\ufeff${mark}${inner}${mark}\ufeff` : whole,
     );
+
+/**
+ * Blocks with what stands between the marks of a disclosure inside of it. One that is open at the end ends there.
+ * @template {MarkdownNode} T
+ * @param {T[]} blocks
+ * @returns {T[]}
+ */
+export function nestDisclosures(blocks) {
+  /** @type {{ children: any[] }[]} */
+  const open = [{ children: [] }];
+  for (const block of blocks) {
+    const [first = "", ...rest] = typeof block === "string" ? [] : block.children;
+    const mark = typeof first === "string" ? first[0] : "";
+    if (mark === BEGIN && open.length < MAX_DEPTH) {
+      const details = { tag: "details", children: [] };
+      open[open.length - 1].children.push(details);
+      open.push(details);
+    } else if (mark === SUMMARY) {
+      open[open.length - 1].children.push({ tag: "summary", children: [String(first).slice(1), ...rest] });
+    } else if (mark === END) {
+      if (open.length > 1) open.pop();
+    } else open[open.length - 1].children.push(block);
+  }
+  return open[0].children;
+}
 
 /**
  * Nodes with what stands between two tags inside of an element. A tag that is open at the end ends there.

@@ -13,6 +13,9 @@ import { TypingPace } from "./typing-pace.js";
 
 /** @typedef {import("../conversation/thread.js").Answer} Answer */
 
+/** How an answer was made that quotes passages. */
+const QUOTED = new Set(["extractive", "closest_passages"]);
+
 /** A part that is rendered only if its data changed, so that it keeps the focus and the selection. */
 class CachedPart {
   element = h("div");
@@ -109,6 +112,7 @@ export class AnswerView {
       base,
       partial: !done,
       caret: phase === "answering" && !answer.reconnecting,
+      folds: QUOTED.has(answer.notice?.rung ?? ""),
       hosts: hostsOf([site, ...answer.sources.map(({ url }) => url)]),
       images: new Set([location.origin, new URL(site).origin]),
     });
