@@ -245,7 +245,7 @@ class CitationChecker(Sanitizer):
                 return super()._round()
             if not self._is_shown(number := bracket.numbers[0]) or self._judge_claim(number - 1)[0]:
                 return super()._round()
-            if self._stands_in_passages(self._pending[: bracket.size]):
+            if self._stands_in_passages(" ".join([*self._preceding.split()[-1:], self._pending[: bracket.size]])):
                 return super()._round()
         return self._decide_marker(bracket)
 

@@ -29,7 +29,10 @@ MIN_SHARED_TERMS = 2
 MIN_SHARED_PART = 0.2  # of the terms of a long claim, which has many words of the model's own
 
 _CODE_SPAN = re.compile(r"`++[^`]++`++")
-_NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*\d(?![\w])")  # two digits or more: a model may count to nine by itself
+# Two digits or more: a model may count to nine by itself.
+_NUMBER = re.compile(r"(?:(?<![\w.])|(?<=[1-9]x)|(?<=\d\dx))\d[\d.,]*\d(?:(?=x\d)|(?!\w))")
+_OPERATION = r"(?:[\d)]\s?|\s)[*×·÷/+](?:\s|\s?[\d(])"
+_CALCULATION = re.compile(f"[=≈].*{_OPERATION}|{_OPERATION}.*[=≈]")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]{0,3}\s+(?=[^\sa-z])|(?<=[。！？])")
 _CLAIM_END = re.compile(r"(?<=[.!?…])[*_\"'”’)\]]{0,8}\s+|(?<=[。！？])")
 
@@ -48,13 +51,16 @@ class Passage:
         """Say why the passage cannot support a claim; empty when it may.
 
         It cannot when it shares too few content terms with the claim, or lacks a number of it. Numbers in inline code
-        may be an example, and those that the reader gave are not from the passage. A claim in another language, or of
-        one word, is not judged.
+        may be an example, those that the reader gave are not from the passage, and a calculation has a result of its
+        own. The terms of a claim in another language, or of one word, are not judged.
         """
         answered = find_answered_part(claim)
         if claim and not answered:
             return "says that it is not documented"
         claim = answered
+        prose = _CODE_SPAN.sub(" ", claim)
+        if not _CALCULATION.search(prose) and find_numbers(prose).difference(self._numbers, given_numbers):
+            return "has a number that the passage lacks"
         language = detect_language(claim) or self._language
         if language != self._language or not self._sentences:
             return ""
@@ -62,8 +68,6 @@ class Passage:
         needed = max(min(MIN_SHARED_TERMS, len(terms) - 1), MIN_SHARED_PART * len(terms))
         if len(terms) >= MIN_CLAIM_TERMS and len(terms & self._all_terms) < needed:
             return "shares too few terms with the passage"
-        if find_numbers(_CODE_SPAN.sub(" ", claim)).difference(self._numbers, given_numbers):
-            return "has a number that the passage lacks"
         return ""
 
     def best_sentence(self, claim: str, question: str) -> str:
@@ -159,5 +163,5 @@ def extract_claim(text: str) -> str:
 
 
 def find_numbers(text: str) -> set[str]:
-    """The numbers of a text, without thousands separators."""
-    return {re.sub(r"[,.](?=\d{3}\b)", "", number) for number in _NUMBER.findall(text)}
+    """The numbers of a text, without thousands separators and with a decimal point. `80x25` are two."""
+    return {re.sub(r"[,.](?=\d{3}\b)", "", number).replace(",", ".") for number in _NUMBER.findall(text)}

@@ -48,10 +48,12 @@ _SPANS = (
     ),
 )
 _REST = _Span("", "(?!)", True)  # a call without tags, up to the end of the text
+_TURN = r"<\|(?:im_)?start\|>|<\|start_header_id\|>|<start_of_turn>"  # the name of who speaks may follow
 # Beside them: closing tags that nothing opens, and control tokens.
 _ALONE = (
-    rf"</{_SPACE}(?:{'|'.join((*_THINKING, *_CALLING, 'function'))})>|\[/think\]|◁/think▷|</?s>|<(?:start|end)_of_turn>"
-    r"|<[be]os>|\[/?inst\]|<\|start\|>assistant|<\|channel\|>\s?final|<[|｜][^<>|｜\s]{1,40}[|｜]>"
+    rf"</{_SPACE}(?:{'|'.join((*_THINKING, *_CALLING, 'function'))})>|\[/think\]|◁/think▷|</?s>|<end_of_turn>"
+    rf"|<[be]os>|\[/?inst\]|(?:{_TURN})(?:\s?(?:assistant|model)\b)?|<\|channel\|>\s?final"
+    r"|<[|｜][^<>|｜\s]{1,40}[|｜]>"
 )
 _TOOLS = ("search", "read_page")  # as `assistant.answering.tools` names them
 _CALL_KEYS = ("name", "tool", "tool_name", "function", "action", "type")
@@ -69,22 +71,8 @@ _TAKEN_OUT = re.compile(
 )
 _TAG_STARTS = (
     *(f"<{slash}{name}" for name in (*_THINKING, *_CALLING, "function") for slash in ("", "/")),
-    *[
-        "[think]",
-        "[/think]",
-        "◁think▷",
-        "◁/think▷",
-        "[tool_calls]",
-        "[inst]",
-        "[/inst]",
-        "<s>",
-        "</s>",
-        "<bos>",
-        "<eos>",
-        "<|",
-        "<｜",
-    ],
-    *("<start_of_turn>", "<end_of_turn>"),
+    *("[think]", "[/think]", "◁think▷", "◁/think▷", "[tool_calls]", "[inst]", "[/inst]", "<s>", "</s>"),
+    *("<bos>", "<eos>", "<|", "<｜", "<start_of_turn>", "<end_of_turn>"),
 )
 _TAG_SIGN = re.compile(r"[<\[◁]")
 _NAMESPACE = re.compile(r"\A(</?)[a-z]{2,20}:")
@@ -92,7 +80,7 @@ _PERHAPS_NAMESPACE = re.compile(r"</?[a-z]{1,20}:?")
 _BEGINS = re.compile(r"[<\[{◁]")
 _NEEDS_A_LOOK = re.compile(r"[<\[{◁`\n]")  # a text without these can begin nothing that is taken out
 _TICKS = re.compile(r"`+")
-_WANTS_NAME = re.compile(r"<\|(?:channel|start)\|>\s?\w*\Z", re.IGNORECASE)
+_WANTS_NAME = re.compile(rf"(?:<\|channel\|>|{_TURN})\s?\w*\Z", re.IGNORECASE)
 _LINE_MARKS = r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*"
 _FENCE = re.compile(rf"{_LINE_MARKS}(`{{3,}}|~{{3,}})([^\n]*)")
 _PERHAPS_FENCE = re.compile(rf"{_LINE_MARKS}(?:[-*+]|\d{{0,9}}[.)]?|`*|~*)")
@@ -294,7 +282,7 @@ class TextFilter:
                 self._held = self._held[found.start() :]
                 self._enter(_REST, "")
                 return line[: found.start()]
-            self._held = self._held[found.end() :]
+            self._held, self._was_taken = self._held[found.end() :], True
             number = next((number for number in range(len(_SPANS)) if found[f"s{number}"]), None)
             if number is not None:
                 self._enter(_SPANS[number], found[0], follows_text=bool(line[: found.start()].strip()))

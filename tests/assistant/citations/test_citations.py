@@ -346,6 +346,7 @@ def test_markers_in_a_row_weigh_the_passage_once(monkeypatch: pytest.MonkeyPatch
         ("Bananas grow in Ecuador [1].", "shares too few terms with the passage"),
         ("A network is made of cheese [1].", "shares too few terms with the passage"),
         ("It takes about 500 minutes to install [1].", "has a number that the passage lacks"),
+        ("Die Installation dauert ungefähr 500 Minuten, sagt die Seite [1].", "has a number that the passage lacks"),
         ("The documentation does not cover how to install acme [1].", "says that it is not documented"),
         ("Install it [7].", "no such passage"),
         ("[acme](https://evil.example)", "not in the passages"),

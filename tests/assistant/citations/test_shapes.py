@@ -13,7 +13,7 @@ from search.hits import Hit
 DOCS = "https://docs.example.com"
 SERVE = (
     "The server listens on port 8000. Set the port with --port. Custom stores can be written in Python. "
-    "rows[1] is the second row of [1, 2]."
+    "rows[1] is the second row of [1, 2]. See note (2)."
 )
 PASSAGES = [
     Hit(f"/{name}", f"{DOCS}/{name}", name.title(), "", (name.title(),), text, "", 0.9, "", text=text)
@@ -22,7 +22,7 @@ PASSAGES = [
 LISTENS = "The server listens on port 8000"
 
 
-def rewrite(text: str, size: int = 0, question: str = "Can I use port 9443?", selected: str = "") -> str:
+def rewrite(text: str, size: int = 0, question: str = "Can I use port 9443 for 80x25?", selected: str = "") -> str:
     """The answer as a reader gets it, with `@2` for a link to the second passage."""
     citations = CitationChecker(PASSAGES, question, (), selected)
     pieces = [text[at : at + size] for at in range(0, len(text), size)] if size else [text]
@@ -52,7 +52,7 @@ def test_every_shape_of_a_marker_becomes_a_link(marker: str, end: str) -> None:
         'Send {"ids": [1, 2]} to it.', "It matches [0-9]+ and [1-9]+ signs.", "A part [10, 20] of it.",
         "It is x = [1].",
         "From [1, 2] rows.", "It calls f([1, 2]) and [[1, 2], [1, 2]].", "(1) Run it, (2) stop it.",
-        "Call f(1) or f (2) now.",
+        "Call f(1) or f (2) now.", "The server listens on a port, see note (2).",
         "Bananas grow in Ecuador (2).", "Open \\(x\\) and \\[x = 1\\].", "Sources:\n- Git\n- Mail",
         "The number of workers for the server (2), then restart.",
         "See (the passages).",
@@ -102,6 +102,10 @@ def test_markers_without_a_passage_go_with_their_lists(text: str, rewritten: str
         ("Listen on port 9443 by setting it [2].", True),  # the question's number
         ("Listen on port 7777 by setting it [2].", True),  # the selection's
         ("Listen on port 5432 by setting it [2].", False),
+        ("A grid of 80 x 25 on port 7777 is set with the port [2].", True),  # 80x25 in the question
+        ("Set the port: 8000 + 443 = 8443 [2].", True),  # a result
+        ("Der Server horcht auf Port 8.000, wie es die Seite sagt [2].", True),
+        ("Der Server horcht auf Port 5432, wie es die Seite sagt [2].", False),
         ("Not out of the box: the documentation names no Redis store, but a custom store can be written [2].", True),
         ("The documentation does not mention Redis; however, custom stores can be written in Python [2].", True),
         ("The docs don't mention Redis, but the passages do not mention a custom store [2].", False),

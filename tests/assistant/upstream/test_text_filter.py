@@ -41,6 +41,10 @@ def filter_text(text: str, size: int) -> tuple[str, TextFilter]:
         ("Use it.<|im_end|></s><end_of_turn>", "Use it."),
         ("Use it.<|eot_id|>\n", "Use it.\n"),
         ("<s>[INST]Use it.", "Use it."),
+        ("<start_of_turn>model\nUse it.", "Use it."),
+        ("<|im_start|>assistant\nUse it.<|im_end|>\n<|im_start|>", "Use it.\n"),
+        ("<|start_header_id|>assistant<|end_header_id|>\n\nUse it.", "Use it."),
+        ("<|im_start|>assist it", "assist it"),
         # Calls.
         ("<think>a</think>\n<tool_call>{}</tool_call>", ""),
         ("<tool_call>{}</tool_call>\nUse it.", "Use it."),
