@@ -31,7 +31,7 @@ os.environ["EMBEDDINGS"] = "none"  # tests of vectors choose their own
 
 _WIDGET = Path(__file__).parents[1] / "static" / "widget"
 _SCRIPTS = (
-    *("widget", "panel", "highlight", "citation-card", "menu", "person-form"),
+    *("widget", "panel", "markdown", "highlight", "citation-card", "menu", "person-form"),
     *("search", "search-dialog", "deflect", "views"),
 )
 _STAND_IN = "throw new Error('This script stands in for tests. Run make widget.');\n" * 9

@@ -38,7 +38,7 @@ STORE_SECONDS = 0.5  # that the first request waits for the database
 _storing: "asyncio.Task[None] | None" = None
 
 BUILD = (
-    *(LOADER, PANEL, "highlight.js", "citation-card.js", "menu.js", "person-form.js"),
+    *(LOADER, PANEL, "markdown.js", "highlight.js", "citation-card.js", "menu.js", "person-form.js"),
     *(SEARCH, "search-dialog.js", "deflect.js"),
 )
 

@@ -6,6 +6,8 @@ declare const HIGHLIGHT_VERSION: string;
 declare const CITATION_CARD_VERSION: string;
 /** Version of `person-form.js` of this build, a part of its address. */
 declare const PERSON_FORM_VERSION: string;
+/** Version of `markdown.js` of this build, a part of its address. */
+declare const MARKDOWN_VERSION: string;
 /** Version of `menu.js` of this build, a part of its address. */
 declare const MENU_VERSION: string;
 /** Version of `panel.js` of this build, a part of its address. */

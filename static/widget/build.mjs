@@ -84,10 +84,13 @@ await writeFile(here(`dist/${LICENCES}`), licence.trim() + "\n");
 const card = await bundle("citation-card.js", "src/transcript/citation-card.js", "esm", 3);
 const personForm = await bundle("person-form.js", "src/person/form.js", "esm", 4);
 const menu = await bundle("menu.js", "src/menu/list.js", "esm", 4);
-const panel = await bundle("panel.js", "src/panel/panel.js", "esm", 45, {
+const markdown = await bundle("markdown.js", "src/markdown/main.js", "esm", 20, {
   banner: `/*! Holds marked, MIT: /widget/${LICENCES} */\n`,
+  define: { HIGHLIGHT_VERSION: JSON.stringify(highlight.version) },
+});
+const panel = await bundle("panel.js", "src/panel/panel.js", "esm", 30, {
   define: {
-    HIGHLIGHT_VERSION: JSON.stringify(highlight.version),
+    MARKDOWN_VERSION: JSON.stringify(markdown.version),
     CITATION_CARD_VERSION: JSON.stringify(card.version),
     PERSON_FORM_VERSION: JSON.stringify(personForm.version),
     MENU_VERSION: JSON.stringify(menu.version),

@@ -627,6 +627,29 @@ def test_a_lower_rung_is_told_without_its_reason(host: Host) -> None:
     expect(host.panel.get_by_role("status")).to_contain_text(told)
 
 
+def test_the_panel_opens_before_what_shows_answers_has_loaded(host: Host) -> None:
+    held: list[Route] = []
+    host.page.route("**/markdown.js", lambda route: held.append(route))
+    host.answer(START, delta("Use **it**."), FINISH).open()
+    with host.page.expect_request("**/markdown.js"):
+        host.show()
+    host.ask("How?")
+    expect(host.answers).to_have_attribute("data-phase", "done")
+    expect(host.prose).to_be_hidden()
+    held[0].continue_()
+    expect(host.prose.locator("strong")).to_have_text("it")
+    expect(host.prose).to_have_text("Use it.")
+
+
+def test_without_the_script_for_answers_they_are_plain_text_until_it_loads(host: Host) -> None:
+    host.page.route("**/markdown.js*", lambda route: route.abort())
+    answered(host, "Use **it**.\n\nOr not.")
+    expect(host.prose).to_have_text("Use **it**. Or not.")
+    host.page.unroute("**/markdown.js*")
+    host.ask("Again?")
+    expect(host.prose.nth(0).locator("strong")).to_have_text("it")
+
+
 def test_further_quotes_fold_to_a_heading_and_a_line_and_open_by_key(host: Host) -> None:
     quotes = [f"**Part {name}**\n\nText {name}. [{name}]({host.url}/{name})" for name in (1, 2, 3)]
     status = {"type": "data-status", "data": {"rung": "extractive"}, "transient": True}

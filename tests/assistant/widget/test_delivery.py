@@ -15,7 +15,7 @@ from docsite.core.http import scripts
 from tests.conftest import assert_error, logged_in
 
 NAMES = (
-    *("widget.js", "panel.js", "highlight.js", "citation-card.js", "menu.js", "person-form.js"),
+    *("widget.js", "panel.js", "markdown.js", "highlight.js", "citation-card.js", "menu.js", "person-form.js"),
     *("search.js", "search-dialog.js", "deflect.js"),
 )
 FOREVER = "public, max-age=31536000, immutable"

@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { splitSuggestions } from "../../../static/widget/src/markdown/addresses.js";
 import { completeMarkdown } from "../../../static/widget/src/markdown/incomplete.js";
-import {
-  firstSentence,
-  parseBlocks,
-  StreamingParser,
-  splitSuggestions,
-} from "../../../static/widget/src/markdown/parser.js";
+import { firstSentence, parseBlocks, StreamingParser } from "../../../static/widget/src/markdown/parser.js";
 import { assertCheap, ordinaryCost } from "./cost.js";
 
 const BASE = "https://docs.example.com/";

@@ -29,7 +29,7 @@ for (const { name, title, about, thread, past, options, act } of buildStories(lo
   const panel = create({ ...options, domain: "gallery", key: "" }, location.href, services);
   const show = () => {
     panel.show({ focus: false });
-    acts.push(act?.(panel));
+    acts.push(panel.transcript.ready.then(() => act?.(panel)));
   };
   const update = () => {
     // A panel covers all of a small screen, so readers open each one there.

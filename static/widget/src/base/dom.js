@@ -120,13 +120,20 @@ export function applyStyles(root, sheets, nonce) {
 const loadedSheets = {};
 
 /**
- * Adds the style sheet of a module that loads later to such a root, once. It stands at the front: the last sheet changes.
+ * Adds the style sheet of a module that loads later to such a root, once.
  * @param {ShadowRoot} root
  * @param {string} css
  * @param {string} nonce
+ * @param {number} [later] how many sheets apply after it; by default all, and always the last one, which changes
  */
-export function addStyles(root, css, nonce) {
-  if (!root.adoptedStyleSheets) return root.prepend(h("style", { nonce, textContent: css }));
+export function addStyles(root, css, nonce, later = Infinity) {
+  if (!root.adoptedStyleSheets) {
+    const style = h("style", { nonce, textContent: css });
+    return root.insertBefore(style, [...root.querySelectorAll("style")].slice(-later)[0]);
+  }
   const sheet = (loadedSheets[css] ??= createSheet(css));
-  if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets = [sheet, ...root.adoptedStyleSheets];
+  const sheets = [...root.adoptedStyleSheets];
+  if (sheets.includes(sheet)) return;
+  sheets.splice(Math.max(0, sheets.length - later), 0, sheet);
+  root.adoptedStyleSheets = sheets;
 }

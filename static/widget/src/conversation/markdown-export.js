@@ -1,7 +1,7 @@
 /** Exports a conversation as a Markdown document. It holds nothing of the page around the widget. */
 
 import { labels } from "../base/labels.js";
-import { splitSuggestions } from "../markdown/parser.js";
+import { splitSuggestions } from "../markdown/addresses.js";
 import { numberSources } from "./thread.js";
 
 /** @typedef {import("./thread.js").Turn} Turn */

@@ -1,8 +1,9 @@
 /** Blocks of code with their language, buttons to copy and wrap, and tabs for one task in several languages. */
 
-import { h, icon, iconButton } from "../base/dom.js";
-import { labels } from "../base/labels.js";
+import { copyButton } from "../base/copy-button.js";
+import { h, iconButton } from "../base/dom.js";
 import { loadModule } from "../base/modules.js";
+import { labels } from "./labels.js";
 import { findLanguage } from "./languages.js";
 
 /** @typedef {import("./parser.js").MarkdownElement} MarkdownElement */
@@ -103,29 +104,12 @@ function codeFigure(label, listings) {
   return h(
     "figure",
     { className: "code" },
-    h("figcaption", {}, label, h("span", { className: "tools" }, wrap, copyButton(labels.copyCode, visibleCode))),
+    h(
+      "figcaption",
+      {},
+      label,
+      h("span", { className: "tools" }, wrap, copyButton(labels.copyCode, labels.copied, visibleCode)),
+    ),
     body,
   );
-}
-
-/**
- * A button that copies a text. It says so with an icon and a bubbling `announce` event. Null if the browser has no
- * clipboard, as on pages without TLS.
- * @param {string} label
- * @param {() => string} text
- */
-export function copyButton(label, text) {
-  if (!navigator.clipboard) return null;
-  const button = iconButton(label, "copy", copy, { className: "quiet copy" });
-  async function copy() {
-    try {
-      await navigator.clipboard.writeText(text());
-    } catch {
-      return;
-    }
-    button.replaceChildren(icon("check"));
-    button.dispatchEvent(new CustomEvent("announce", { bubbles: true, detail: labels.copied }));
-    setTimeout(() => button.replaceChildren(icon("copy")), 1500);
-  }
-  return button;
 }

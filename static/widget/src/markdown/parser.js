@@ -3,6 +3,7 @@
  * HTML stays text, images come from the documentation only, and links lead to web pages or to mail.
  */
 import { Lexer } from "marked";
+import { decodeEntities, resolveAddress, stripBidiControls } from "./addresses.js";
 import { completeMarkdown } from "./incomplete.js";
 import { findLanguage } from "./languages.js";
 import { nestDisclosures, nestTags, normalizeMarkdown, quoteOrCallout } from "./tags.js";
@@ -27,7 +28,6 @@ import { nestDisclosures, nestTags, normalizeMarkdown, quoteOrCallout } from "./
  */
 /** @typedef {{ base: string, images: ReadonlySet<string>, open: boolean }} BlockContext */
 /** @typedef {Record<string, any> & { type: string, raw: string }} Token */
-/** @typedef {{ label: string, href: string }} Suggestion */
 
 /** The deepest nesting. Deeper parts are plain text. */
 const MAX_DEPTH = 12;
@@ -88,37 +88,6 @@ export function firstSentence(text) {
   const first = trees.find((tree) => tree.tag === "p" && !isTitle(tree)) ?? trees[0];
   const prose = first ? plainText(first).replace(/\s+/g, " ").trim() : "";
   return (/^.*?[.!?:](?=\s|$)/.exec(prose)?.[0] ?? prose).slice(0, 300);
-}
-
-/**
- * Splits off the block with pages to read next, which becomes a list of links. Only the service writes one, with paths
- * of the documentation.
- * @param {string} text
- * @param {string} base
- * @param {string} [site] address at which paths begin
- * @returns {{ body: string, suggestions: Suggestion[] }}
- */
-export function splitSuggestions(text, base, site = "") {
-  const match = /(?:^|\n)```suggestions[ \t]*\n((?:(?!```)[\s\S])*)(?:```\s*)?$/.exec(text);
-  if (!match) return { body: text, suggestions: [] };
-  /** @type {Suggestion[]} */
-  const suggestions = [];
-  for (const [, label, target] of match[1].matchAll(/^[ \t]*\(([^()\n]+)\)\[(\/(?!\/)[^\]\n]*)\][ \t]*$/gm)) {
-    const href = resolveAddress(site + target, base);
-    if (href) suggestions.push({ label, href });
-  }
-  return { body: text.slice(0, match.index), suggestions };
-}
-
-/** An address that may be followed, absolute, or null. @param {string} href @param {string} base */
-export function resolveAddress(href, base) {
-  try {
-    const url = new URL(decodeEntities(href), base);
-    // Many readers take the part before an @ for the host.
-    return ["http:", "https:", "mailto:"].includes(url.protocol) && !url.username && !url.password ? url.href : null;
-  } catch {
-    return null;
-  }
 }
 
 /** @param {string} tag @param {MarkdownNode[]} children @param {Partial<MarkdownElement>} [fields] @returns {MarkdownElement} */
@@ -222,44 +191,6 @@ function parseImage(token, { base, images, open }) {
   const alt = token.text ? [decodeEntities(token.text)] : [];
   const href = open ? null : resolveAddress(token.href, base);
   return href && images.has(new URL(href).origin) ? [element("img", alt, { href })] : alt;
-}
-
-/** Removes characters that change the order in which a text is displayed, and our blanks. @param {string} text */
-const stripBidiControls = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069\ufeff]/g, "");
-
-/** @type {Record<string, string>} */
-const ENTITIES = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: "\u00a0",
-  copy: "©",
-  hellip: "…",
-  mdash: "—",
-  ndash: "–",
-  larr: "←",
-  rarr: "→",
-  rsquo: "’",
-  ldquo: "“",
-  rdquo: "”",
-  bull: "•",
-  le: "≤",
-  ge: "≥",
-  ne: "≠",
-  times: "×",
-};
-
-/** Decodes entities, which the lexer does not do. @param {string} text */
-function decodeEntities(text) {
-  return stripBidiControls(
-    text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
-      if (name) return Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : whole;
-      const code = decimal ? Number(decimal) : parseInt(hex, 16);
-      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
-    }),
-  );
 }
 
 /** Whether two trees are equal. @param {MarkdownNode} a @param {MarkdownNode} b @returns {boolean} */

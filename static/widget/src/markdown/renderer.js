@@ -4,7 +4,7 @@ import { h } from "../base/dom.js";
 import { linkAttributes } from "../base/links.js";
 import { codeBlock, codeTabs, updateCode } from "./code.js";
 import { foldQuotes } from "./fold.js";
-import { isEqual, isSameElement, resolveAddress, StreamingParser } from "./parser.js";
+import { isEqual, isSameElement, StreamingParser } from "./parser.js";
 
 /** @typedef {import("./parser.js").MarkdownNode} MarkdownNode */
 /** @typedef {import("./parser.js").MarkdownElement} MarkdownElement */
@@ -152,12 +152,16 @@ function updateNode(node, before, after, hosts) {
 
 /** Shows a growing text in an element. Finished blocks no longer change. */
 export class MarkdownView {
-  element = h("div", { className: "prose", dir: "auto" });
   #parser = new StreamingParser();
   /** @type {MarkdownNode[]} */
   #nodes = [];
   #caret = h("span", { className: "caret" });
   #rendered = "";
+
+  /** @param {HTMLElement} element */
+  constructor(element) {
+    this.element = element;
+  }
 
   /**
    * @param {string} text
@@ -185,14 +189,4 @@ function lastElement(element) {
     last instanceof HTMLElement &&
     last.matches("p, h4, h5, h6, ul, ol, li, blockquote, li > span, figure, figure > div, pre, pre > code");
   return isOpen ? lastElement(last) : element;
-}
-
-/** The hosts of these addresses and of the page. @param {string[]} urls */
-export function hostsOf(urls) {
-  const hosts = new Set([location.host]);
-  for (const url of urls) {
-    const href = resolveAddress(url, location.href);
-    if (href) hosts.add(new URL(href).host);
-  }
-  return hosts;
 }

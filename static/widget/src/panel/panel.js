@@ -9,7 +9,6 @@ import { parseContexts } from "../conversation/context.js";
 import { Conversation } from "../conversation/conversation.js";
 import { createStore } from "../conversation/store.js";
 import { lastAnswer } from "../conversation/thread.js";
-import { firstSentence } from "../markdown/parser.js";
 import { Client } from "../service/client.js";
 import { buildNotices, cutSentence, waitText } from "../transcript/status.js";
 import { Content } from "./content.js";
@@ -207,7 +206,9 @@ export class Panel extends HTMLElement {
       !previous?.reconnecting && (phase === "searching" ? is.searches.length : phase === "answering" && previous?.text);
     if (phase === "done")
       this.content.announce(
-        [...notices, firstSentence(text), cutSentence(is) || fill(cited, { n: sources.length })].join(" "),
+        [...notices, this.transcript.firstSentence(text), cutSentence(is) || fill(cited, { n: sources.length })].join(
+          " ",
+        ),
       );
     else if (phase === "failed") this.content.announce(failure?.text || labels.failed);
     else if (phase === "waiting") this.content.announce(waitText(is));

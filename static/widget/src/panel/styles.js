@@ -2,10 +2,8 @@
 
 import frame from "../base/frame.css";
 import composer from "../composer/composer.css";
-import code from "../markdown/code.css";
-import prose from "../markdown/prose.css";
 import answer from "../transcript/answer.css";
 import turns from "../transcript/turns.css";
 import panel from "./panel.css";
 
-export const sheets = [frame, panel, prose, code, turns, answer, composer];
+export const sheets = [frame, panel, turns, answer, composer];

@@ -1,17 +1,17 @@
 /** The view of an answer in each of its phases. It is updated when the answer changes. */
 
+import { copyButton } from "../base/copy-button.js";
 import { h, iconButton } from "../base/dom.js";
 import { fill, labels } from "../base/labels.js";
 import { ENDED } from "../conversation/thread.js";
-import { copyButton } from "../markdown/code.js";
-import { resolveAddress, splitSuggestions } from "../markdown/parser.js";
-import { hostsOf, MarkdownView } from "../markdown/renderer.js";
+import { hostsOf, resolveAddress, splitSuggestions } from "../markdown/addresses.js";
 import { FeedbackView } from "./feedback.js";
 import { buildNextList, buildScopeLine, buildSearchList, buildSourceList, citedSources } from "./sources.js";
 import { buildNotices, buildOutcome, ProgressLine } from "./status.js";
 import { TypingPace } from "./typing-pace.js";
 
 /** @typedef {import("../conversation/thread.js").Answer} Answer */
+/** @typedef {import("./plain-text.js").MarkdownScript} MarkdownScript */
 
 /** How an answer was made that quotes passages. */
 const QUOTED = new Set(["extractive", "closest_passages"]);
@@ -42,7 +42,11 @@ export class AnswerView {
   #reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
   #body = "";
   #notices = new CachedPart();
-  #markdown = new MarkdownView();
+  #prose = h("div", { className: "prose", dir: "auto", hidden: true });
+  /** @type {MarkdownScript | null} */
+  #script = null;
+  /** @type {InstanceType<MarkdownScript["MarkdownView"]> | null} */
+  #markdown = null;
   #outcome = new CachedPart();
   #sources = new CachedPart();
   #searches = new CachedPart();
@@ -62,7 +66,7 @@ export class AnswerView {
     this.#foot = h(
       "div",
       { className: "foot" },
-      copyButton(labels.copy, () => this.#body),
+      copyButton(labels.copy, labels.copied, () => this.#body),
       this.#retry,
       this.#feedback.thumbs,
       this.#scope.element,
@@ -72,7 +76,7 @@ export class AnswerView {
       { className: "answer", tabIndex: -1 },
       h("h3", { className: "unseen" }, labels.answered),
       this.#notices.element,
-      this.#markdown.element,
+      this.#prose,
       this.#progress.element,
       h(
         "div",
@@ -85,6 +89,16 @@ export class AnswerView {
         this.#next.element,
       ),
     );
+  }
+
+  /** Takes what shows the text, from the next update on. Returns whether it is another one. @param {MarkdownScript} script */
+  setMarkdown(script) {
+    if (script === this.#script) return false;
+    this.#script = script;
+    this.#prose.className = "prose";
+    this.#prose.replaceChildren();
+    this.#markdown = new script.MarkdownView(this.#prose);
+    return true;
   }
 
   /**
@@ -108,7 +122,7 @@ export class AnswerView {
     this.element.dataset.phase = phase;
     this.element.classList.toggle("refused", answer.refused);
     this.#notices.render([answer.notice, answer.restarted, answer.refused], () => buildNotices(answer));
-    this.#markdown.update(body, {
+    this.#markdown?.update(body, {
       base,
       partial: !done,
       caret: phase === "answering" && !answer.reconnecting,
@@ -116,7 +130,7 @@ export class AnswerView {
       hosts: hostsOf([site, ...answer.sources.map(({ url }) => url)]),
       images: new Set([location.origin, new URL(site).origin]),
     });
-    this.#markdown.element.hidden = !body.trim();
+    this.#prose.hidden = !this.#markdown || !body.trim();
     this.#nameCitations(sources);
     this.#progress.update(answer, phase);
     this.#outcome.render([phase, last, answer.failure, answer.cut, !body], () => [
@@ -148,7 +162,7 @@ export class AnswerView {
 
   /** @param {import("./sources.js").NumberedSource[]} sources */
   #nameCitations(sources) {
-    for (const citation of this.#markdown.element.querySelectorAll("a.cite:not([aria-label])")) {
+    for (const citation of this.#prose.querySelectorAll("a.cite:not([aria-label])")) {
       const number = citation.textContent ?? "";
       const source = sources.find((item) => String(item.number) === number);
       if (source) citation.ariaLabel = fill(labels.source, { number, title: source.title });

@@ -4,7 +4,7 @@ import { h, textButton } from "../base/dom.js";
 import { fill, labels, locale } from "../base/labels.js";
 import { displayAddress, linkAttributes, withoutHash } from "../base/links.js";
 import { numberSources } from "../conversation/thread.js";
-import { resolveAddress } from "../markdown/parser.js";
+import { resolveAddress } from "../markdown/addresses.js";
 
 /** @typedef {import("../conversation/thread.js").Source & { number: number }} NumberedSource */
 
@@ -66,7 +66,7 @@ export function buildSearchList(searches) {
   return h("ul", { className: "searches" }, ...lines.map((line) => h("li", {}, line)));
 }
 
-/** @param {import("../markdown/parser.js").Suggestion[]} suggestions */
+/** @param {import("../markdown/addresses.js").Suggestion[]} suggestions */
 export function buildNextList(suggestions) {
   const items = suggestions
     .slice(0, 3)

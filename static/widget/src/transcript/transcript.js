@@ -5,6 +5,7 @@ import { labels } from "../base/labels.js";
 import { loadModule } from "../base/modules.js";
 import { lastAnswer } from "../conversation/thread.js";
 import { AnswerView } from "./answer.js";
+import { PLAIN_TEXT } from "./plain-text.js";
 import { QuestionView } from "./question.js";
 
 /** @typedef {import("../conversation/conversation.js").Conversation} Conversation */
@@ -13,6 +14,9 @@ import { QuestionView } from "./question.js";
 
 /** Within this distance the transcript counts as scrolled to its end, in pixels. */
 const END_DISTANCE = 48;
+
+/** What shows the text of answers, once it has loaded. @type {import("./plain-text.js").MarkdownScript | null} */
+let markdown = null;
 
 export class Transcript {
   /** @type {Map<string, QuestionView | AnswerView>} */
@@ -28,6 +32,8 @@ export class Transcript {
   /** @type {CitationCard | null} */
   #card = null;
   #signal;
+  /** What was set up for this panel and its labels. @type {typeof markdown} */
+  #setUp = null;
 
   /** @param {Conversation} conversation @param {{ ondraw: () => void, onfocuslost: () => void, signal: AbortSignal }} on `onfocuslost`: the element with the focus is gone */
   constructor(conversation, { ondraw, onfocuslost, signal }) {
@@ -56,6 +62,23 @@ export class Transcript {
     const onchange = (/** @type {Event} */ event) =>
       this.#threadChanged(/** @type {CustomEvent} */ (event).detail.before);
     conversation.addEventListener("change", onchange, { signal });
+    this.ready = markdown ? Promise.resolve() : this.#loadMarkdown();
+  }
+
+  async #loadMarkdown() {
+    try {
+      markdown = await loadModule(MARKDOWN_VERSION, "markdown.js");
+    } catch {
+      markdown ??= PLAIN_TEXT; // the next question tries again
+    }
+    if (this.#signal.aborted) return;
+    this.draw();
+    if (!this.#hasScrolled) this.showEnd();
+  }
+
+  /** The first sentence of a text, for screen readers. @param {string} text */
+  firstSentence(text) {
+    return markdown?.firstSentence(text) ?? "";
   }
 
   /** Shows a new question at once, and any other change with the next frame. @param {import("../conversation/thread.js").Thread} before */
@@ -76,6 +99,11 @@ export class Transcript {
     const since = this.#frame ? this.#changedAt : now;
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
+    const root = this.log.getRootNode();
+    if (markdown && markdown !== this.#setUp && root instanceof ShadowRoot) {
+      this.#setUp = markdown;
+      markdown.setUp(root, this.#conversation.options.nonce, labels);
+    }
     const hadFocus = this.log.matches(":focus-within");
     const { turns } = this.#conversation.thread;
     const ids = new Set(turns.map((turn) => turn.id));
@@ -93,7 +121,8 @@ export class Transcript {
         if (!view) this.#addQuestion(turn);
       } else if (view instanceof AnswerView) {
         hasEnded = view.turn?.phase !== turn.phase && (turn.phase === "stopped" || turn.phase === "failed");
-        if (view.turn !== turn || view.isLast !== last || view.isBehind) view.update(turn, last, since, now);
+        const isNew = markdown && view.setMarkdown(markdown);
+        if (isNew || view.turn !== turn || view.isLast !== last || view.isBehind) view.update(turn, last, since, now);
         if (view.isBehind && !this.#frame) this.#scheduleDraw(now);
       } else {
         this.#addAnswer(turn, last, now);
@@ -111,6 +140,7 @@ export class Transcript {
 
   /** Scrolls a new question to the top, so that readers see the start of its answer. */
   #showNewQuestion() {
+    if (markdown === PLAIN_TEXT) this.#loadMarkdown();
     this.draw();
     this.#followsEnd = this.#hasScrolled = false;
     this.#scrollToEnd();
@@ -156,6 +186,7 @@ export class Transcript {
   #addAnswer(turn, last, now) {
     const view = new AnswerView(this.#conversation);
     this.#views.set(turn.id, view);
+    if (markdown) view.setMarkdown(markdown);
     view.update(turn, last, now, now);
     this.log.lastElementChild?.append(view.element);
   }
