@@ -76,11 +76,11 @@ _TAG_STARTS = (
 )
 _TAG_SIGN = re.compile(r"[<\[◁]")
 _NAMESPACE = re.compile(r"\A(</?)[a-z]{2,20}:")
-_PERHAPS_NAMESPACE = re.compile(r"</?[a-z]{1,20}:?")
 _BEGINS = re.compile(r"[<\[{◁]")
 _NEEDS_A_LOOK = re.compile(r"[<\[{◁`\n]")  # a text without these can begin nothing that is taken out
 _TICKS = re.compile(r"`+")
 _WANTS_NAME = re.compile(rf"(?:<\|channel\|>|{_TURN})\s?\w*\Z", re.IGNORECASE)
+_MAY_GO_ON = re.compile(rf"{_WANTS_NAME.pattern}|</?[a-z]{{1,20}}:?\Z", re.IGNORECASE)
 _LINE_MARKS = r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*"
 _FENCE = re.compile(rf"{_LINE_MARKS}(`{{3,}}|~{{3,}})([^\n]*)")
 _PERHAPS_FENCE = re.compile(rf"{_LINE_MARKS}(?:[-*+]|\d{{0,9}}[.)]?|`*|~*)")
@@ -317,8 +317,7 @@ class TextFilter:
         for sign in _TAG_SIGN.finditer(line, start):
             tail = _NAMESPACE.sub(r"\1", line[sign.start() :].lower())
             is_tag = any(each.startswith(tail) or tail.startswith(each) for each in _TAG_STARTS)
-            is_tag = is_tag or bool(_PERHAPS_NAMESPACE.fullmatch(tail))
-            if (is_tag and not re.search(r"[>\]▷]", tail)) or _WANTS_NAME.match(tail):
+            if (is_tag and not re.search(r"[>\]▷]", tail)) or _MAY_GO_ON.match(tail):
                 return len(line) - sign.start()
         return 0
 

@@ -17,25 +17,25 @@ from typing import Any
 _NAMES = ("name", "tool", "tool_name", "function", "action")
 _ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input")
 _DECODER = json.JSONDecoder()
-_PYTHON = re.compile(r"\[\w++\(\w++\s*+=")
+_PYTHON = re.compile(r"\[\w++\(\w++\s*+=.*?\)\]", re.DOTALL)
 _FENCE = re.compile(r"```\w*+")
 _XML = re.compile(r"<(?:\w+:)?(function|invoke)[= ](?:name=)?[\"']?(\w+)[\"']?>(.*?)(?:</(?:\w+:)?\1>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(
-    r"<(?:\w+:)?parameter[= ](?:name=)?[\"']?(\w+)[\"']?[^<>]*>(.*?)(?:</(?:\w+:)?parameter>|\Z)", re.DOTALL
+    r"<(?:\w+:)?parameter[= ](?:name=)?[\"']?(\w+)[^<>]*>(.*?)(?:</(?:\w+:)?parameter>|\Z)", re.DOTALL
 )
 _NAMED = re.compile(r"(?:functions\.)?(\w+)(?:\[ARGS\]|\s*+:?\s*+(?=\{))(\{.*)", re.DOTALL)
 
 
 def parse(text: str, *, is_alone: bool = False) -> Iterator[tuple[str, Any]]:
-    """The names and arguments of the calls in a text: none if it is no call. Arguments may be of any JSON type.
+    """The names and arguments of the calls in a text, which may go on behind them unless it must be a call alone.
 
-    Text may stand behind a call, unless it must be alone.
+    None if it is no call. Arguments may be of any JSON type.
     """
     text = text.strip()
     if fence := _FENCE.match(text):
         text = text[fence.end() :].removesuffix("```").strip()
-    if not is_alone and (cut := _cut_behind_call(text)):
-        text = cut
+    if not is_alone:
+        text = _cut_behind_call(text)
     if xml := [*_XML.finditer(text)]:
         for call in xml:
             yield call[2], {name: value.strip() for name, value in _PARAMETER.findall(call[3])} or _load(call[3])
@@ -76,13 +76,13 @@ def _parse_python(text: str) -> Iterator[tuple[str, Any]]:
 
 
 def _cut_behind_call(text: str) -> str:
-    """The JSON value, or the list of Python's calls, at the beginning of a text; empty for another text."""
-    if text[:1] in "{[":
-        try:
-            return text[: _DECODER.raw_decode(text)[1]]
-        except (ValueError, RecursionError):
-            return text[: text.find(")]") + 2] if _PYTHON.match(text) and ")]" in text else ""
-    return ""
+    """The JSON value, or the list of Python's calls, at the beginning of a text; another text as it is."""
+    if python := _PYTHON.match(text):
+        return python[0]
+    try:
+        return text[: _DECODER.raw_decode(text)[1]]
+    except (ValueError, RecursionError):
+        return text
 
 
 def _load(text: str) -> Any:

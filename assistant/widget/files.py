@@ -37,10 +37,8 @@ LOADER, PANEL, SEARCH = "widget.js", "panel.js", "search.js"
 STORE_SECONDS = 0.5  # that the first request waits for the database
 _storing: "asyncio.Task[None] | None" = None
 
-BUILD = (
-    *(LOADER, PANEL, "markdown.js", "highlight.js", "citation-card.js", "menu.js", "person-form.js"),
-    *(SEARCH, "search-dialog.js", "deflect.js"),
-)
+_PARTS = ("markdown", "highlight", "citation-card", "menu", "person-form", "search-dialog", "deflect")
+BUILD = (LOADER, PANEL, SEARCH, *(f"{name}.js" for name in _PARTS))
 
 
 class Embed(NamedTuple):

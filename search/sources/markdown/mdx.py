@@ -295,11 +295,7 @@ class _Converter:
         notes = [_escape_tags(attributes[key]) for key in _NOTE_ATTRIBUTES if attributes.get(key)]
         title = " ".join(_format_title(text) for text in titles[:2])
         if tag.is_self_closing and not title:
-            if word := find_word(short_name):
-                return word, ""
-            shown = {key for key in _NOTE_ATTRIBUTES if attributes.get(key)}
-            rest = {key: value for key, value in attributes.items() if key not in shown}
-            title = " ".join(map(_format_title, find_texts(rest)))
+            title = find_word(short_name) or " ".join(map(_format_title, find_texts(attributes)))
         if short_name == "tooltip":
             return "", ": ".join(filter(None, [_escape_tags(attributes.get("headline", "")), *notes]))
         return title, "\n\n".join(notes)

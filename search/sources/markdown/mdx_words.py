@@ -3,17 +3,16 @@
 import re
 from collections.abc import Iterator, Mapping
 
-_SHAPE = (
-    r"(?:(?:fa[rs]?|lucide|tabler|mdi|heroicons|solid|regular|outline|circle|square|badge|octagon|green|red|is)[-_:]?)*"
-)
+_SHAPE = r"(?:(?:fa[rs]?|lucide|tabler|mdi|solid|regular|outline|circle|square|badge|octagon|green|red|is)[-_:]?)*"
 _MARK = r"(?:[-_]?(?:mark|circle|icon))*"
 _YES = re.compile(rf"{_SHAPE}(?:check|tick|yes|true|supported|included){_MARK}")
 _NO = re.compile(rf"{_SHAPE}(?:cross|no|x|times|false|ban|unsupported|not?[-_]?(?:supported|included)){_MARK}")
 _COMMANDS = frozenset(("command", "cmd", "code", "run", "install", "package", "packages", "pkg", "npm", "pip"))
-# Names of attributes, and values, that no reader sees. A lower-case word alone is rather a variant than a text.
+# Attributes that no reader sees, or that are shown anyway. A lower-case word alone is rather a variant than a text.
 _TECHNICAL = re.compile(
     r"(?:.*(?:class|classname|style|id|ref|href|url|src|file|path|icon|color|size|width|height|align|side|theme|variant|type"
-    r"|kind|format|date)|key|slot|to|as|from|rel|target|lang|language|locale|loading|mode|position|layout|default|on\w*|.*[-:].*)"
+    r"|kind|format|date)|key|slot|to|as|from|rel|target|lang|language|locale|loading|mode|position|layout|default|on\w*|.*[-:].*"
+    r"|description|caption|alt|tip|content|subtitle|answer)"
 )
 _TEXT = re.compile(r"(?=.*[^\W\d_])(?=.*[^a-z])(?![#./]|https?:|mailto:)[^<>{}\n]{2,200}")
 
