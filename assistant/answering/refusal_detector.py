@@ -23,9 +23,9 @@ _MARKER = re.compile(
     r"[\s*_`\"'#>\[({.-]{0,12}(?:NO[_\\-]{1,3}ANSWER\b|NO ANSWER\b|(?i:no[ _]answer)(?=[*_`\"'\])}]{0,4}[.:;!]))"
     r"[*_`\"'\])}]{0,6}[ \t]{0,3}[.:,;!-]?\s{0,9}"
 )
-_QUOTED_MARKER = re.compile(r"[*_\"'\[({]*(?:`.*?`|\w+)[*_\"'\])}]*,?\s+[a-z\d(]")  # a sentence begins with it
 _OPENING, _CLOSING = r"""[*_`"'\[({]""", r"""[*_`"'\])}]{0,4}"""
 _LATER_MARKER = re.compile(rf"{_OPENING}{{0,4}}\bNO\\?_ANSWER\b{_CLOSING}[.:,;!]?")
+_QUOTED_MARKER = re.compile(rf"{_OPENING}{{0,4}}NO\\?_ANSWER{_CLOSING},?\s+[a-z\d(]")  # a sentence begins with it
 _PERHAPS_LATER_MARKER = re.compile(
     rf"(?:{_OPENING}{{1,4}}|(?:{_OPENING}{{0,4}}\b(?:NO?|NO\\?_?(?:A|AN|ANS|ANSW|ANSWE|ANSWER{_CLOSING})?)))\Z"
 )

@@ -31,8 +31,7 @@ MIN_SHARED_PART = 0.2  # of the terms of a long claim, which has many words of t
 _CODE_SPAN = re.compile(r"`++[^`]++`++")
 # Two digits or more: a model may count to nine by itself.
 _NUMBER = re.compile(r"(?:(?<![\w.])|(?<=[1-9]x)|(?<=\d\dx))\d[\d.,]*\d(?:(?=x\d)|(?!\w))")
-_OPERATION = r"(?:[\d)]\s?|\s)[*×·÷/+](?:\s|\s?[\d(])"
-_CALCULATION = re.compile(f"[=≈].*{_OPERATION}|{_OPERATION}.*[=≈]")
+_OPERATION = re.compile(r"(?:[\d)]\s?|\s)[*×·÷/+](?:\s|\s?[\d(])")  # of a calculation
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]{0,3}\s+(?=[^\sa-z])|(?<=[。！？])")
 _CLAIM_END = re.compile(r"(?<=[.!?…])[*_\"'”’)\]]{0,8}\s+|(?<=[。！？])")
 
@@ -59,7 +58,8 @@ class Passage:
             return "says that it is not documented"
         claim = answered
         prose = _CODE_SPAN.sub(" ", claim)
-        if not _CALCULATION.search(prose) and find_numbers(prose).difference(self._numbers, given_numbers):
+        is_calculation = ("=" in prose or "≈" in prose) and _OPERATION.search(prose)
+        if not is_calculation and find_numbers(prose).difference(self._numbers, given_numbers):
             return "has a number that the passage lacks"
         language = detect_language(claim) or self._language
         if language != self._language or not self._sentences:
