@@ -12,7 +12,7 @@ from search.indexing.outcome import Summary
 from search.indexing.splitter import Sections, Splitter, explain
 from search.indexing.time_limit import PageTimeout, limit_cpu_time
 from search.models import Document
-from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage
+from search.sources import Draft, ExcludedPage, Item, MissingPart, Page, PageRedirect, UnreadablePage
 from search.text import sections
 
 # `normalize` cuts paths at MAX_LENGTH and drops a slash at the end, so a path of these lengths may have been cut.
@@ -126,6 +126,9 @@ class SourceChanges:
             return None
         if isinstance(item, ExcludedPage):
             self.summary.left_out.append(storable.clean_note(item))
+            return None
+        if isinstance(item, MissingPart):
+            self.summary.missing.append(storable.clean_note(item))
             return None
         page = entries.normalize_unicode(item)
         digest = page.digest or entries.compute_digest(page)

@@ -3,14 +3,15 @@
 from dataclasses import dataclass, field
 
 from search.signals import IndexEffect, IndexWarning
-from search.sources import ExcludedPage, UnreadablePage
+from search.sources import ExcludedPage, MissingPart, UnreadablePage
 
 
 @dataclass
 class Summary:
     """Counts of the pages of an ingest, and the pages that it did not index, with the reasons.
 
-    `skipped` files could not be read; `left_out` files are not pages. `sections` counts the sections written.
+    `skipped` files could not be read; `left_out` files are not pages; `missing` are parts of pages. `sections` counts
+    the sections written.
     `paths` lists the added, changed and removed pages. `effects` is empty unless the indexes were compared.
     """
 
@@ -22,6 +23,7 @@ class Summary:
     redirects: int = 0
     skipped: list[UnreadablePage] = field(default_factory=list)
     left_out: list[ExcludedPage] = field(default_factory=list)
+    missing: list[MissingPart] = field(default_factory=list)
     warnings: list[IndexWarning] = field(default_factory=list)
     paths: dict[str, list[str]] = field(default_factory=lambda: {"added": [], "changed": [], "removed": []})
     effects: list[IndexEffect] = field(default_factory=list)

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import TypeVar
 
-from search.sources import UNSTORABLE, ExcludedPage, Page, PageRedirect, UnreadablePage
+from search.sources import UNSTORABLE, ExcludedPage, MissingPart, Page, PageRedirect, UnreadablePage
 
 REASON = "contains a NUL character or half of a surrogate pair"
-Note = TypeVar("Note", UnreadablePage, ExcludedPage)
+Note = TypeVar("Note", UnreadablePage, ExcludedPage, MissingPart)
 
 
 def is_storable(item: Page | PageRedirect) -> bool:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-VERSION = "3"  # of the code that builds pages; raise it when it builds other pages, so that all digests change
+VERSION = "4"  # of the code that builds pages; raise it when it builds other pages, so that all digests change
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database stores NUL or half of a surrogate pair
 
 
@@ -66,6 +66,15 @@ class ExcludedPage:
 
 
 @dataclass(frozen=True)
+class MissingPart:
+    """A part of a page that could not be read, and why. The page is read without it. `kind` is `include`."""
+
+    origin: str
+    reason: str
+    kind: str
+
+
+@dataclass(frozen=True)
 class Draft:
     """A page that is not built yet. It is built only if the index has no page with this digest.
 
@@ -88,7 +97,7 @@ class PageRedirect:
     target: str
 
 
-Item = Page | Draft | UnreadablePage | ExcludedPage | PageRedirect
+Item = Page | Draft | UnreadablePage | ExcludedPage | MissingPart | PageRedirect
 
 
 def compute_digest(*parts: str | bytes) -> str:

@@ -9,7 +9,17 @@ from typing import Protocol, cast
 
 from docsite.core.paths import normalize
 from docsite.core.unicode.addresses import urlsplit
-from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, generators
+from search.sources import (
+    Draft,
+    ExcludedPage,
+    Item,
+    MissingPart,
+    Page,
+    PageRedirect,
+    UnreadablePage,
+    compute_digest,
+    generators,
+)
 from search.sources.markdown.generators import detect_site
 from search.sources.request import SourceRequest, normalize_prefix
 from search.sources.samples import announce
@@ -85,7 +95,7 @@ def read(request: SourceRequest) -> Iterator[Item]:
 
 def _apply_request(item: Item, request: SourceRequest) -> Item:
     """The item with the request's path prefix, and with its version and language unless the item has its own."""
-    if isinstance(item, ExcludedPage) or not (request.path_prefix or request.version or request.language):
+    if isinstance(item, ExcludedPage | MissingPart) or not (request.path_prefix or request.version or request.language):
         return item
     prefix = request.path_prefix
     path = normalize(f"{prefix}/{item.path}") if prefix and item.path else item.path

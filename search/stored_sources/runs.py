@@ -15,7 +15,7 @@ from search.indexing.ingest import ingest, withdraw
 from search.indexing.outcome import IngestRefused, IngestSuperseded, Summary
 from search.indexing.storable import clean_text
 from search.models import Document, Source
-from search.sources import ExcludedPage, Item, UnreadablePage
+from search.sources import ExcludedPage, Item, MissingPart, UnreadablePage
 from search.sources.registry import detect_generator, read
 from search.sources.request import SourceRequest
 from search.stored_sources import queue
@@ -213,8 +213,8 @@ def counts(summary: Summary) -> dict[str, int]:
     }
 
 
-def list_reasons(items: "list[UnreadablePage] | list[ExcludedPage]") -> list[dict[str, str]]:
-    """Skipped or left out pages, each as `file` and `reason`."""
+def list_reasons(items: "list[UnreadablePage] | list[ExcludedPage] | list[MissingPart]") -> list[dict[str, str]]:
+    """Pages that were skipped or left out, or parts that are missing, each as `file` and `reason`."""
     return [{"file": item.origin, "reason": item.reason} for item in items]
 
 

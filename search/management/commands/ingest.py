@@ -169,6 +169,7 @@ class Command(ServiceCommand):
             **counts,
             "skipped": runs.list_reasons(summary.skipped),
             "leftOut": runs.list_reasons(summary.left_out),
+            "missing": runs.list_reasons(summary.missing),
             "warnings": [warning.sentence for warning in summary.warnings],
         }
 
@@ -177,6 +178,9 @@ class Command(ServiceCommand):
         lines = [f"skipped {bad.origin}: {bad.reason}" for bad in summary.skipped[:MAX_SKIPPED]]
         if (more := len(summary.skipped) - MAX_SKIPPED) > 0:
             lines.append(f"and {more} more")
+        if summary.missing:
+            count, first = len(summary.missing), summary.missing[0]
+            lines.append(f"{count} part{pluralize(count)} of pages missing, such as in {first.origin}: {first.reason}")
         for line in [*lines, *(warning.sentence for warning in summary.warnings)]:
             self.stderr.write(self.style.WARNING(f"  {line}"))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from docsite.core.paths import normalize
-from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest
+from search.sources import Draft, ExcludedPage, Item, MissingPart, Page, PageRedirect, UnreadablePage, compute_digest
 from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
 from search.sources.markdown import generators, other_formats
 from search.sources.markdown.front_matter import (
@@ -118,6 +118,7 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
             "version": tree.version,
             "language": tree.language or site.find_language(page_address),
             **_drop_empty(site.page_metadata.get(remove_ending(source.name), {})),
+            **_drop_empty({"title": site.find_title(body)}),
             **front,
             **_drop_empty(source.manifest_entry),
         }
@@ -130,7 +131,8 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
         return
     address = source.address if source.path else page_address
     path = source.path or (file_path if relative is None else normalize(address))
-    body = site.includes.expand(body, file) if site.includes else body
+    body, unresolved = site.includes.expand(body, file) if site.includes else (body, [])
+    yield from (MissingPart(origin, f"includes {name}, which cannot be read", "include") for name in unresolved)
     rules = f"{site.generator} {site.slugs and site.slugs.name}"
     digest_parts = [rules, kind, path, address, fields, _find_operation(meta), body]
     page = Page(origin, path, body, address="" if f"/{address}" == quote_path(path) else address, **fields)

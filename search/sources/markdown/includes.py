@@ -36,11 +36,16 @@ _IMPORT_STATEMENT = re.compile(r"import\s.*[\"'][\s;]*$")
 _IMPORT = re.compile(r"import\s+([A-Z]\w*)\s+from\s+[\"']([^\"'\n]+\.mdx?)[\"']\s*;?\s*$")
 _COMPONENT = re.compile(r"([ \t]*)<([A-Z]\w*)(\s[^<>]*)?(?:/>|>\s*</\2\s*>)[ \t]*$")
 _FILE_ATTRIBUTE = re.compile(r"\bfile\s*=\s*[\"']([^\"'\n]+)[\"']")
+_MDBOOK = re.compile(
+    r"(\\?)\{\{[ \t]{0,9}#(include|rustdoc_include|playground|playpen|title)[ \t]+([^{}\n]{1,500}+)\}\}"
+)
+_MDBOOK_PART = re.compile(r"\s*([^:\s]+)(?::(\d{0,9})(:?)(\d{0,9})|:([\w-]+))?(?!\S)")
+_MDBOOK_MARK = re.compile(r"\bANCHOR(_END)?:\s{0,9}([\w-]+)")
 
 
 @dataclass(frozen=True)
 class _Directive:
-    """A line that includes a file, or what `select` returns of it. The line stays if the file cannot be read."""
+    """Text that includes a file, or what `select` returns of it. `line` stays if the file cannot be read."""
 
     line: str
     margin: str
@@ -61,9 +66,10 @@ class Includes:
     root: Path
     bases: tuple[Path, ...]
 
-    def expand(self, text: str, file: Path) -> str:
-        """The text of the page in `file` with its includes. An include that cannot be read stays as it is."""
-        return _Expansion(self).expand(text, file, ())
+    def expand(self, text: str, file: Path) -> tuple[str, list[str]]:
+        """The text of the page in `file` with its includes, and the names of the files that cannot be read."""
+        expansion = _Expansion(self)
+        return expansion.expand(text, file, ()), list(dict.fromkeys(expansion.unresolved))
 
 
 @dataclass
@@ -74,29 +80,31 @@ class _Expansion:
     chars_left: int = MAX_TOTAL
     files_left: int = MAX_FILES
     texts: dict[Path, str] = field(default_factory=dict)
+    unresolved: list[str] = field(default_factory=list)
 
     def expand(self, text: str, file: Path, including_files: tuple[Path, ...]) -> str:
         """The text of `file` with its includes. `including_files` include it, directly or not."""
-        hint, read = _SYNTAXES[self.includes.syntax]
+        hint, read, separator = _SYNTAXES[self.includes.syntax]
         if len(including_files) >= MAX_DEPTH or not hint.search(text):
             return text
         files = (*including_files, resolve_links(file))
-        lines: list[str] = []
+        pieces: list[str] = []
         for piece in read(text, bool(including_files)):
-            lines += [piece] if isinstance(piece, str) else self.include(piece, file, files)
-        return "\n".join(lines)
+            pieces += [piece] if isinstance(piece, str) else self.include(piece, file, files)
+        return separator.join(pieces)
 
     def include(self, directive: _Directive, file: Path, including_files: tuple[Path, ...]) -> list[str]:
-        """The lines of the file that a directive names, with its margin unless the limit of characters is reached."""
+        """The text of the file that a directive names, with its margin unless the limit of characters is reached."""
         found = self.load(directive.name, file, including_files)
         if not found:
+            self.unresolved.append(directive.name)
             return [directive.line] if directive.line else []
         path, text = found
         text = directive.select(text if directive.keeps_front_matter else _remove_front_matter(text))
         text = fence(text, path.suffix[1:]) if directive.is_code else self.expand(text, path, including_files)
         lines, margin = text.split("\n"), directive.margin
         self.chars_left -= len(margin) * len(lines)
-        return [margin + line if line else "" for line in lines] if self.chars_left >= 0 else lines
+        return ["\n".join(margin + line if line else "" for line in lines) if self.chars_left >= 0 else text]
 
     def load(self, name: str, file: Path, including_files: tuple[Path, ...]) -> tuple[Path, str] | None:
         """Find a file by its name. None if it is missing, outside of `root`, too large, no text, or includes itself."""
@@ -207,6 +215,36 @@ def _extract_region(text: str, name: str | None, lines: str) -> str:
     return extract_lines("\n".join(selected), lines)
 
 
+def _read_mdbook(text: str, is_included: bool) -> Iterator[str | _Directive]:
+    """Yield what stands between the tags of mdBook, which are directives wherever they stand, also in code."""
+    at = 0
+    for tag in _MDBOOK.finditer(text):
+        yield text[at : tag.start()]
+        at = tag.end()
+        escape, kind, argument = tag.groups()
+        part = _MDBOOK_PART.match(argument)
+        if escape:
+            yield tag[0][1:]
+        elif part and kind != "title":
+            name = part[1] if part[1].startswith(".") else f"./{part[1]}"
+            yield _Directive("", "", name, partial(_select_mdbook, part, kind), keeps_front_matter=True)
+    yield text[at:]
+
+
+def _select_mdbook(part: re.Match[str], kind: str, text: str) -> str:
+    """The lines `:2:5` or those between the comments `ANCHOR: name` and `ANCHOR_END: name`, without such comments."""
+    _, start, colon, end, name = part.groups()
+    selected: list[str] = []
+    is_inside = not name
+    for line in (text if start is None else extract_lines(text, f"{start}{colon}{end}")).split("\n"):
+        if mark := _MDBOOK_MARK.search(line):
+            is_inside = not mark[1] if mark[2] == name else is_inside
+        elif is_inside:
+            selected.append(line)
+    text = "\n".join(selected).strip("\n")
+    return fence(text, "rust") if kind.startswith("play") else text
+
+
 def _read_mdx(text: str, is_included: bool) -> Iterator[str | _Directive]:
     """Yield the lines: components that are imported from Markdown, and `<Snippet file="x.mdx" />`, are directives.
 
@@ -256,9 +294,11 @@ def extract_lines(text: str, ranges: str) -> str:
     return "\n".join(selected)
 
 
-# By generator: what a text with directives contains, and its lines. They know whether the text itself is included.
-_SYNTAXES: dict[str, tuple[re.Pattern[str], Callable[[str, bool], Iterator[str | _Directive]]]] = {
-    "mkdocs": (re.compile(r"-8<-|\{[*!]"), _read_mkdocs),
-    "vitepress": (re.compile("@include:|<<<"), _read_vitepress),
-    "mdx": (re.compile(r"<Snippet\b|(?m:^import\s)"), _read_mdx),
+# By generator: what a text with directives contains, its pieces, and what stands between them. The functions know
+# whether the text itself is included.
+_SYNTAXES: dict[str, tuple[re.Pattern[str], Callable[[str, bool], Iterator[str | _Directive]], str]] = {
+    "mkdocs": (re.compile(r"-8<-|\{[*!]"), _read_mkdocs, "\n"),
+    "vitepress": (re.compile("@include:|<<<"), _read_vitepress, "\n"),
+    "mdbook": (re.compile(r"\{\{\s*#"), _read_mdbook, ""),
+    "mdx": (re.compile(r"<Snippet\b|(?m:^import\s)"), _read_mdx, "\n"),
 }

@@ -38,8 +38,9 @@ class Site:
     - `page_metadata` is the navigation's metadata of pages, by file name without ending.
     - `redirects` come from the configuration.
     - `languages` are those of pages by the first folder of their address; that of the others has an empty name.
-    - `rewrite` makes Markdown of what only this generator understands. `uses_title` says that a page's address depends
-      on its title, which `address` then finds in the front matter.
+    - `rewrite` makes Markdown of what only this generator understands. `find_title` finds a title that stands in the
+      text, but is no heading. `uses_title` says that a page's address depends on its title, which `address` then finds
+      in the front matter.
     """
 
     generator: str
@@ -52,6 +53,7 @@ class Site:
     redirects: tuple[PageRedirect, ...] = ()
     languages: Mapping[str, str] = field(default_factory=dict)
     rewrite: Callable[[str], str] | None = None
+    find_title: Callable[[str], str] = lambda body: ""
     uses_title: bool = False
 
     def find_language(self, address: str) -> str:

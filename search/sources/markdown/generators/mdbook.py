@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -10,13 +11,18 @@ from urllib.parse import unquote
 from docsite.core.paths import normalize
 from search.sources import PageRedirect
 from search.sources.markdown import configuration
+from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, remove_ending
 from search.sources.markdown.slugs import Slugs
 from search.sources.request import SourceRequest
+from search.text.markdown.reader import fences
 
 _FOLDERS = ("", "docs", "book", "guide", "doc")
 _ENTRY = re.compile(r"\[((?:[^\[\]\\]|\\.){0,300}+)\]\(\s{0,9}<?([^()<>\s]{1,500}+)>?\s{0,9}\)")
-_TAG = re.compile(r"(?<!\\)\{\{#\w[^{}\n]{0,500}\}\}")
+_TITLE = re.compile(r"\{\{[ \t]{0,9}#title[ \t]+([^{}\n]{1,500}+)\}\}")
+_FENCE = re.compile(r"(?:```+|~~~+)[ \t]*([\w+-]*)(?:.*\bhidelines=([^\s,]+))?")
+_HIDDEN_RUST = re.compile(r"[\s>]*#(?: |$)")
+_ESCAPED_RUST = re.compile(r"([\s>]*)##")
 MAX_REDIRECTS = 5_000
 
 
@@ -41,16 +47,42 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
 
     html = as_mapping(as_mapping(config.get("output")).get("html"))
     is_smart = html.get("smart-punctuation") is not False  # on since mdBook 0.5
+    hidden = as_mapping(as_mapping(html.get("code")).get("hidelines"))
     return Site(
         "mdbook",
         (Tree(source, language=str(book.get("language") or "")),),
         address,
         lambda name: name in titles if titles else name != "SUMMARY.md",
         Slugs(f"mdbook {is_smart}", _make_slug, drops_dashes=is_smart),
+        includes=Includes("mdbook", root, ()),
         page_metadata={remove_ending(name): {"navTitle": title} for name, title in titles.items()},
         redirects=tuple(_read_redirects(as_mapping(html.get("redirect")))),
-        rewrite=lambda body: _TAG.sub("", body) if "{{#" in body else body,
+        find_title=lambda body: found[1].strip() if (found := _TITLE.search(body)) else "",
+        rewrite=partial(_hide_lines, {str(language): str(prefix) for language, prefix in hidden.items()}),
     )
+
+
+def _hide_lines(prefixes: Mapping[str, str], body: str) -> str:
+    """The page without the lines of code that mdBook hides: in Rust those with `# `, else those with a prefix.
+
+    In Rust `##` is a literal `#`. Prefixes are those of the configuration, by language, and of `hidelines=` of a fence.
+    """
+    lines = body.split("\n")
+    kept = lines[:0]
+    at = 0
+    for first, last in fences(body):
+        fence = _FENCE.search(lines[first])
+        language = fence[1] if fence else ""
+        prefix = (fence and fence[2]) or prefixes.get(language)
+        is_rust = language == "rust" and not prefix
+        kept += lines[at : first + 1]
+        for line in lines[first + 1 : last]:
+            if is_rust and not _HIDDEN_RUST.match(line):
+                kept.append(_ESCAPED_RUST.sub(r"\1#", line, count=1))
+            elif not (is_rust or (prefix and line.lstrip(" \t>").startswith(prefix))):
+                kept.append(line)
+        at = last
+    return "\n".join([*kept, *lines[at:]])
 
 
 def _read_summary(summary: str) -> Iterator[tuple[str, str]]:
