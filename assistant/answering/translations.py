@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from search.hits import Hit
-from search.text.language import detect_language
+from search.text.language import detect_language, detect_page_language
 
 _MARKDOWN_SIGN = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=[#\w])|(?<=\w):(?=//)|^[#>+-](?=\s)")
 
@@ -214,8 +214,8 @@ def choose_phrases(hits: Sequence[Hit], question: str = "") -> Phrases:
 
 
 def language_of(hits: Sequence[Hit]) -> str:
-    """The language of the best passage, as two letters; English if its page does not say."""
-    return (hits[0].language or "en")[:2].lower()
+    """The language of the best passage as two letters; empty if neither its page nor its text says."""
+    return (hits[0].language or detect_page_language(hits[0].text or hits[0].body))[:2].lower()
 
 
 def phrases_in(language: str) -> Phrases:

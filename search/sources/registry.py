@@ -23,6 +23,7 @@ from search.sources import (
 from search.sources.markdown.generators import detect_site
 from search.sources.request import SourceRequest, normalize_prefix
 from search.sources.samples import announce
+from search.text.language import detect_page_language, is_language
 
 # The first module that recognizes a location reads it. The modules are imported when a source is read: their parsers
 # are large, and processes that only serve requests do not need them.
@@ -95,7 +96,7 @@ def read(request: SourceRequest) -> Iterator[Item]:
 
 def _apply_request(item: Item, request: SourceRequest) -> Item:
     """The item with the request's path prefix, and with its version and language unless the item has its own."""
-    if isinstance(item, ExcludedPage | MissingPart) or not (request.path_prefix or request.version or request.language):
+    if isinstance(item, ExcludedPage | MissingPart):
         return item
     prefix = request.path_prefix
     path = normalize(f"{prefix}/{item.path}") if prefix and item.path else item.path
@@ -112,8 +113,15 @@ def _apply_request(item: Item, request: SourceRequest) -> Item:
         path=path,
         address=_add_prefix(item.address, prefix),
         version=item.version or request.version,
-        language=item.language or request.language,
+        language=item.language or request.language or _find_language(item),
     )
+
+
+def _find_language(page: Page) -> str:
+    """The language that a page does not name: that of a folder such as `de`, unless its text says otherwise."""
+    by_text = detect_page_language(page.markdown)
+    folder = next(filter(is_language, page.path.split("/")[1:-1][:2]), "")
+    return folder if folder and by_text in ("", folder[:2].lower()) else by_text
 
 
 def _add_prefix(address: str, prefix: str) -> str:

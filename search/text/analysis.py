@@ -41,7 +41,9 @@ _CLITICS = ("s", "t", "re", "ve", "ll", "d", "m")
 
 LANGUAGES = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
 STOP_WORDS = frozenset(LANGUAGES["en"]["stop"].split())
-FUNCTION_WORDS = {language: frozenset(words["common"].lower().split()) for language, words in LANGUAGES.items()}
+FUNCTION_WORDS = {
+    language: frozenset(words["common"].lower().split()) for language, words in LANGUAGES.items() if "common" in words
+}
 _SENSE_OF_NAMES = frozenset(("from", "no", "or", "than"))  # stop words without which a heading means something else
 OPERATORS = frozenset(("and", "not", "or"))  # words also between code names: `min or max` is not `minor`
 
@@ -49,8 +51,8 @@ OPERATORS = frozenset(("and", "not", "or"))  # words also between code names: `m
 @functools.cache
 def _stemmer(language: str) -> "Stemmer.Stemmer | None":
     code = language[:2].lower() or "en"
-    words = LANGUAGES.get("no" if code == "nb" else code)
-    return Stemmer.Stemmer(words["stemmer"]) if words else None
+    name = LANGUAGES.get("no" if code == "nb" else code, {}).get("stemmer")
+    return Stemmer.Stemmer(name) if name else None
 
 
 @functools.lru_cache(maxsize=100_000)

@@ -1,6 +1,7 @@
 """Find and read the configuration of a site generator."""
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Any
 import yaml
 
 from docsite.core.unicode.addresses import urlsplit
-from search.sources.files import read_text_in_folder, resolve_links
+from search.sources.files import read_text_in_folder, read_text_or_nothing, resolve_links
+from search.sources.markdown import javascript
 from search.sources.request import SourceRequest
 
 MAX_BYTES = 1024 * 1024
@@ -44,6 +46,18 @@ def load(root: Path, file: Path, loader: Any = yaml.SafeLoader) -> Any:
         mark = getattr(wrong, "problem_mark", None)
         line = mark.line + 1 if mark else getattr(wrong, "lineno", 0)
         raise ValueError(f"{file.name} is not {kind}{f' (line {line})' if line else ''}") from None
+
+
+def find_languages(root: Path, file: Path, script: str) -> dict[str, str]:
+    """The languages in a script, as `javascript.find_languages`, also where it imports them from a file beside it."""
+    names = set(re.findall(r"\blocales(?:\s*:\s*(\w+))?\s*[,}\n]", script)) - {""} or {"locales"}
+    for path, imported in javascript.find_imports(script).items():
+        if not names.isdisjoint(imported):
+            places = (file.parent / f"{path}{ending}" for ending in ("", *javascript.list_names(""), ".json"))
+            text = next((text for place in places if (text := read_text_or_nothing(root, place, MAX_BYTES))), "")
+            script += f"\n{imported[0]} = {text}" if text.startswith("{") else f"\n{text}"
+            script = script.replace("export default {", f"{imported[0]} = {{")
+    return javascript.find_languages(script)
 
 
 def find_inner_folder(root: Path, folder: Path) -> Path | None:

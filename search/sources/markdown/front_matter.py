@@ -12,11 +12,13 @@ import yaml
 
 from docsite.core.access.readers import normalize_groups
 from search.sources import ExcludedPage
+from search.text.language import is_language
 
 MIN_BOOST, MAX_BOOST = 0.1, 10.0
 MAX_FRONT_MATTER = 64 * 1024  # bytes
 MAX_WORDS, MAX_WORD = 100, 100  # of tags, and of keywords
 FIELDS = ("title", "description", "version", "language")
+_LANGUAGE_FIELDS = ("lang", "locale")  # of Jekyll, VitePress and others, unless it is no language but `lang: python`
 # Values that exclude a page from search: our own, and those of Material, Docusaurus, VitePress, Starlight and Mintlify
 # for drafts, and for unlisted, hidden and unindexed pages.
 _EXCLUDING_VALUES = (
@@ -60,8 +62,9 @@ def split_front_matter(source: str) -> tuple[dict[str, Any], str]:
     text = "\n".join(lines[1:end])
     if len(text.encode("utf-8", "surrogatepass")) > MAX_FRONT_MATTER:
         raise ValueError("its front matter is larger than 64 KiB")
+    body = "\n".join(lines[end + 1 :])
     if start != "---":
-        return _load_typed(text, is_json=start == "{"), "\n".join(lines[end + 1 :])
+        return _add_language(_load_typed(text, is_json=start == "{")), body
     try:
         front = _load_yaml(text)
     except ValueError:
@@ -72,7 +75,13 @@ def split_front_matter(source: str) -> tuple[dict[str, Any], str]:
         front = {}
     if not isinstance(front, dict):
         raise ValueError("its front matter is not a list of names and values")
-    return front, "\n".join(lines[end + 1 :])
+    return _add_language(front), body
+
+
+def _add_language(front: dict[str, Any]) -> dict[str, Any]:
+    """The front matter, with a language that it has under another name."""
+    codes = [code for name in _LANGUAGE_FIELDS if isinstance(code := front.get(name), str) and is_language(code)]
+    return {**front, "language": codes[0]} if codes and "language" not in front else front
 
 
 def get_text(meta: dict[str, Any], name: str) -> str | None:

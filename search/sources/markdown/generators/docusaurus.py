@@ -56,6 +56,7 @@ def _find_trees(config: str, folder: Path, docs: Path, route: str) -> Iterator[T
     """Yield the documentation, its older versions and its translations."""
     versions = _read_versions(folder) if docs != folder and docs.parent == folder else []
     newest = "current" if not versions or _LAST_IS_CURRENT.search(config) else versions[0]
+    default_language = javascript.find_text(config, "defaultLocale")
     translations = sorted((folder / "i18n").glob(f"*/{_PLUGIN}")) if docs != folder else []
     for plugin_folder in (folder / "versioned_docs", *translations):
         language = plugin_folder.parent.name if plugin_folder in translations else ""
@@ -63,9 +64,8 @@ def _find_trees(config: str, folder: Path, docs: Path, route: str) -> Iterator[T
             segment = "" if name == newest else "next" if name == "current" else name
             versioned = plugin_folder / ("current" if name == "current" else f"version-{name}")
             version = "" if name == "current" else name
-            yield Tree(
-                versioned if version or language else docs, _join_path(language, route, segment), version, language
-            )
+            tree = versioned if version or language else docs
+            yield Tree(tree, _join_path(language, route, segment), version, language or default_language)
 
 
 def _read_versions(folder: Path) -> list[str]:

@@ -20,7 +20,8 @@ from search.text.markdown.reader import fences
 _FOLDERS = ("", "docs", "book", "guide", "doc")
 _ENTRY = re.compile(r"\[((?:[^\[\]\\]|\\.){0,300}+)\]\(\s{0,9}<?([^()<>\s]{1,500}+)>?\s{0,9}\)")
 _TITLE = re.compile(r"\{\{[ \t]{0,9}#title[ \t]+([^{}\n]{1,500}+)\}\}")
-_FENCE = re.compile(r"(?:```+|~~~+)[ \t]*([\w+-]*)(?:.*\bhidelines=([^\s,]+))?")
+_FENCE = re.compile(r"[`~]{3,}+[ \t]*+([\w+-]*+)")
+_HIDELINES = re.compile(r"\bhidelines=([^\s,]++)")
 _HIDDEN_RUST = re.compile(r"[\s>]*#(?: |$)")
 _ESCAPED_RUST = re.compile(r"([\s>]*)##")
 MAX_REDIRECTS = 5_000
@@ -71,9 +72,9 @@ def _hide_lines(prefixes: Mapping[str, str], body: str) -> str:
     kept = lines[:0]
     at = 0
     for first, last in fences(body):
-        fence = _FENCE.search(lines[first])
+        fence, own = _FENCE.search(lines[first]), _HIDELINES.search(lines[first])
         language = fence[1] if fence else ""
-        prefix = (fence and fence[2]) or prefixes.get(language)
+        prefix = own[1] if own else prefixes.get(language)
         is_rust = language == "rust" and not prefix
         kept += lines[at : first + 1]
         for line in lines[first + 1 : last]:

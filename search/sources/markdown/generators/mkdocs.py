@@ -14,7 +14,7 @@ from search.sources.files import MARKDOWN, resolve_links
 from search.sources.markdown import configuration
 from search.sources.markdown.generators import material
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, compile_ignore_rules, remove_ending
 from search.sources.markdown.slugs import Slugs, build_pymdownx_slugs, build_python_markdown_slugs
 from search.sources.request import SourceRequest
 
@@ -64,8 +64,19 @@ def _build_site(config: Meta, root: Path, folder: Path, docs: Path) -> Site:
     plugins = _normalize_options(config.get("plugins"))
     blog_options = next((plugins[name] for name in ("blog", "material/blog") if name in plugins), None)
     blog = None if blog_options is None else material.Blog(blog_options)
+    language = _get_text(as_mapping(config.get("theme")).get("language"), "")
+    default, translations = _read_translations(plugins.get("i18n", {}))
+    is_suffix = plugins.get("i18n", {}).get("docs_structure") != "folder"
 
     def address(name: str, front: Meta) -> str:
+        bare, dot, code = remove_ending(name).rpartition(".")
+        if is_suffix and dot and code in (default, *translations):
+            name = f"{bare}.md" if code == default else f"{code}/{bare}.md"
+        elif not is_suffix and default:
+            name = name.removeprefix(f"{default}/")
+        return make_address(name, front)
+
+    def make_address(name: str, front: Meta) -> str:
         if blog and (post := blog.find_address(name, front)):
             return f"{post}/" if use_directories else f"{post}.html"
         folder_path, _, last = remove_ending(name).rpartition("/")
@@ -87,6 +98,7 @@ def _build_site(config: Meta, root: Path, folder: Path, docs: Path) -> Site:
         Includes("mkdocs", root, (*(folder / base for base in bases), folder, docs)),
         dict(_walk_navigation(config.get("nav"))),
         tuple(_read_redirects(config, address)),
+        languages={**{code: code for code in translations}, "": language or default},
         rewrite=material.rewrite,
         uses_title=blog is not None,
     )
@@ -109,6 +121,15 @@ def _normalize_options(value: Any) -> dict[str, dict[str, Any]]:
             for name, options in islice(item.items(), MAX_OPTIONS):
                 found[str(name)] = options if isinstance(options, dict) else {}
     return found
+
+
+def _read_translations(i18n: Meta) -> tuple[str, list[str]]:
+    """The default language of the plugin mkdocs-static-i18n, and the others."""
+    entries = i18n.get("languages")
+    entries = [as_mapping(entry) for entry in entries[:MAX_OPTIONS]] if isinstance(entries, list) else []
+    codes = {_get_text(entry.get("locale"), ""): entry.get("default") == "true" for entry in entries} if entries else {}
+    default = next((code for code, is_default in codes.items() if is_default), "")
+    return default, [code for code in codes if code and code != default]
 
 
 def _build_slugs(toc: Meta) -> Slugs:

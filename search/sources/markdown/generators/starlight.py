@@ -1,6 +1,7 @@
 """Starlight (Astro): the collection `src/content/docs`, and the plain settings of `astro.config.*`."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from docsite.core.unicode.normalization import normalize
@@ -21,13 +22,13 @@ def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site 
     """The site, if its configuration and its collection are in the folder or in one of its usual folders."""
     for folder, file in configuration.find((root / name for name in _FOLDERS), _CONFIGS):
         if (folder / _COLLECTION).is_dir():
-            return _build_site(
-                javascript.remove_comments(configuration.read_text(root, file)), root, folder / _COLLECTION, request
-            )
-    return _build_site("", root, root, request) if is_requested else None
+            config = javascript.remove_comments(configuration.read_text(root, file))
+            languages = configuration.find_languages(root, file, config)
+            return _build_site(config, languages, root, folder / _COLLECTION, request)
+    return _build_site("", {}, root, root, request) if is_requested else None
 
 
-def _build_site(config: str, root: Path, docs: Path, request: SourceRequest) -> Site:
+def _build_site(config: str, languages: Mapping[str, str], root: Path, docs: Path, request: SourceRequest) -> Site:
     base = configuration.remove_known_base(javascript.find_text(config, "base"), request)
     end = "" if javascript.find_text(config, "trailingSlash") == "never" else "/"
 
@@ -46,7 +47,7 @@ def _build_site(config: str, root: Path, docs: Path, request: SourceRequest) -> 
         lambda name: not name.rpartition("/")[2].startswith("_") and remove_ending(name).rpartition("/")[2] != "404",
         GITHUB,
         Includes("mdx", root, (docs,)),
-        languages=javascript.find_languages(config),
+        languages=languages,
         rewrite=_rewrite,
     )
 
