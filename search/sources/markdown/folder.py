@@ -111,6 +111,7 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
         )
         text = read_text_in_folder(root, file)
         front, body = ({}, text) if kind in other_formats.FORMATS else split_front_matter(text)
+        kind = "mdx" if kind in ("md", "markdown") and site.is_mdx(front) else kind
         titled = {"title": title_of(body), **front} if site.uses_title and "title" not in front else front
         relative = site.address(source.name, titled)
         page_address = "" if relative is None else quote_path(f"{tree.base}/{relative}".lstrip("/"))

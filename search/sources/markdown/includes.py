@@ -32,8 +32,11 @@ _VITEPRESS_CODE = re.compile(
     r"([ \t]*)<<<[ \t]*([^\s{}#\[]+)(?:#([\w-]+))?(?:[ \t]*\{[^{}\n]*\})?(?:[ \t]*\[[^\]\n]*\])?[ \t]*$"
 )
 _REGION = re.compile(r"\W*+(?:end)?region\b[ \t]*+[\w-]*+\W*$")  # an editor's region mark
-_IMPORT_STATEMENT = re.compile(r"import\s.*[\"'][\s;]*$")
-_IMPORT = re.compile(r"import\s+([A-Z]\w*)\s+from\s+[\"']([^\"'\n]+\.mdx?)[\"']\s*;?\s*$")
+_IMPORT_STATEMENT = re.compile(r"\s*import\s.*[\"'][\s;]*$")
+_IMPORT = re.compile(
+    r"(?m)^[ \t]{0,100}import\s{1,9}([A-Z]\w{0,100})(?:\s{0,9},\s{0,9}\{[^{}]{0,500}\})?"
+    r"\s{1,9}from\s{1,9}[\"']([^\"'\n]{1,300}\.mdx?)[\"']"
+)
 _COMPONENT = re.compile(r"([ \t]*)<([A-Z]\w*)(\s[^<>]*)?(?:/>|>\s*</\2\s*>)[ \t]*$")
 _FILE_ATTRIBUTE = re.compile(r"\bfile\s*=\s*[\"']([^\"'\n]+)[\"']")
 _MDBOOK = re.compile(
@@ -250,16 +253,15 @@ def _read_mdx(text: str, is_included: bool) -> Iterator[str | _Directive]:
 
     An `import` in an included file would be read as text, so it is left out.
     """
-    imports: dict[str, str] = {}
     code = fenced_lines(text, is_mdx=True)
-    for number, line in enumerate(text.split("\n")):
+    lines = text.split("\n")
+    prose = "\n".join("" if number in code else line for number, line in enumerate(lines))
+    imports = {name: path.removeprefix("@site") for name, path in _IMPORT.findall(prose)}
+    for number, line in enumerate(lines):
         name, component = "", None
-        if number not in code and _match(_IMPORT_STATEMENT, line):
-            if found := _IMPORT.match(line):
-                imports[found[1]] = found[2].removeprefix("@site")
-            if is_included:
-                continue
-        elif number not in code and (component := _match(_COMPONENT, line)):
+        if is_included and number not in code and _match(_IMPORT_STATEMENT, line):
+            continue
+        if number not in code and (component := _match(_COMPONENT, line)):
             attribute = _FILE_ATTRIBUTE.search(component[3] or "") if component[2] == "Snippet" else None
             name = f"snippets/{attribute[1].lstrip('/')}" if attribute else imports.get(component[2], "")
         yield _Directive(line, component[1], name) if component and name else line
@@ -300,5 +302,5 @@ _SYNTAXES: dict[str, tuple[re.Pattern[str], Callable[[str, bool], Iterator[str |
     "mkdocs": (re.compile(r"-8<-|\{[*!]"), _read_mkdocs, "\n"),
     "vitepress": (re.compile("@include:|<<<"), _read_vitepress, "\n"),
     "mdbook": (re.compile(r"\{\{\s*#"), _read_mdbook, ""),
-    "mdx": (re.compile(r"<Snippet\b|(?m:^import\s)"), _read_mdx, "\n"),
+    "mdx": (re.compile(r"<Snippet\b|(?m:^[ \t]*import\s)"), _read_mdx, "\n"),
 }

@@ -83,7 +83,7 @@ class _Converter:
                 self.at = end + 1
             elif fence_end := self._fence_end():
                 self._convert_code(fence_end)
-            elif line.startswith(("import", "export")) and self._skip_statement():
+            elif line.lstrip(" \t").startswith(("import", "export")) and self._skip_statement():
                 pass
             elif line.lstrip().startswith("$$"):
                 self._copy_formula(line, end)
@@ -133,7 +133,7 @@ class _Converter:
 
     def _skip_statement(self) -> bool:
         """Skip an `import` or `export`, to the end of its brackets and its line. False if there is none here."""
-        found = _ESM.match(self.source, self.at)
+        found = _ESM.match(self.source, _INDENT.match(self.source, self.at).end())  # type: ignore[union-attr]  # matches
         if not found or len(self.blocks) > 1:
             return False
         if found[0].startswith("import"):

@@ -40,7 +40,7 @@ class Site:
     - `languages` are those of pages by the first folder of their address; that of the others has an empty name.
     - `rewrite` makes Markdown of what only this generator understands. `find_title` finds a title that stands in the
       text, but is no heading. `uses_title` says that a page's address depends on its title, which `address` then finds
-      in the front matter.
+      in the front matter. `is_mdx` says whether a `.md` file with this front matter is MDX.
     """
 
     generator: str
@@ -55,6 +55,7 @@ class Site:
     rewrite: Callable[[str], str] | None = None
     find_title: Callable[[str], str] = lambda body: ""
     uses_title: bool = False
+    is_mdx: Callable[[Meta], bool] = lambda front: False
 
     def find_language(self, address: str) -> str:
         """The language of the page at an address relative to the docs URL; empty if it is not known."""

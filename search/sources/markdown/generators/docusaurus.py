@@ -7,13 +7,17 @@ from pathlib import Path
 from search.sources.files import resolve_links
 from search.sources.markdown import configuration, javascript
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, remove_ending
 from search.sources.request import SourceRequest
+from search.text.markdown.plain_text import slug
+from search.text.markdown.reader import fenced_lines
 
 _CONFIGS = javascript.list_names("docusaurus.config")
 _ROUTE_BASE = re.compile(r"\bdocs\s*:\s*\{[^{}]{0,2000}?\brouteBasePath\s*:\s*[\"'`]([^\"'`\n]*)")
 _LAST_IS_CURRENT = re.compile(r"\blastVersion\s*:\s*[\"'`]current[\"'`]")
 _NUMBER_PREFIX = re.compile(r"\d+\s*[-_.]+\s*(?=[^-_.\s])")
+_TAGGED = re.compile(r"#{1,6}[ \t][^<\n]*<[A-Za-z/>]")
+_TAG = re.compile(r"`[^`\n]*`|</?[A-Za-z][^<>\n]*>|</?>")
 _DATE_OR_VERSION = re.compile(r"\d+[-_.]\d+")
 MAX_VERSIONS = 200
 _PLUGIN = "docusaurus-plugin-content-docs"
@@ -37,6 +41,7 @@ def _build_site(config: str, root: Path, folder: Path, docs: Path, request: Sour
     base = _ROUTE_BASE.search(config)
     route = configuration.remove_known_base(base[1] if base else "docs", request)
     slash = javascript.find_flag(config, "trailingSlash")
+    file_format = javascript.find_text(javascript.find_object(config, "markdown"), "format")
 
     def address(name: str, front: Meta) -> str:
         path = _make_address(name, front)
@@ -49,7 +54,21 @@ def _build_site(config: str, root: Path, folder: Path, docs: Path, request: Sour
         lambda name: not any(part.startswith("_") for part in name.split("/")),
         None,  # its anchors are GitHub's
         Includes("mdx", root, (folder,)),
+        rewrite=_add_anchors,
+        is_mdx=lambda front: (as_mapping(front.get("mdx")).get("format") or file_format) not in ("md", "detect"),
     )
+
+
+def _add_anchors(body: str) -> str:
+    """The page, where a heading with a tag has the anchor of the site: without the tag, with the blanks around it."""
+    lines = body.split("\n")
+    tagged = [number for number, line in enumerate(lines) if _TAGGED.match(line) and "{#" not in line]
+    code = fenced_lines(body, is_mdx=True) if tagged else ()
+    for number in tagged:
+        if number not in code:
+            text = _TAG.sub(lambda found: found[0] if found[0][0] == "`" else "", lines[number].lstrip("#").strip())
+            lines[number] += f" {{#{slug(text.replace(' ', '-'))}}}"
+    return "\n".join(lines)
 
 
 def _find_trees(config: str, folder: Path, docs: Path, route: str) -> Iterator[Tree]:

@@ -22,8 +22,8 @@ _ENTRY = re.compile(r"\[((?:[^\[\]\\]|\\.){0,300}+)\]\(\s{0,9}<?([^()<>\s]{1,500
 _TITLE = re.compile(r"\{\{[ \t]{0,9}#title[ \t]+([^{}\n]{1,500}+)\}\}")
 _FENCE = re.compile(r"[`~]{3,}+[ \t]*+([\w+-]*+)")
 _HIDELINES = re.compile(r"\bhidelines=([^\s,]++)")
-_HIDDEN_RUST = re.compile(r"[\s>]*#(?: |$)")
-_ESCAPED_RUST = re.compile(r"([\s>]*)##")
+_HIDDEN_RUST = re.compile(r"[\s>]*+#(?: |$)")
+_ESCAPED_RUST = re.compile(r"[\s>]*+##")
 MAX_REDIRECTS = 5_000
 
 
@@ -79,7 +79,7 @@ def _hide_lines(prefixes: Mapping[str, str], body: str) -> str:
         kept += lines[at : first + 1]
         for line in lines[first + 1 : last]:
             if is_rust and not _HIDDEN_RUST.match(line):
-                kept.append(_ESCAPED_RUST.sub(r"\1#", line, count=1))
+                kept.append(line.replace("##", "#", 1) if _ESCAPED_RUST.match(line) else line)
             elif not (is_rust or (prefix and line.lstrip(" \t>").startswith(prefix))):
                 kept.append(line)
         at = last
