@@ -1,12 +1,14 @@
 """Read the plain settings of a JavaScript or TypeScript configuration, which is never executed."""
 
 import re
+from itertools import islice
 
+MAX_OBJECTS = 100
 MAX_OBJECT = 20_000  # characters
 _ENDINGS = ("ts", "mts", "js", "mjs", "cjs", "cts")
 _LINE_COMMENT = re.compile(r"(?m)^[^\S\n]*+//.*$")
 _PAIR = re.compile(r"([\"'`])([^\"'`\n]+)\1\s*:\s*([\"'`])([^\"'`\n]*)\3")
-_LOCALE = re.compile(r"(?<![\w-])[\"'`]?([\w-]++)[\"'`]?\s*+:\s*\{")
+_ENTRY = re.compile(r"(?<![\w.-])[\"'`]?([\w.-]++)[\"'`]?\s*+:\s*\{")
 _IMPORT = re.compile(r"\bimport\s+(\w+|\{[^{}]{0,500}\})\s+from\s+([\"'])(\.\.?/[^\"'\n]{1,200})\2")
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\.)*`?|[{}]")
 
@@ -71,14 +73,33 @@ def find_languages(text: str) -> dict[str, str]:
     inner = find_object(text, "locales")
     language = find_text(text.replace(inner, ""), "lang") if inner else find_text(text, "lang")
     languages = {"": language} if language else {}
-    at = 0
-    while found := _LOCALE.search(inner, at):
-        settings = _find_inner(inner, found.end())
-        at = found.end() + len(settings)
-        folder = "" if found[1] == "root" else found[1]
+    for name, settings in find_entries(inner).items():
+        folder = "" if name == "root" else name
         if language := find_text(settings, "lang") or folder:
             languages[folder] = language
     return languages
+
+
+def find_entries(inner: str) -> dict[str, str]:
+    """The objects in an object, by their names."""
+    entries: dict[str, str] = {}
+    at = 0
+    while found := _ENTRY.search(inner, at):
+        entries[found[1]] = _find_inner(inner, found.end())
+        at = found.end() + len(entries[found[1]])
+    return entries
+
+
+def find_objects(text: str, before: str) -> list[str]:
+    """What stands in the braces of each object behind this pattern."""
+    found = re.finditer(rf"\b{before}\s*(?:/\*.{{0,200}}?\*/\s*)?\(?\{{", text)
+    return [_find_inner(text, one.end()) for one in islice(found, MAX_OBJECTS)]
+
+
+def find_list(text: str, name: str) -> list[str]:
+    """The quoted texts in the first list of that name."""
+    found = re.search(rf"\b{name}\s*:\s*\[([^\]]{{0,2000}})\]", text)
+    return re.findall(r"[\"'`]([^\"'`\n]+)[\"'`]", found[1]) if found else []
 
 
 def _find_inner(text: str, start: int) -> str:

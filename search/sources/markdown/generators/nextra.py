@@ -12,8 +12,6 @@ from search.sources.request import SourceRequest
 _CONFIGS = javascript.list_names("next.config")
 _FOLDERS = ("", "docs", "website", "site", "web")
 _TREES = ("content", "src/content", "pages", "src/pages", "app", "src/app")
-_LOCALES = re.compile(r"\blocales\s*:\s*\[([^\]]{0,2000})\]")
-_QUOTED = re.compile(r"[\"'`]([\w-]+)[\"'`]")
 _HIDDEN_FOLDER = re.compile(r"[_@\[]")  # of Next.js: private folders, slots, and addresses that are computed
 
 
@@ -34,8 +32,7 @@ def _build_site(config: str, root: Path, folder: Path, request: SourceRequest) -
         for name in _TREES
         if (folder / name).is_dir()
     ]
-    listed = _LOCALES.search(config)
-    locales = _QUOTED.findall(listed[1]) if listed else []
+    locales = javascript.find_list(config, "locales")
     default = javascript.find_text(config, "defaultLocale")
     end = "/" if javascript.find_flag(config, "trailingSlash") else ""
     apps = [tree.folder for tree in trees if tree.folder.name == "app"]

@@ -13,7 +13,6 @@ from search.sources.request import SourceRequest
 _CONFIGS = javascript.list_names("config")
 _PARAMETER = re.compile(r"(:\w+[*+]?)")
 MAX_REWRITES = 100
-_EXCLUDED = re.compile(r"\bsrcExclude\s*:\s*\[([^\]]{0,2000})\]")
 
 
 def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
@@ -29,9 +28,7 @@ def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site 
 def _build_site(config: str, root: Path, folder: Path) -> Site:
     config = javascript.remove_comments(config)
     source = configuration.find_inner_folder(root, folder / (javascript.find_text(config, "srcDir") or ".")) or folder
-    excluded = _EXCLUDED.search(config)
-    patterns = re.findall(r"[\"'`]([^\"'`\n]+)[\"'`]", excluded[1]) if excluded else []
-    is_excluded = compile_ignore_rules("\n".join(patterns))
+    is_excluded = compile_ignore_rules("\n".join(javascript.find_list(config, "srcExclude")))
     ending = "" if javascript.find_flag(config, "cleanUrls") else ".html"
 
     rewrites = [

@@ -106,3 +106,67 @@ def test_a_heading_with_a_tag_has_the_anchor_of_the_site(tmp_path):
     page = read_pages(tmp_path, {"docusaurus.config.js": "", "docs/a.md": text})["/docs/a"]
     assert [anchor for _, anchor in list_anchors(page)[1:]] == list(HEADINGS.values())
     assert "## A <b>c</b>\n" in page.markdown
+
+
+I18N = "docusaurus-plugin-content-docs"
+VERSIONS = {"website/versions.json": '["2.0", "1.0"]', "website/versioned_docs/version-2.0/a.md": "x",
+            "website/versioned_docs/version-1.0/a.md": "x"}  # fmt: skip
+CLASSIC = "presets: [['classic', { docs: { %s } }]]"
+API = "plugins: [['@docusaurus/plugin-content-docs', /** @type {x} */ ({ id: 'api', %s })]]"
+SITES = {
+    "docs beside website": (
+        {"website/docusaurus.config.js": CLASSIC % "path: '../docs', routeBasePath: '/'", "docs/a.md": "x", **VERSIONS},
+        {"/next/a": "", "/a": "2.0", "/1.0/a": "1.0"},
+    ),
+    "docs beside website by itself": (
+        {"website/docusaurus.config.js": "", "docs/a.md": "x", **VERSIONS},
+        {"/docs/next/a": "", "/docs/a": "2.0", "/docs/1.0/a": "1.0"},
+    ),
+    "a folder of another name": (
+        {"docusaurus.config.js": CLASSIC % "path: 'manual', routeBasePath: 'b'", "manual/a.md": "x", "docs/b.md": "x"},
+        {"/b/a": ""},
+    ),
+    "a current version that is not published": (
+        {"website/docusaurus.config.js": CLASSIC % "includeCurrentVersion: false", "docs/a.md": "x", **VERSIONS},
+        {"/docs/a": "2.0", "/docs/1.0/a": "1.0"},
+    ),
+    "some versions": (
+        {"website/docusaurus.config.js": CLASSIC % "onlyIncludeVersions: ['current', '2.0']", "docs/a.md": "x",
+         **VERSIONS},
+        {"/docs/next/a": "", "/docs/a": "2.0"},
+    ),
+    "paths of versions": (
+        {"website/docusaurus.config.js": CLASSIC % "lastVersion: 'current', versions: { current: { label: '3' }, "
+         "'1.0': { label: 'Old', path: 'v1' }, '2.0': { path: 'v2' } }", "docs/a.md": "x", **VERSIONS},
+        {"/docs/a": "", "/docs/v2/a": "2.0", "/docs/v1/a": "1.0"},
+    ),
+    "several plug-ins": (
+        {"docusaurus.config.js": f"{API % 'routeBasePath: `reference`'}, {CLASSIC % 'x: 1'}", "docs/a.md": "x",
+         "api/b.md": "x", "api_versions.json": '["1"]', "api_versioned_docs/version-1/b.md": "x",
+         f"i18n/fr/{I18N}-api/version-1/b.md": "x"},
+        {"/docs/a": "", "/reference/next/b": "", "/reference/b": "1", "/fr/reference/b": "1"},
+    ),
+    "a plug-in alone": (
+        {"docusaurus.config.js": f"docs: false, {API % 'path: `api/v1`'}", "docs/a.md": "x", "api/v1/b.md": "x"},
+        {"/docs/b": ""},
+    ),
+    "settings of the theme": (
+        {"docusaurus.config.js": "themeConfig: { docs: { sidebar: { hideable: true } } }, "
+         + CLASSIC % "routeBasePath: 'd'", "docs/a.md": "x"},
+        {"/d/a": ""},
+    ),
+    "languages": (
+        {"docusaurus.config.js": "i18n: { defaultLocale: 'en', locales: ['en', 'fr'] }", "docs/a.md": "x",
+         **{f"i18n/{code}/{I18N}/current/a.md": "x" for code in ("en", "fr", "de")}},
+        {"/docs/a": "", "/fr/docs/a": ""},
+    ),
+    "a folder outside": (
+        {"docusaurus.config.js": CLASSIC % "path: '../../etc'", "docs/a.md": "x"}, {"/docs/a": ""},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "versions"), SITES.values(), ids=SITES)
+def test_pages_are_where_the_site_publishes_them(tmp_path, files, versions):
+    pages = read_pages(tmp_path / "a", files)
+    assert {path: page.version for path, page in pages.items()} == versions
