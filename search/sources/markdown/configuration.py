@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,14 @@ def read_text(root: Path, file: Path) -> str:
         raise ValueError(f"{file.name} {wrong}") from None
 
 
-def find(folders: Iterable[Path], names: Sequence[str]) -> Iterator[tuple[Path, Path]]:
-    """Yield each folder that has a configuration, with the first file of these names in it."""
-    for folder in folders:
-        if file := next((folder / name for name in names if (folder / name).is_file()), None):
-            yield folder, file
+def find(folder: Path, names: Sequence[str]) -> Path | None:
+    """The first file of these names in a folder."""
+    return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def depends_on(root: Path, folder: Path, package: str) -> bool:
+    """Whether the `package.json` of a folder names a package."""
+    return f'"{package}"' in read_text_or_nothing(root, folder / "package.json", MAX_BYTES)
 
 
 def load(root: Path, file: Path, loader: Any = yaml.SafeLoader) -> Any:

@@ -27,6 +27,7 @@ from search.text.markdown.reader import title_of
 
 FORMATS = (*(ending[1:] for ending in MARKDOWN), *other_formats.FORMATS)  # values of `format` in a manifest
 _OPERATION = re.compile(r"(?i)(?:^|\s)(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+(\S+)\s*$")
+_COMMENT_ID = re.compile(r"(?m)^(#{1,6}[ \t][^\n{]*+)\{/\*?#?([\w:.-]{1,200}+)\*?/\}[ \t]*+$")  # as on React's site
 _SHORT_TITLES = ("navTitle", "sidebarTitle", "sidebar_label")  # MkDocs's, Mintlify's and Docusaurus's
 
 
@@ -163,7 +164,8 @@ def _collect_fields(meta: dict[str, Any], body: str, short_titles: tuple[str, ..
 
 def _build_page(page: Page, is_mdx: bool, operation: str, site: Site) -> Page:
     """The page in plain Markdown with anchors, as `search.text.sections` expects it."""
-    markdown = site.rewrite(page.markdown) if site.rewrite else page.markdown
+    markdown = _COMMENT_ID.sub(r"\1{#\2}", page.markdown) if "{/" in page.markdown else page.markdown
+    markdown = site.rewrite(markdown) if site.rewrite else markdown
     markdown = to_markdown(markdown) if is_mdx else markdown
     markdown = add_anchors(markdown, site.slugs) if site.slugs else markdown
     return replace(page, markdown=_add_operation(markdown, operation))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from search.sources.files import read_text_in_folder, resolve_links
 from search.sources.markdown.front_matter import split_front_matter
+from search.sources.markdown.slugs import VITEPRESS, extract_section
 from search.text.markdown.reader import fence, fenced_lines
 
 MAX_BYTES = 1024 * 1024  # of one included file
@@ -203,7 +204,10 @@ def _read_vitepress(text: str, is_included: bool) -> Iterator[str | _Directive]:
 
 
 def _extract_region(text: str, name: str | None, lines: str) -> str:
-    """Some lines between `region name` and its `endregion`; without a name those of the text without such marks."""
+    """Some lines between `region name` and its `endregion`, or below the heading with that anchor.
+
+    Without a name, those of the text without marks of regions.
+    """
     if not name:
         return extract_lines("\n".join(line for line in text.split("\n") if not _REGION.match(line)), lines)
     selected: list[str] = []
@@ -215,7 +219,8 @@ def _extract_region(text: str, name: str | None, lines: str) -> str:
             break
         elif is_inside:
             selected.append(line)
-    return extract_lines("\n".join(selected), lines)
+    section = "\n".join(selected) if selected else extract_section(text, name, VITEPRESS)
+    return extract_lines(section, lines).strip("\n")
 
 
 def _read_mdbook(text: str, is_included: bool) -> Iterator[str | _Directive]:

@@ -12,7 +12,6 @@ from search.text.markdown.plain_text import slug
 from search.text.markdown.reader import fenced_lines
 
 _CONFIGS = javascript.list_names("docusaurus.config")
-_FOLDERS = ("", "website", "docs", "site", "documentation", "docs-site", "www")
 _THEME = re.compile(r"\b(?:versionPersistence|sidebar)\s*:")  # in `docs` of the theme
 _NUMBER_PREFIX = re.compile(r"\d+\s*[-_.]+\s*(?=[^-_.\s])")
 _TAGGED = re.compile(r"#{1,6}[ \t][^<\n]*<[A-Za-z/>]")
@@ -22,15 +21,15 @@ MAX_VERSIONS = 200
 _PLUGIN = "docusaurus-plugin-content-docs"
 
 
-def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
-    """The site, if its configuration is in the folder or a usual folder of it, or if the folder is its `docs`."""
-    above = [root.parent] if root.name == "docs" else []
-    for folder, file in configuration.find([*(root / name for name in _FOLDERS), *above], _CONFIGS):
-        config = javascript.remove_comments(configuration.read_text(folder if folder in above else root, file))
-        if trees := tuple(_find_trees(config, root, folder, request)):
-            return _build_site(config, trees, root, folder)
-    tree = Tree(root, configuration.remove_known_base("docs", request))
-    return _build_site("", (tree,), root, root) if is_requested else None
+def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site | None:
+    """The site, if its configuration is in the folder, which may be above the folder of pages that is read."""
+    if folder is None:
+        return _build_site("", (Tree(root, configuration.remove_known_base("docs", request)),), root, root)
+    if not (file := configuration.find(folder, _CONFIGS)):
+        return None
+    config = javascript.remove_comments(configuration.read_text(folder if folder == root.parent else root, file))
+    trees = tuple(_find_trees(config, root, folder, request))
+    return _build_site(config, trees, root, folder) if trees else None
 
 
 def _build_site(config: str, trees: tuple[Tree, ...], root: Path, folder: Path) -> Site:

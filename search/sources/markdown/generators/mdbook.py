@@ -17,7 +17,6 @@ from search.sources.markdown.slugs import Slugs
 from search.sources.request import SourceRequest
 from search.text.markdown.reader import fences
 
-_FOLDERS = ("", "docs", "book", "guide", "doc")
 _ENTRY = re.compile(r"\[((?:[^\[\]\\]|\\.){0,300}+)\]\(\s{0,9}<?([^()<>\s]{1,500}+)>?\s{0,9}\)")
 _TITLE = re.compile(r"\{\{[ \t]{0,9}#title[ \t]+([^{}\n]{1,500}+)\}\}")
 _FENCE = re.compile(r"[`~]{3,}+[ \t]*+([\w+-]*+)")
@@ -27,11 +26,12 @@ _ESCAPED_RUST = re.compile(r"[\s>]*+##")
 MAX_REDIRECTS = 5_000
 
 
-def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
-    """The site, if its `book.toml` is in the folder or in one of its usual folders."""
-    for folder, file in configuration.find((root / name for name in _FOLDERS), ("book.toml",)):
-        return _build_site(configuration.load(root, file), root, folder)
-    return _build_site({"book": {"src": "."}}, root, root) if is_requested else None
+def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site | None:
+    """The site, if its `book.toml` is in the folder."""
+    if folder is None:
+        return _build_site({"book": {"src": "."}}, root, root)
+    file = configuration.find(folder, ("book.toml",))
+    return _build_site(configuration.load(root, file), root, folder) if file else None
 
 
 def _build_site(config: Meta, root: Path, folder: Path) -> Site:

@@ -37,19 +37,21 @@ def _python_object(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, A
 _Loader.add_multi_constructor(_PYTHON, _python_object)
 
 
-def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
-    """The site, if its configuration is in the folder, in its `docs`, or in the parent of the folder `docs_dir`."""
-    for folder, file in configuration.find((root, root / "docs", root.parent), _CONFIG_FILES):
-        config = configuration.load(folder if folder == root.parent else root, file, _Loader)
-        if not isinstance(config, dict):
-            raise ValueError(f"{file.name} is not a list of names and values")
-        docs = resolve_links(folder / _get_text(config.get("docs_dir"), "docs"))
-        if folder == root.parent and docs != resolve_links(root):
-            continue
-        if not docs.is_relative_to(resolve_links(root)):
-            raise ValueError(f"{file.name}: its docs_dir lies outside the folder that is read")
-        return _build_site(config, root, folder, docs)
-    return _build_site({}, root, root, root) if is_requested else None
+def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site | None:
+    """The site, if its configuration is in the folder, which may be above the folder `docs_dir` that is read."""
+    if folder is None:
+        return _build_site({}, root, root, root)
+    if not (file := configuration.find(folder, _CONFIG_FILES)):
+        return None
+    config = configuration.load(folder if folder == root.parent else root, file, _Loader)
+    if not isinstance(config, dict):
+        raise ValueError(f"{file.name} is not a list of names and values")
+    docs = resolve_links(folder / _get_text(config.get("docs_dir"), "docs"))
+    if folder == root.parent and docs != resolve_links(root):
+        return None
+    if not docs.is_relative_to(resolve_links(root)):
+        raise ValueError(f"{file.name}: its docs_dir lies outside the folder that is read")
+    return _build_site(config, root, folder, docs)
 
 
 def _build_site(config: Meta, root: Path, folder: Path, docs: Path) -> Site:

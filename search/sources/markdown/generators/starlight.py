@@ -13,19 +13,22 @@ from search.sources.request import SourceRequest
 from search.text.markdown.plain_text import slug
 
 _CONFIGS = javascript.list_names("astro.config")
-_FOLDERS = ("", "docs", "website", "site", "www")
 _COLLECTION = "src/content/docs"
 _MARKDOC_ID = re.compile(r"(?m)^(#{1,6}[ \t](?:[^{\n]|\{(?!%))*+)\{%[ \t]{0,9}#([\w-]{1,200}+)[ \t]{0,9}%\}[ \t]*+$")
 
 
-def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
-    """The site, if its configuration and its collection are in the folder or in one of its usual folders."""
-    for folder, file in configuration.find((root / name for name in _FOLDERS), _CONFIGS):
-        if (folder / _COLLECTION).is_dir():
-            config = javascript.remove_comments(configuration.read_text(root, file))
-            languages = configuration.find_languages(root, file, config)
-            return _build_site(config, languages, root, folder / _COLLECTION, request)
-    return _build_site("", {}, root, root, request) if is_requested else None
+def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site | None:
+    """The site, if its configuration and its collection are in the folder, and one of Astro's files names Starlight."""
+    if folder is None:
+        return _build_site("", {}, root, root, request)
+    file = configuration.find(folder, _CONFIGS)
+    if not file or not (folder / _COLLECTION).is_dir():
+        return None
+    config = javascript.remove_comments(configuration.read_text(root, file))
+    if not (request.generator or "starlight" in config or configuration.depends_on(root, folder, "@astrojs/starlight")):
+        return None
+    languages = configuration.find_languages(root, file, config)
+    return _build_site(config, languages, root, folder / _COLLECTION, request)
 
 
 def _build_site(config: str, languages: Mapping[str, str], root: Path, docs: Path, request: SourceRequest) -> Site:
