@@ -134,7 +134,7 @@ class _Converter:
     def _skip_statement(self) -> bool:
         """Skip an `import` or `export`, to the end of its brackets and its line. False if there is none here."""
         found = _ESM.match(self.source, _INDENT.match(self.source, self.at).end())  # type: ignore[union-attr]  # matches
-        if not found or len(self.blocks) > 1:
+        if not found or (len(self.blocks) > 1 and found.start() > self.at):
             return False
         if found[0].startswith("import"):
             self.at = self.scan.find_line_end(found.end()) + 1
