@@ -55,5 +55,8 @@ def test_the_translations_of_a_page_are_one_page(make_project, tmp_path, config,
         assert found[0] == expected
         assert sorted(found) == sorted({f"/{path.rpartition('/')[2]}" for path in found}), "a page stands twice"
     assert find("Etiketten drucken") == [f"/de/{path[4:]}" for path in find("Etiketten drucken")]
+    assert find("Wo und wie depot?")[0] == "/de/depot"
+    assert find("onde ou quando labels")[0] == "/pt-br/labels"
+    assert find("what is that with acme tray")[0] == "/printer"
     code = "pt-BR" if config.get("config/l.ts") else "pt-br"
     assert find("acme tray", language=code)[0] == "/pt-br/printer"
