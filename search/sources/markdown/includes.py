@@ -118,7 +118,7 @@ class _Expansion:
         for base in (file.parent, *self.includes.bases) if name.startswith(".") else self.includes.bases:
             try:
                 path = resolve_links(base / name.lstrip("/"))
-                if path in including_files:
+                if path in including_files or ".git" in path.parts:  # where a checkout may have a token
                     continue
                 if path not in self.texts:
                     self.texts[path] = read_text_in_folder(self.includes.root, path, MAX_BYTES)

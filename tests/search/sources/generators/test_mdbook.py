@@ -43,6 +43,7 @@ ROWS = {
     "none": ("A{{#include none.rs}}", "A"),
     "an anchor that is missing": ("{{#include ../../listings/main.rs:none}}", ""),
     "a file outside": ("{{#include ../../../secret.txt}}", ""),
+    "the configuration of the checkout": ("{{#include ../../.git/config}}", ""),
     "a link that leads outside": ("{{#include code/link.txt}}", ""),
     "itself": ("A\n{{#include a.md}}", "A\n"),
     "hidden lines": ("> ```rust,ignore\n> # x\n> a\n> ```\n\n- ```rust\n  # use a;\n  #\n  ## b\n  #[c]\n  ```",
@@ -59,6 +60,8 @@ def test_mdbook_takes_files_in_and_hides_lines(tmp_path, source, expected):
     root = tmp_path / "repository"
     (root / "book/src/code").mkdir(parents=True)
     (tmp_path / "secret.txt").write_text("Secret")
+    (root / ".git").mkdir()
+    (root / ".git/config").write_text("token")
     (root / "book/src/code/link.txt").symlink_to(tmp_path / "secret.txt")
     pages = read_pages(root, {**FILES, "book/src/code/hidden.rs": "# use a;\nshown();\n", "book/src/a.md": source})
     assert pages["/a"].markdown.strip("\n") == expected.strip("\n")
