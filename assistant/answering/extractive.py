@@ -42,11 +42,12 @@ def answer(
 
     `topic` is what the quotes should be about. The service's sentences are in the language of the question.
     """
-    language = detect_language(question) or language_of(quotable)
+    pages_language = language_of(quotable)
+    language = detect_language(question) or pages_language or "en"
     phrases = phrases_in(language)
-    if language_of(quotable) == "en":
+    if pages_language in ("", "en"):
         topic = glossary.translate(topic, detect_language(topic))
-    if preface := _build_preface(phrases, language, language_of(quotable), rung):
+    if preface := _build_preface(phrases, language, pages_language, rung):
         yield Text(f"{preface}\n\n")
     sections = {hit.url: hit for hit in reversed(quotable) if hit.body}  # the best passage of each
     quoted = [hit for hit in quotable if sections.get(hit.url) is hit][: len(QUOTE_WORDS)] or quotable[:1]

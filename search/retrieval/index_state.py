@@ -48,7 +48,8 @@ class IndexState:
     """A project's index at one generation, as some readers see it.
 
     `languages` are two-letter codes, or English where no page names one. `site_language` is that of the front page,
-    else the commonest. `indexed_at` is None before the first ingest, and for a staged index.
+    else the commonest outside of the folders of translations. `indexed_at` is None before the first ingest, and for a
+    staged index.
     """
 
     generation: int
@@ -240,13 +241,18 @@ def _build_state(project: Project, states: ReaderStates, groups: Groups | None) 
 
 def _describe_pages(documents: "QuerySet[Document]") -> dict[str, Any]:
     """The fields of a state that are facts about some pages."""
-    languages = {language.lower() for language in documents.values_list("language", flat=True).distinct()}
+    counts = dict(documents.values_list("language").order_by("language").annotate(pages=Count("pk")))
     front = documents.filter(path="/").values_list("language", flat=True).first()
-    commonest = documents.values_list("language").annotate(pages=Count("pk")).order_by("-pages", "language").first()
+
+    def count(language: str) -> tuple[int, int]:
+        """The pages of a language: those outside of its folder, where translations are, and all."""
+        outside = documents.filter(language=language).exclude(path__icontains=f"/{language}/")
+        return outside.count() if len(counts) > 1 else 0, counts[language]
+
     versions = documents.exclude(version="").values_list("version", flat=True).distinct()
     return {
-        "languages": tuple(sorted({language[:2] or "en" for language in languages})) or ("en",),
-        "site_language": (front or (commonest[0] if commonest else "")).lower(),
+        "languages": tuple(sorted({language[:2].lower() or "en" for language in counts})) or ("en",),
+        "site_language": (front or max(counts, key=count, default="")).lower(),
         "latest_version": find_latest(versions),
         "page_count": documents.count(),
     }

@@ -116,7 +116,7 @@ class _TermReader:
         self.minor = analysis.STOP_WORDS
         if language not in ("", "en"):  # all words of English that have no sense of their own are stop words
             self.minor |= analysis.FUNCTION_WORDS.get(language, frozenset())
-        words = self.select_words(analysis.words(text), is_alone)
+        words = self.select_words(analysis.tokens(text, self.vocabulary.terms), is_alone)
         is_typing = bool(text) and not text[-1].isspace() and bool(words) and text.rstrip().endswith(words[-1])
         terms: Terms = {}
         line: list[str] = []  # the terms in the order of the words, for pairs

@@ -60,15 +60,17 @@ def plan_search(
 ) -> SearchPlan:
     """Parse a query with the words of the index. Call it in the same database snapshot as the search.
 
-    Without a filter, readers prefer the language and version of the page that
-    they are on, else the front page's language and the latest version. With `in_site_language` they prefer
-    the front page's language, and the query is translated into it if that is English.
+    Without a filter, readers prefer the language of their question, if it is clear and pages have it, else that of the
+    page that they are on, else the front page's; and the version of that page, else the latest one. With
+    `in_site_language` they prefer the front page's language, and the query is translated into it if that is English.
     """
     state = index_state.get_state(project)
     version = state.latest_version if (filters.version or "").lower() == "latest" else filters.version
     languages = (filters.language[:2].lower(), "en") if filters.language else state.languages
     facets = _required_facets(filters, version)
     site_language = state.site_language.lower()
+    asked_language = "" if in_site_language or not site_language else detect_language(text)
+    asked_language = asked_language if asked_language in languages else ""
     query_languages = (site_language[:2],) if in_site_language else languages
     owner = SearchSettings.for_project(project)
     promoted_path = find_promoted(owner.promotions, text, languages)
@@ -82,7 +84,7 @@ def plan_search(
         page = _load_facets(project, current_path)
     page_language, page_version = page or ("", "")
     preferences = Preferences(
-        (filters.language or ("" if in_site_language else page_language) or site_language).lower(),
+        (filters.language or asked_language or ("" if in_site_language else page_language) or site_language).lower(),
         "" if version else (page_version or state.latest_version).lower(),
         current_path,
     )

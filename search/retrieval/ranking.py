@@ -219,6 +219,8 @@ def _choose_language(candidates: Sequence[Candidate], scores: Sequence[float], w
         return wanted if wanted in best or "" in best or not any(scores) else languages[0]
     for language, score in zip(languages, scores, strict=True):
         best[language] = max(score, best[language])
+    if wanted and wanted not in best:  # `pt`, where the pages say `pt-br`
+        wanted = next((language for language in best if language.startswith(f"{wanted}-")), wanted)
     likeliest = max(best, key=lambda language: (best[language], language), default="")
     wanted_score = max(best.get(wanted, 0.0), best.get("", 0.0))
     return wanted if wanted_score >= best.get(likeliest, 0.0) / 2 else likeliest

@@ -165,16 +165,20 @@ def _keep_one_kind(plan: SearchPlan, scored: Sequence[ScoredSection]) -> list[Sc
 
 
 def _select(scored: Sequence[ScoredSection], limit: int, per_page: int) -> list[ScoredSection]:
-    """The best sections, equal scores in the order of the site. If `per_page` is 1, each has others of its page."""
+    """The best sections, equal scores in the order of the site. If `per_page` is 1, each has others of its page.
+
+    The translations of a page count as one page, for which the best of them stands.
+    """
     pages: dict[int, list[ScoredSection]] = {}
     best: list[ScoredSection] = []
-    chosen: set[int] = set()  # the pages of the best
+    chosen: dict[str, int] = {}  # the pages of the best, by their paths without language
     for section in sorted(scored, key=_order) if per_page > 1 else _lead_by_heading(scored):
         page = section.candidate.document_id
         pages.setdefault(page, []).append(section)
-        if (page in chosen or len(chosen) < limit) and len(pages[page]) <= per_page:
+        path = _remove_language(section.candidate)
+        if chosen.get(path, page) == page and (path in chosen or len(chosen) < limit) and len(pages[page]) <= per_page:
             best.append(section)
-            chosen.add(page)
+            chosen[path] = page
     if per_page > 1:
         return best
     return [section._replace(others=pages[section.candidate.document_id][1 : 1 + MAX_OTHERS]) for section in best]
@@ -201,6 +205,12 @@ def _lead_by_heading(scored: Sequence[ScoredSection]) -> list[ScoredSection]:
 
 def _odds(score: float) -> float:
     return score / max(1 - score, 1e-4)
+
+
+def _remove_language(candidate: Candidate) -> str:
+    """The path of a page without the folder of its language. That is the same for all translations of the page."""
+    before, folder, after = candidate.path.lower().partition(f"/{candidate.language or None}/")
+    return f"{before}/{after}" if folder else candidate.path.lower()
 
 
 def _order(section: ScoredSection) -> tuple[float, int, str, int]:

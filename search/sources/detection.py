@@ -17,7 +17,6 @@ from search.sources.request import SourceRequest
 from search.sources.web import crawl
 from search.sources.web.fetch import Fetcher, FetchError, printable
 from search.sources.web.visits import Visit
-from search.text.language import detect_language
 
 SAMPLES = 5  # addresses
 MAX_SECONDS = 20.0  # for everything
@@ -141,7 +140,6 @@ def _spread(found: Sequence[Any]) -> list[Any]:
 
 
 def _find_language(pages: Iterable[Page]) -> str:
-    """The language that most pages name, or that their words show; empty if unknown."""
-    found = [(page.language or detect_language(page.markdown[:4000])).partition("-")[0].lower() for page in pages]
-    named = [language for language in found if language]
+    """The language of most pages; empty if unknown."""
+    named = [language for page in pages if (language := page.language.partition("-")[0].lower())]
     return max(set(named), key=named.count) if named else ""

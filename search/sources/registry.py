@@ -13,6 +13,7 @@ from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, Unread
 from search.sources.markdown.generators import detect_site
 from search.sources.request import SourceRequest, normalize_prefix
 from search.sources.samples import open_first
+from search.text.language import detect_page_language, is_language
 
 # The first module that recognizes a location reads it. The modules are imported when a source is read: their parsers
 # are large, and processes that only serve requests do not need them.
@@ -85,7 +86,7 @@ def read(request: SourceRequest) -> Iterator[Item]:
 
 def _apply_request(item: Item, request: SourceRequest) -> Item:
     """The item with the request's path prefix, and with its version and language unless the item has its own."""
-    if isinstance(item, ExcludedPage) or not (request.path_prefix or request.version or request.language):
+    if isinstance(item, ExcludedPage):
         return item
     prefix = request.path_prefix
     path = normalize(f"{prefix}/{item.path}") if prefix and item.path else item.path
@@ -102,8 +103,15 @@ def _apply_request(item: Item, request: SourceRequest) -> Item:
         path=path,
         address=_add_prefix(item.address, prefix),
         version=item.version or request.version,
-        language=item.language or request.language,
+        language=item.language or request.language or _find_language(item),
     )
+
+
+def _find_language(page: Page) -> str:
+    """The language that a page does not name: that of a folder such as `de`, unless its text says otherwise."""
+    by_text = detect_page_language(page.markdown)
+    folder = next(filter(is_language, page.path.split("/")[1:-1][:2]), "")
+    return folder if folder and by_text in ("", folder[:2].lower()) else by_text
 
 
 def _add_prefix(address: str, prefix: str) -> str:

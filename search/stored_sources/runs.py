@@ -221,7 +221,7 @@ def counts(summary: Summary) -> dict[str, int]:
 
 
 def list_reasons(items: "list[UnreadablePage] | list[ExcludedPage]") -> list[dict[str, str]]:
-    """Skipped or left out pages, each as `file` and `reason`."""
+    """Pages that were skipped or left out, each as `file` and `reason`."""
     return [{"file": item.origin, "reason": item.reason} for item in items]
 
 

@@ -2,21 +2,22 @@
 
 A word becomes its stem. A code name becomes its parts and their joined form, so
 that `useChat`, `use chat` and `usechat` match each other, and so do `--no-cache`,
-`no cache` and `nocache`. Chinese, Japanese and Korean become pairs of characters.
+`no cache` and `nocache`. Scripts without blanks, such as Chinese and Thai, become pairs of characters.
+An operator or a name such as `.NET` that stands alone is a term as well.
 """
 
 import functools
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
 import Stemmer
 
 from docsite.core.unicode.normalization import normalize, remove_accents
 
-VERSION = 8  # raise it when terms change: every page is then analysed again
+VERSION = 9  # raise it when terms change: every page is then analysed again
 
 # Vowel signs and points that belong to the letter before them: Hebrew, Arabic, the scripts of India, Thai and others.
 _MARKS = (
@@ -37,7 +38,13 @@ _PARAMETER = re.compile(r"\{[^{}]*\}|^[:<].*")
 _VALUE = re.compile(r"/(?!v\d)[^/\d]*\d[^/]*(?=/|$)")
 _MAX_PATHS, _MAX_VALUES = 2, 6  # of a text; parts of a path that may be values
 _BETWEEN_NAMES = re.compile(r",\s++(?:(?:and|or)\s+)?|(?<!\s)\s++(?:[/|&]|and|or)\s+")
-_EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_UNSPACED = re.compile(  # Thai, Lao, Burmese, Khmer, Japanese, Chinese, Korean
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
+)
+_SIGNS = frozenset("!?:=@&|<>+*%^~.#$-")
+_SIGN = re.compile(
+    r"(?<![^\s(\[`])(?:(?!--[\s`])[!?:=@&|<>+*%^~.#$-]{2,3}(?![^\s)\]`,;])|[?!&%^~@](?=[\s`]+\w)|\.[A-Za-z][\w-]{1,60}+)"
+)
 MAX_WORD = 256  # characters of a word that count
 _MAX_TERM = 64
 _MAX_WORDS = 50_000  # of a language that are remembered
@@ -46,25 +53,48 @@ _MAX_NAMES = 8
 _CLITICS = ("s", "t", "re", "ve", "ll", "d", "m")
 
 LANGUAGES = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
+_LETTERS = LANGUAGES.pop("letters")
 STOP_WORDS = frozenset(LANGUAGES["en"]["stop"].split())
-FUNCTION_WORDS = {language: frozenset(words["common"].lower().split()) for language, words in LANGUAGES.items()}
+FUNCTION_WORDS = {
+    language: frozenset(words["common"].lower().split()) for language, words in LANGUAGES.items() if "common" in words
+}
 _SENSE_OF_NAMES = frozenset(("from", "no", "or", "than"))  # stop words without which a heading means something else
 OPERATORS = frozenset(("and", "not", "or"))  # words also between code names: `min or max` is not `minor`
+
+
+def _read_table(pairs: str) -> dict[int, str]:
+    """Pairs such as `ł=l`, for `str.translate`."""
+    return {ord(one): other for one, _, other in (pair.partition("=") for pair in pairs.split())}
+
+
+_VARIANTS = {language: _read_table(words["variants"]) for language, words in LANGUAGES.items() if "variants" in words}
+_PLAIN = _read_table(_LETTERS["all"]) | {ord(zero) + n: str(n) for zero in _LETTERS["zeros"] for n in range(10)}
+
+
+def _to_plain(word: str) -> str:
+    """The word without accents, and with one letter for all variants of it."""
+    return remove_accents(word).translate(_PLAIN)
 
 
 @functools.cache
 def _stemmer(language: str) -> "Stemmer.Stemmer | None":
     code = language[:2].lower() or "en"
-    words = LANGUAGES.get("no" if code == "nb" else code)
-    return Stemmer.Stemmer(words["stemmer"]) if words else None
+    name = LANGUAGES.get("no" if code == "nb" else code, {}).get("stemmer")
+    return Stemmer.Stemmer(name) if name else None
 
 
 @functools.lru_cache(maxsize=100_000)
 def _stem_of(word: str, language: str) -> str:
     stemmer = _stemmer(language)
-    if language[:2].lower() in ("", "en"):  # stemmers of other languages need the accents
+    if word.isascii():
+        return stemmer.stemWord(word) if stemmer and word.isalpha() else word
+    code = language[:2].lower()
+    word = word.translate(_VARIANTS.get(code, {}))
+    if code == "ar" and word.endswith("ه"):  # as readers write the ending that the stemmer knows
+        word = f"{word[:-1]}ة"
+    if code in ("", "en"):  # stemmers of other languages need the accents
         word = remove_accents(word)
-    return remove_accents(stemmer.stemWord(word) if stemmer and word.isalpha() else word)
+    return _to_plain(stemmer.stemWord(word) if stemmer else word)  # a word with vowel signs is not `isalpha`
 
 
 def words(text: str) -> list[str]:
@@ -72,13 +102,21 @@ def words(text: str) -> list[str]:
     return [word[:MAX_WORD] for word in TOKEN.findall(normalize("NFKC", text))]
 
 
+def tokens(text: str, known: Container[str] | None = None) -> list[str]:
+    """Operators and names such as `.NET` that stand alone in a text, then its words and code names.
+
+    Of the former, only those whose lower case is `known`, if that is given.
+    """
+    return [*(sign for sign in _SIGN.findall(text) if known is None or sign.lower() in known), *words(text)]
+
+
 def pieces_of(word: str) -> list[tuple[int, int]]:
-    """Spans of the parts of a word or code name: letters of one case, numbers, pairs of East Asian characters."""
+    """Spans of the parts of a word or code name: letters of one case, numbers, pairs of characters without blanks."""
     if word.isascii():
         return [part.span() for part in _ASCII_PART.finditer(word)]
     pieces: list[tuple[int, int]] = []
     position = 0
-    for run in _EAST_ASIAN.finditer(word):
+    for run in _UNSPACED.finditer(word):
         pieces += _cased(word, position, run.start())
         start, end = run.span()
         pieces += [(at, at + 2) for at in range(start, end - 1)] or [(start, end)]
@@ -107,9 +145,11 @@ def split_name(word: str) -> tuple[list[str], list[str]]:
     """
     if word.isascii() and word.isalpha() and word[1:].islower():
         return [word.lower()], []  # most words
+    if word[:1] in _SIGNS:
+        return [word.lower()], []
     pieces = pieces_of(word)
     parts = [word[start:end].lower() for start, end in pieces]
-    if _EAST_ASIAN.search(word):
+    if _UNSPACED.search(word):
         return parts, []
     if len(parts) == 2 and parts[1] in _CLITICS and ("'" in word or "’" in word):
         return parts[:1], []  # the reader's, don't
@@ -139,9 +179,9 @@ def stem(form: str, language: str = "en") -> str:
 
 
 def forms_and_terms(text: str, language: str = "en") -> tuple[list[str], list[str]]:
-    """All forms of a text, in order, with repetitions, and the index term of each."""
+    """All forms of a text, in order, with repetitions, and their index terms."""
     known = _words_of(language[:2].lower())
-    found = [known[word] for word in words(text)]
+    found = [known[word] for word in tokens(text)]
     return [form for forms, _, _ in found for form in forms], [term for _, terms, _ in found for term in terms]
 
 
@@ -159,7 +199,7 @@ def terms_of(words: Iterable[str], language: str = "en") -> set[str]:
 def index_texts(texts: Sequence[str], language: str = "en") -> tuple[list[str], set[str], set[str]]:
     """The index terms of each text, in order and with blanks between them; then all different terms, and all forms."""
     known = _words_of(language[:2].lower())
-    words_of_texts = [words(text) for text in texts]
+    words_of_texts = [tokens(text) for text in texts]
     joined = [" ".join([in_text for word in one if (in_text := known[word][2])]) for one in words_of_texts]
     found = [known[word] for word in set[str]().union(*words_of_texts)]
     different_forms, different_terms = (set[str]().union(*[one[kind] for one in found]) for kind in (0, 1))
@@ -176,6 +216,9 @@ class _Words(dict[str, tuple[tuple[str, ...], tuple[str, ...], str]]):
     def __missing__(self, word: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
         forms = tuple(forms_of(word))
         terms = tuple(stem(form, self.language) for form in forms)
+        if not word.isascii() and self.language not in ("", "en"):  # readers may leave the accents out
+            bare = [stem(plain, self.language) for form in forms if (plain := _to_plain(form)).isascii()]
+            terms += tuple(term for term in bare if term not in terms)
         found = forms, terms, " ".join(terms)
         if len(word) <= _MAX_TERM:  # readers can send any number of long words
             if len(self) >= _MAX_WORDS:

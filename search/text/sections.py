@@ -14,6 +14,7 @@ from search.text.markdown.reader import MAX_COLUMNS, columns_of, parse, source_o
 from search.text.markdown.writer import escape_line_start, escape_text
 
 MAX_WORDS = 400
+_SOFT_HYPHEN = re.compile("(?<=\\w)(?:&shy;|&#173;|\u00ad)(?=\\w)(?![^\\s{}]{0,300}\\})")  # but in `{#anchor}`
 LONG_HEADING = 100  # characters; a longer heading is cut, and stands as a whole in the text
 
 _TITLE = re.compile(r"\*\*[^*\n]+\*\*")
@@ -40,7 +41,7 @@ class _Block(NamedTuple):
 
 def split(markdown: str, title: str = "") -> list[Part]:
     """The sections of a page, in order. A page without headings is one section."""
-    source = clean(markdown)
+    source = _SOFT_HYPHEN.sub("", clean(markdown))
     lines = source.split("\n")
     tokens = parse(source)
     parts: list[Part] = []

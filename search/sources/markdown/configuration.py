@@ -1,15 +1,17 @@
 """Find and read the configuration of a site generator."""
 
 import json
+import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from docsite.core.unicode.addresses import urlsplit
-from search.sources.files import read_text_in_folder, resolve_links
+from search.sources.files import read_text_in_folder, read_text_or_nothing, resolve_links
+from search.sources.markdown import javascript
 from search.sources.request import SourceRequest
 
 MAX_BYTES = 1024 * 1024
@@ -23,11 +25,14 @@ def read_text(root: Path, file: Path) -> str:
         raise ValueError(f"{file.name} {wrong}") from None
 
 
-def find(folders: Iterable[Path], names: Sequence[str]) -> Iterator[tuple[Path, Path]]:
-    """Yield each folder that has a configuration, with the first file of these names in it."""
-    for folder in folders:
-        if file := next((folder / name for name in names if (folder / name).is_file()), None):
-            yield folder, file
+def find(folder: Path, names: Sequence[str]) -> Path | None:
+    """The first file of these names in a folder."""
+    return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def depends_on(root: Path, folder: Path, package: str) -> bool:
+    """Whether the `package.json` of a folder names a package."""
+    return f'"{package}"' in read_text_or_nothing(root, folder / "package.json", MAX_BYTES)
 
 
 def load(root: Path, file: Path, loader: Any = yaml.SafeLoader) -> Any:
@@ -44,6 +49,18 @@ def load(root: Path, file: Path, loader: Any = yaml.SafeLoader) -> Any:
         mark = getattr(wrong, "problem_mark", None)
         line = mark.line + 1 if mark else getattr(wrong, "lineno", 0)
         raise ValueError(f"{file.name} is not {kind}{f' (line {line})' if line else ''}") from None
+
+
+def find_languages(root: Path, file: Path, script: str) -> dict[str, str]:
+    """The languages in a script, as `javascript.find_languages`, also where it imports them from a file beside it."""
+    names = set(re.findall(r"\blocales(?:\s*:\s*(\w+))?\s*[,}\n]", script)) - {""} or {"locales"}
+    for path, imported in javascript.find_imports(script).items():
+        if not names.isdisjoint(imported):
+            places = (file.parent / f"{path}{ending}" for ending in ("", *javascript.list_names(""), ".json"))
+            text = next((text for place in places if (text := read_text_or_nothing(root, place, MAX_BYTES))), "")
+            script += f"\n{imported[0]} = {text}" if text.startswith("{") else f"\n{text}"
+            script = script.replace("export default {", f"{imported[0]} = {{")
+    return javascript.find_languages(script)
 
 
 def find_inner_folder(root: Path, folder: Path) -> Path | None:

@@ -33,6 +33,7 @@ _OTHER_FORMATS = {
     **{"ipynb": "a notebook", "mediawiki": "MediaWiki"},
 }
 _HEAD = re.compile(r"(?m)^<[Hh]ead>[^`]{0,2000}?\bnoindex\b")
+_COMMENT_ID = re.compile(r"(?m)^(#{1,6}[ \t][^\n{]*+)\{/\*?#?([\w:.-]{1,200}+)\*?/\}[ \t]*+$")  # as on React's site
 _SHORT_TITLES = ("navTitle", "sidebarTitle", "sidebar_label")  # MkDocs's, Mintlify's and Docusaurus's
 
 
@@ -121,6 +122,7 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
         )
         text = read_text_in_folder(root, file)
         front, body = ({}, text) if kind in other_formats.FORMATS else split_front_matter(text, problems)
+        kind = "mdx" if kind in ("md", "markdown") and site.is_mdx(front) else kind
         titled = {"title": title_of(body), **front} if site.uses_title and "title" not in front else front
         relative = site.address(source.name, titled)
         page_address = "" if relative is None else quote_path(f"{tree.base}/{relative}".lstrip("/"))
@@ -128,6 +130,7 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
             "version": tree.version,
             "language": tree.language or site.find_language(page_address),
             **_drop_empty(site.page_metadata.get(remove_ending(source.name), {})),
+            **_drop_empty({"title": site.find_title(body)}),
             **front,
             **_drop_empty(source.manifest_entry),
         }
@@ -176,7 +179,8 @@ def _collect_fields(
 
 def _build_page(page: Page, is_mdx: bool, operation: str, site: Site) -> Page:
     """The page in plain Markdown with anchors, as `search.text.sections` expects it."""
-    markdown = site.rewrite(page.markdown) if site.rewrite else page.markdown
+    markdown = _COMMENT_ID.sub(r"\1{#\2}", page.markdown) if "{/" in page.markdown else page.markdown
+    markdown = site.rewrite(markdown) if site.rewrite else markdown
     markdown = to_markdown(markdown) if is_mdx else markdown
     markdown = add_anchors(markdown, site.slugs) if site.slugs else markdown
     return replace(page, markdown=_add_operation(markdown, operation))

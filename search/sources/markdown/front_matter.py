@@ -11,6 +11,7 @@ import yaml
 
 from docsite.core.access.readers import normalize_groups
 from search.sources import ExcludedPage, Problem
+from search.text.language import is_language
 
 MIN_BOOST, MAX_BOOST = 0.1, 10.0
 MAX_FRONT_MATTER = 64 * 1024  # bytes
@@ -18,6 +19,7 @@ MAX_ENTRIES = 500  # of invalid front matter that are read one by one
 MAX_WORDS, MAX_WORD = 100, 100  # of tags, and of keywords
 FRONT_MATTER = "front matter"  # the kind of its problems
 FIELDS = ("title", "description", "version", "language")
+_LANGUAGE_FIELDS = ("lang", "locale")  # of Jekyll, VitePress and others, unless it is no language but `lang: python`
 # Values that exclude a page: our own, and those of generators and themes for drafts and for unlisted, hidden and
 # unindexed pages. Names count without case, hyphens and underscores.
 _EXCLUDING_VALUES = {
@@ -76,7 +78,13 @@ def split_front_matter(source: str, problems: list[Problem] | None = None) -> tu
         front = _load_entries(inner, load, problems)
     if front is not None and not isinstance(front, dict):
         problems.append(Problem(FRONT_MATTER, "is not a list of names and values"))
-    return front if isinstance(front, dict) else {}, "\n".join(lines[end + 1 :])
+    return _add_language(front) if isinstance(front, dict) else {}, "\n".join(lines[end + 1 :])
+
+
+def _add_language(front: dict[str, Any]) -> dict[str, Any]:
+    """The front matter, with a language that it has under another name."""
+    codes = [code for name in _LANGUAGE_FIELDS if isinstance(code := front.get(name), str) and is_language(code)]
+    return {**front, "language": codes[0]} if codes and "language" not in front else front
 
 
 def get_text(meta: dict[str, Any], name: str) -> str | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from search.sources import Problem
 from search.sources.files import read_text_in_folder, resolve_links
 from search.sources.markdown.front_matter import split_front_matter
+from search.sources.markdown.slugs import VITEPRESS, extract_section
 from search.text.markdown.reader import fence, fenced_lines
 
 MAX_BYTES = 1024 * 1024  # of one included file
@@ -35,15 +36,23 @@ _VITEPRESS_CODE = re.compile(
 _REGION = re.compile(r"\W*+(?:end)?region\b[ \t]*+[\w-]*+\W*$")  # an editor's region mark
 _HUGO_FILE = re.compile(r"([ \t]*)\{\{[<%]\s*(readfile|include|code_sample|codenew|code)\s([^<>{}]*?)/?[>%]\}\}[ \t]*$")
 _HUGO_NAME = re.compile(r"(?:^|\bfile\s*=\s*)\s*[\"`]?([\w./-]+\.\w+)[\"`]?")
-_IMPORT_STATEMENT = re.compile(r"import\s.*[\"'][\s;]*$")
-_IMPORT = re.compile(r"import\s+([A-Z]\w*)\s+from\s+[\"']([^\"'\n]+\.mdx?)[\"']\s*;?\s*$")
+_IMPORT_STATEMENT = re.compile(r"\s*import\s.*[\"'][\s;]*$")
+_IMPORT = re.compile(
+    r"(?m)^[ \t]{0,100}import\s{1,9}([A-Z]\w{0,100})(?:\s{0,9},\s{0,9}\{[^{}]{0,500}\})?"
+    r"\s{1,9}from\s{1,9}[\"']([^\"'\n]{1,300}\.mdx?)[\"']"
+)
 _COMPONENT = re.compile(r"([ \t]*)<([A-Z]\w*)(\s[^<>]*)?(?:/>|>\s*</\2\s*>)[ \t]*$")
 _FILE_ATTRIBUTE = re.compile(r"\bfile\s*=\s*[\"']([^\"'\n]+)[\"']")
+_MDBOOK = re.compile(
+    r"(\\?)\{\{[ \t]{0,9}#(include|rustdoc_include|playground|playpen|title)[ \t]+([^{}\n]{1,500}+)\}\}"
+)
+_MDBOOK_PART = re.compile(r"\s*([^:\s]+)(?::(\d{0,9})(:?)(\d{0,9})|:([\w-]+))?(?!\S)")
+_MDBOOK_MARK = re.compile(r"\bANCHOR(_END)?:\s{0,9}([\w-]+)")
 
 
 @dataclass(frozen=True)
 class _Directive:
-    """A line that includes a file, or what `select` returns of it. The line stays if the file cannot be read."""
+    """Text that includes a file, or what `select` returns of it. `line` stays if the file cannot be read."""
 
     line: str
     margin: str
@@ -81,17 +90,17 @@ class _Expansion:
 
     def expand(self, text: str, file: Path, including_files: tuple[Path, ...]) -> str:
         """The text of `file` with its includes. `including_files` include it, directly or not."""
-        hint, read = _SYNTAXES[self.includes.syntax]
+        hint, read, separator = _SYNTAXES[self.includes.syntax]
         if len(including_files) >= MAX_DEPTH or not hint.search(text):
             return text
         files = (*including_files, resolve_links(file))
-        lines: list[str] = []
+        pieces: list[str] = []
         for piece in read(text, bool(including_files)):
-            lines += [piece] if isinstance(piece, str) else self.include(piece, file, files)
-        return "\n".join(lines)
+            pieces += [piece] if isinstance(piece, str) else self.include(piece, file, files)
+        return separator.join(pieces)
 
     def include(self, directive: _Directive, file: Path, including_files: tuple[Path, ...]) -> list[str]:
-        """The lines of the file that a directive names, with its margin unless the limit of characters is reached."""
+        """The text of the file that a directive names, with its margin unless the limit of characters is reached."""
         found = self.load(directive.name, file, including_files)
         if not found:
             self.problems.append(Problem("include", directive.name))
@@ -101,7 +110,7 @@ class _Expansion:
         text = fence(text, path.suffix[1:]) if directive.is_code else self.expand(text, path, including_files)
         lines, margin = text.split("\n"), directive.margin
         self.chars_left -= len(margin) * len(lines)
-        return [margin + line if line else "" for line in lines] if self.chars_left >= 0 else lines
+        return ["\n".join(margin + line if line else "" for line in lines) if self.chars_left >= 0 else text]
 
     def load(self, name: str, file: Path, including_files: tuple[Path, ...]) -> tuple[Path, str] | None:
         """Find a file by its name. None if it is missing, outside of `root`, too large, no text, or includes itself."""
@@ -111,7 +120,7 @@ class _Expansion:
         for base in (file.parent, *self.includes.bases) if name.startswith(".") else self.includes.bases:
             try:
                 path = resolve_links(base / name.lstrip("/"))
-                if path in including_files:
+                if path in including_files or ".git" in path.parts:  # where a checkout may have a token
                     continue
                 if path not in self.texts:
                     self.texts[path] = read_text_in_folder(self.includes.root, path, MAX_BYTES)
@@ -197,7 +206,10 @@ def _read_vitepress(text: str, is_included: bool) -> Iterator[str | _Directive]:
 
 
 def _extract_region(text: str, name: str | None, lines: str) -> str:
-    """Some lines between `region name` and its `endregion`; without a name those of the text without such marks."""
+    """Some lines between `region name` and its `endregion`, or below the heading with that anchor.
+
+    Without a name, those of the text without marks of regions.
+    """
     if not name:
         return extract_lines("\n".join(line for line in text.split("\n") if not _REGION.match(line)), lines)
     selected: list[str] = []
@@ -209,7 +221,38 @@ def _extract_region(text: str, name: str | None, lines: str) -> str:
             break
         elif is_inside:
             selected.append(line)
-    return extract_lines("\n".join(selected), lines)
+    section = "\n".join(selected) if selected else extract_section(text, name, VITEPRESS)
+    return extract_lines(section, lines).strip("\n")
+
+
+def _read_mdbook(text: str, is_included: bool) -> Iterator[str | _Directive]:
+    """Yield what stands between the tags of mdBook, which are directives wherever they stand, also in code."""
+    at = 0
+    for tag in _MDBOOK.finditer(text):
+        yield text[at : tag.start()]
+        at = tag.end()
+        escape, kind, argument = tag.groups()
+        part = _MDBOOK_PART.match(argument)
+        if escape:
+            yield tag[0][1:]
+        elif part and kind != "title":
+            name = part[1] if part[1].startswith(".") else f"./{part[1]}"
+            yield _Directive("", "", name, partial(_select_mdbook, part, kind), keeps_front_matter=True)
+    yield text[at:]
+
+
+def _select_mdbook(part: re.Match[str], kind: str, text: str) -> str:
+    """The lines `:2:5` or those between the comments `ANCHOR: name` and `ANCHOR_END: name`, without such comments."""
+    _, start, colon, end, name = part.groups()
+    selected: list[str] = []
+    is_inside = not name
+    for line in (text if start is None else extract_lines(text, f"{start}{colon}{end}")).split("\n"):
+        if mark := _MDBOOK_MARK.search(line):
+            is_inside = not mark[1] if mark[2] == name else is_inside
+        elif is_inside:
+            selected.append(line)
+    text = "\n".join(selected).strip("\n")
+    return fence(text, "rust") if kind.startswith("play") else text
 
 
 def _read_mdx(text: str, is_included: bool) -> Iterator[str | _Directive]:
@@ -217,16 +260,15 @@ def _read_mdx(text: str, is_included: bool) -> Iterator[str | _Directive]:
 
     An `import` in an included file would be read as text, so it is left out.
     """
-    imports: dict[str, str] = {}
     code = fenced_lines(text, is_mdx=True)
-    for number, line in enumerate(text.split("\n")):
+    lines = text.split("\n")
+    prose = "\n".join("" if number in code else line for number, line in enumerate(lines))
+    imports = {name: path.removeprefix("@site") for name, path in _IMPORT.findall(prose)}
+    for number, line in enumerate(lines):
         name, component = "", None
-        if number not in code and _match(_IMPORT_STATEMENT, line):
-            if found := _IMPORT.match(line):
-                imports[found[1]] = found[2].removeprefix("@site")
-            if is_included:
-                continue
-        elif number not in code and (component := _match(_COMPONENT, line)):
+        if is_included and number not in code and _match(_IMPORT_STATEMENT, line):
+            continue
+        if number not in code and (component := _match(_COMPONENT, line)):
             attribute = _FILE_ATTRIBUTE.search(component[3] or "") if component[2] == "Snippet" else None
             name = f"snippets/{attribute[1].lstrip('/')}" if attribute else imports.get(component[2], "")
         yield _Directive(line, component[1], name) if component and name else line
@@ -276,10 +318,12 @@ def extract_lines(text: str, ranges: str) -> str:
     return "\n".join(selected)
 
 
-# By generator: what a text with directives contains, and its lines. They know whether the text itself is included.
-_SYNTAXES: dict[str, tuple[re.Pattern[str], Callable[[str, bool], Iterator[str | _Directive]]]] = {
-    "mkdocs": (re.compile(r"-8<-|\{[*!]"), _read_mkdocs),
-    "vitepress": (re.compile("@include:|<<<"), _read_vitepress),
-    "hugo": (re.compile(r"\{\{[<%]\s*(?:readfile|include|code)"), _read_hugo),
-    "mdx": (re.compile(r"<Snippet\b|(?m:^import\s)"), _read_mdx),
+# By generator: what a text with directives contains, its pieces, and what stands between them. The functions know
+# whether the text itself is included.
+_SYNTAXES: dict[str, tuple[re.Pattern[str], Callable[[str, bool], Iterator[str | _Directive]], str]] = {
+    "mkdocs": (re.compile(r"-8<-|\{[*!]"), _read_mkdocs, "\n"),
+    "vitepress": (re.compile("@include:|<<<"), _read_vitepress, "\n"),
+    "hugo": (re.compile(r"\{\{[<%]\s*(?:readfile|include|code)"), _read_hugo, "\n"),
+    "mdbook": (re.compile(r"\{\{\s*#"), _read_mdbook, ""),
+    "mdx": (re.compile(r"<Snippet\b|(?m:^[ \t]*import\s)"), _read_mdx, "\n"),
 }

@@ -75,6 +75,7 @@ class _Converter:
         self.open = [_OpenComponent("", True, 0, 0)]
         self.blocks = self.open[:]  # open components whose text moves to the left
         self.open_counts: Counter[str] = Counter()
+        self.in_cell = False  # of an HTML table, which stays as it is
         self.scan = Scanner(source)
         self.anchor = ""  # of an element that contains the next heading
         self.text: list[str] = []  # of the current line, without tags
@@ -92,7 +93,7 @@ class _Converter:
                 self.at = end + 1
             elif fence_end := self._fence_end():
                 self._convert_code(fence_end)
-            elif line.startswith(("import", "export")) and self._skip_statement():
+            elif line.lstrip(" \t").startswith(("import", "export")) and self._skip_statement():
                 pass
             elif line.lstrip().startswith("$$"):
                 self._copy_formula(line, end)
@@ -142,8 +143,8 @@ class _Converter:
 
     def _skip_statement(self) -> bool:
         """Skip an `import` or `export`, to the end of its brackets and its line. False if there is none here."""
-        found = _ESM.match(self.source, self.at)
-        if not found or len(self.blocks) > 1:
+        found = _ESM.match(self.source, _INDENT.match(self.source, self.at).end())  # type: ignore[union-attr]  # matches
+        if not found or (len(self.blocks) > 1 and found.start() > self.at):
             return False
         if found[0].startswith("import"):
             self.at = self.scan.find_line_end(found.end()) + 1
@@ -226,6 +227,7 @@ class _Converter:
             return at + 1
         if tag.name in _KEPT:
             spans = (f' {_SPANS[name]}="{value}"' for name, value in tag.attributes.items() if name in _SPANS)
+            self.in_cell = not tag.is_closing if tag.name in ("td", "th") else self.in_cell
             self._append(f"</{tag.name}>" if tag.is_closing else f"<{tag.name}{''.join(spans)}>")
             return tag.end
         if tag.is_closing:
@@ -301,7 +303,7 @@ class _Converter:
         return title, "\n\n".join(notes)
 
     def _is_in_cell(self) -> bool:
-        return "".join(self.text).startswith("|") or any(entry.name in ("td", "th") for entry in self.open[-3:])
+        return self.in_cell or "".join(self.text).startswith("|")
 
     def _close_component(self, tag: Tag, indent: int) -> None:
         """Close a component, and all components in it that are still open."""

@@ -44,7 +44,9 @@ class Site:
     - `languages` are those of pages by the first folder of their address; that of the others has an empty name.
     - `expand` and `rewrite` make Markdown of what only this generator understands. `expand` is for what depends on
       other files or on the page's metadata. It adds to a list what it could not read.
-    - `uses_title` says that a page's address depends on its title, which `address` then finds in the front matter.
+    - `find_title` finds a title that stands in the text, but is no heading. `uses_title` says that a page's address
+      depends on its title, which `address` then finds in the front matter. `is_mdx` says whether a `.md` file with this
+      front matter is MDX.
     """
 
     generator: str
@@ -57,9 +59,11 @@ class Site:
     redirects: tuple[PageRedirect, ...] = ()
     languages: Mapping[str, str] = field(default_factory=dict)
     rewrite: Callable[[str], str] | None = None
+    find_title: Callable[[str], str] = lambda body: ""
     uses_title: bool = False
     find_exclusion: Callable[[str, Meta], str] = lambda name, meta: ""
     expand: Callable[[str, Meta, list[Problem]], str] | None = None
+    is_mdx: Callable[[Meta], bool] = lambda front: False
 
     def find_language(self, address: str) -> str:
         """The language of the page at an address relative to the docs URL; empty if it is not known."""

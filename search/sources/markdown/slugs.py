@@ -84,6 +84,23 @@ def add_anchors(markdown: str, slugs: Slugs) -> str:
     return "\n".join(lines)
 
 
+def extract_section(markdown: str, anchor: str, slugs: Slugs) -> str:
+    """The text below the heading with this anchor, up to the next heading of its level or above; empty without one."""
+    lines = markdown.split("\n")
+    used: set[str] = set()
+    counts: dict[str, int] = {}
+    start = level = 0
+    for heading in headings(markdown):
+        if start and heading.level <= level:
+            return "\n".join(lines[start : heading.line])
+        text, explicit, _ = _split_heading(heading.source)
+        name = explicit or slugs.make_unique(slugs.slug(text), used, counts)
+        used.add(name)
+        if name == anchor and not start:
+            start, level = heading.line + 1, heading.level
+    return "\n".join(lines[start:]) if start else ""
+
+
 def drop_unknown_anchors(markdown: str, *marks: str) -> str:
     """The page, where a heading with one of these marks has no anchor unless it names one: its text is not known."""
 

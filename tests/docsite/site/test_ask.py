@@ -156,7 +156,9 @@ def test_the_german_page_says_how_long_a_limit_lasts(client: Client, site: Any, 
 def test_the_german_page_prefers_german_sources(client: Client, site: Any) -> None:
     pages = {"/parcels": ("en", "in English"), "/de/parcels": ("de", "auf Deutsch")}
     text = "# Parcels {}\n\nParcels: `acme send`.\n"
-    ingest(site.project, [Page(path, path, text.format(title), language=code) for path, (code, title) in pages.items()])
+    home = Page("/de", "/de", "# Start\n\nWillkommen.", language="de")
+    translated = [Page(path, path, text.format(title), language=code) for path, (code, title) in pages.items()]
+    ingest(site.project, [home, *translated])
     html = post(client, "acme send parcels", language="de").content.decode()
     first = re.search("Parcels (auf Deutsch|in English)", html.partition(">Antwort</h2>")[2])
     assert first

@@ -594,9 +594,8 @@ def test_an_answer_mixes_neither_languages_nor_versions(make_project):
     )
     paths = {hit.path for hit in find_passages(tenant.project, "what the walrus eats").hits}
     assert paths == {"/walrus", "/sea"}
-    assert len({hit.path for hit in page_search.find(tenant.project, "what the walrus eats")}) == 4, (
-        "a search shows them all"
-    )
+    found = {hit.path for hit in page_search.find(tenant.project, "what the walrus eats")}
+    assert found == {"/walrus", "/1/walrus", "/sea"}, "a search shows both versions, and one of the translations"
 
 
 def test_a_title_in_bold_is_found_by_its_words(make_project):

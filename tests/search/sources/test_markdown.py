@@ -195,7 +195,7 @@ def test_what_is_taken_in_does_not_multiply(write, page):
         "line.txt": "x" * 500_000 + "\n" * 500_000, "marks.txt": "-" * 200_000,
     })  # fmt: skip
     began = time.process_time()
-    (draft,) = read_folder(root)
+    draft = list(read_folder(root))[-1]
     assert len(draft.build().markdown) < 5_000_000
     assert time.process_time() - began < 5
 

@@ -29,6 +29,9 @@ CASES = {
     "import type": ("import type { A } from 'a'\n\nText.", "Text."),
     "prose that begins with import": ("import the file, then go on.", "import the file, then go on."),
     "prose that begins with export": ("export your data.", "export your data."),
+    "statements in a component": ("<Box>\n\nexport const a = `b`;\nimport c from 'd'\n\nText.\n\n</Box>", "Text."),
+    "an indented import": ("  import A from './a.mdx'\n\nText.", "Text."),
+    "a statement that a component shows": ("<Box>\n  import a from 'b'\n</Box>", "import a from 'b'"),
     "export": ("export const a = 1\n\nText.", "Text."),
     "export over lines": (
         "export const A = ({ x }) => {\n  const a = '}'\n\n  return (\n    <div>{x}</div>\n  )\n}\n\nText.",
@@ -109,7 +112,7 @@ CASES = {
         '| <Check /> | <Cross/> | <Icon icon="circle-xmark" color="#f00" /> | <Icon icon="rocket" /> |',
         "| Yes  | No  | No  |  |",
     ),
-    "yes in a cell of HTML": ("<tr><td><Yes/></td><td><Icon name='fa-check'/></td></tr>", "Yes\n\nYes  "),
+    "yes in a cell of HTML": ("<tr><td><Yes/></td><td><Icon name='fa-check'/></td></tr>", "<tr><td>Yes </td><td>Yes </td></tr>"),
     "no in an item": ("- <NotSupported /> Windows", "- No  Windows"),
     "a check with content": ("<Check>\n  Done\n</Check>", "Done"),
     "an icon in a sentence": ('Press <Icon icon="check" /> now.', "Press  now."),

@@ -4,39 +4,37 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from search.sources.files import resolve_links
 from search.sources.markdown import configuration, javascript
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, remove_ending
 from search.sources.request import SourceRequest
+from search.text.markdown.plain_text import slug
+from search.text.markdown.reader import fenced_lines
 
 _CONFIGS = javascript.list_names("docusaurus.config")
-_ROUTE_BASE = re.compile(r"\bdocs\s*:\s*\{[^{}]{0,2000}?\brouteBasePath\s*:\s*[\"'`]([^\"'`\n]*)")
-_LAST_IS_CURRENT = re.compile(r"\blastVersion\s*:\s*[\"'`]current[\"'`]")
+_THEME = re.compile(r"\b(?:versionPersistence|sidebar)\s*:")  # in `docs` of the theme
 _NUMBER_PREFIX = re.compile(r"\d+\s*[-_.]+\s*(?=[^-_.\s])")
+_TAGGED = re.compile(r"#{1,6}[ \t][^<\n]*<[A-Za-z/>]")
+_TAG = re.compile(r"`[^`\n]*`|</?[A-Za-z][^<>\n]*>|</?>")
 _DATE_OR_VERSION = re.compile(r"\d+[-_.]\d+")
 MAX_VERSIONS = 200
 _PLUGIN = "docusaurus-plugin-content-docs"
 
 
-def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
-    """The site, if its configuration is in the folder, in `website` or `docs`, or if the folder is its `docs`."""
-    for folder, file in configuration.find((root, root / "website", root / "docs", root.parent), _CONFIGS):
-        is_above = folder == root.parent
-        if root.name == "docs" or not is_above:
-            config = javascript.remove_comments(configuration.read_text(folder if is_above else root, file))
-            docs = root if is_above else next(
-                (candidate for candidate in (folder / "docs", folder.parent / "docs") if candidate.is_dir()), None
-            )  # fmt: skip
-            if docs and resolve_links(docs).is_relative_to(resolve_links(root)):
-                return _build_site(config, root, folder, docs, request)
-    return _build_site("", root, root, root, request) if is_requested else None
+def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site | None:
+    """The site, if its configuration is in the folder, which may be above the folder of pages that is read."""
+    if folder is None:
+        return _build_site("", (Tree(root, configuration.remove_known_base("docs", request)),), root, root)
+    if not (file := configuration.find(folder, _CONFIGS)):
+        return None
+    config = javascript.remove_comments(configuration.read_text(folder if folder == root.parent else root, file))
+    trees = tuple(_find_trees(config, root, folder, request))
+    return _build_site(config, trees, root, folder) if trees else None
 
 
-def _build_site(config: str, root: Path, folder: Path, docs: Path, request: SourceRequest) -> Site:
-    base = _ROUTE_BASE.search(config)
-    route = configuration.remove_known_base(base[1] if base else "docs", request)
+def _build_site(config: str, trees: tuple[Tree, ...], root: Path, folder: Path) -> Site:
     slash = javascript.find_flag(config, "trailingSlash")
+    file_format = javascript.find_text(javascript.find_object(config, "markdown"), "format")
 
     def address(name: str, front: Meta) -> str:
         path = _make_address(name, front)
@@ -44,37 +42,76 @@ def _build_site(config: str, root: Path, folder: Path, docs: Path, request: Sour
 
     return Site(
         "docusaurus",
-        tuple(_find_trees(config, folder, docs, route)),
+        trees,
         address,
         lambda name: not any(part.startswith("_") for part in name.split("/")),
         None,  # its anchors are GitHub's
         Includes("mdx", root, (folder,)),
+        rewrite=_add_anchors,
+        is_mdx=lambda front: (as_mapping(front.get("mdx")).get("format") or file_format) not in ("md", "detect"),
     )
 
 
-def _find_trees(config: str, folder: Path, docs: Path, route: str) -> Iterator[Tree]:
-    """Yield the documentation, its older versions and its translations."""
-    versions = _read_versions(folder) if docs != folder and docs.parent == folder else []
-    newest = "current" if not versions or _LAST_IS_CURRENT.search(config) else versions[0]
-    translations = sorted((folder / "i18n").glob(f"*/{_PLUGIN}")) if docs != folder else []
-    for plugin_folder in (folder / "versioned_docs", *translations):
-        language = plugin_folder.parent.name if plugin_folder in translations else ""
-        for name in ("current", *versions):
-            segment = "" if name == newest else "next" if name == "current" else name
-            versioned = plugin_folder / ("current" if name == "current" else f"version-{name}")
-            version = "" if name == "current" else name
-            yield Tree(
-                versioned if version or language else docs, _join_path(language, route, segment), version, language
-            )
+def _add_anchors(body: str) -> str:
+    """The page, where a heading with a tag has the anchor of the site: without the tag, with the blanks around it."""
+    lines = body.split("\n")
+    tagged = [number for number, line in enumerate(lines) if _TAGGED.match(line) and "{#" not in line]
+    code = fenced_lines(body, is_mdx=True) if tagged else ()
+    for number in tagged:
+        if number not in code:
+            text = _TAG.sub(lambda found: found[0] if found[0][0] == "`" else "", lines[number].lstrip("#").strip())
+            lines[number] += f" {{#{slug(text.replace(' ', '-'))}}}"
+    return "\n".join(lines)
 
 
-def _read_versions(folder: Path) -> list[str]:
-    """The names of the older versions, the newest first. Raises ValueError when the file cannot be read."""
-    file = folder / "versions.json"
+def _find_plugins(config: str) -> Iterator[tuple[str, str]]:
+    """Yield the id and the options of each plug-in that publishes documentation. The preset's id is empty."""
+    presets = [options for options in javascript.find_objects(config, r"docs\s*:") if not _THEME.search(options)]
+    if presets or not re.search(r"\bdocs\s*:\s*false\b", config):
+        yield "", presets[0] if presets else ""
+    for options in javascript.find_objects(config, r"content-docs[\"'`]\s*,"):
+        if name := javascript.find_text(options, "id"):
+            yield name, options
+
+
+def _find_trees(config: str, root: Path, folder: Path, request: SourceRequest) -> Iterator[Tree]:
+    """Yield the documentation of each plug-in, with the older versions and translations that the site publishes."""
+    default_language = javascript.find_text(config, "defaultLocale")
+    locales = javascript.find_list(config, "locales")
+    for name, options in _find_plugins(config):
+        by_version = javascript.find_object(options, "versions")
+        own = options.replace(by_version, "")
+        versions = [] if javascript.find_flag(own, "disableVersioning") else _read_versions(folder, name)
+        newest = javascript.find_text(own, "lastVersion") or next(iter(versions), "current")
+        if javascript.find_flag(own, "includeCurrentVersion") is not False:
+            versions.insert(0, "current")
+        only = javascript.find_list(own, "onlyIncludeVersions") or versions
+        settings = javascript.find_entries(by_version)
+        route = javascript.find_text(own, "routeBasePath") if "routeBasePath" in own else "docs"
+        route = configuration.remove_known_base(route, request)
+        paths = filter(None, (javascript.find_text(own, "path"), name, "docs", "../docs"))
+        docs = next((place for path in paths if (place := configuration.find_inner_folder(root, folder / path))), None)
+        translations = sorted((folder / "i18n").glob(f"*/{'-'.join(filter(None, (_PLUGIN, name)))}"))
+        for place in (None, *translations):
+            language = place.parent.name if place else ""
+            if place and (language == default_language or (locales and language not in locales)):
+                continue
+            for version in (version for version in versions if version in only):
+                segment = "" if version == newest else "next" if version == "current" else version
+                segment = javascript.find_text(settings.get(version, ""), "path").strip("/") or segment
+                inner = "current" if version == "current" else f"version-{version}"
+                old = folder / "_".join(filter(None, (name, "versioned_docs"))) / inner
+                tree = configuration.find_inner_folder(root, place / inner if place else old)
+                if tree := docs if version == "current" and not place else tree:
+                    base = "/".join(filter(None, (language, route, segment)))
+                    yield Tree(tree, base, "" if version == "current" else version, language or default_language)
+
+
+def _read_versions(folder: Path, name: str) -> list[str]:
+    """The names of a plug-in's older versions, the newest first. Raises ValueError when the file cannot be read."""
+    file = folder / "_".join(filter(None, (name, "versions.json")))
     versions = configuration.load(folder, file) if file.is_file() else []
-    names = (
-        [name for name in versions if isinstance(name, str) and "/" not in name] if isinstance(versions, list) else []
-    )
+    names = [one for one in versions if isinstance(one, str) and "/" not in one] if isinstance(versions, list) else []
     return list(dict.fromkeys(names))[:MAX_VERSIONS]
 
 

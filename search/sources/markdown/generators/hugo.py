@@ -18,20 +18,19 @@ from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, is_futur
 from search.sources.markdown.slugs import Slugs
 from search.sources.request import SourceRequest
 
-_FOLDERS = ("", "docs", "site", "website", "www", "exampleSite")
 _NAMES = tuple(f"{name}.{ending}" for name in ("hugo", "config") for ending in ("toml", "yaml", "yml", "json"))
 _PATH_SIGNS = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd"))
 _TOKEN = re.compile(r":(\w+)")
 MAX_SECTIONS = 5_000
 
 
-def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
-    """The site, if its configuration is in the folder or in one of its usual folders."""
-    for folder in (root / name for name in _FOLDERS):
-        config = _read_configuration(root, folder)
-        if config and ((folder / "content").is_dir() or "contentdir" in config or "module" in config):
-            return _build_site(config, root, folder)
-    return _build_site({"contentdir": "."}, root, root) if is_requested else None
+def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site | None:
+    """The site, if its configuration is in the folder."""
+    if folder is None:
+        return _build_site({"contentdir": "."}, root, root)
+    config = _read_configuration(root, folder)
+    is_site = (folder / "content").is_dir() or "contentdir" in config or "module" in config
+    return _build_site(config, root, folder) if config and is_site else None
 
 
 def _build_site(config: Meta, root: Path, folder: Path) -> Site:

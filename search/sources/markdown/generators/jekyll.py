@@ -17,7 +17,6 @@ from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, compile_
 from search.sources.markdown.slugs import GITHUB, Slugs, drop_unknown_anchors
 from search.sources.request import SourceRequest
 
-_FOLDERS = ("", "docs", "website", "site")
 _CONFIGS = ("_config.yml", "_config.yaml")
 _OWN_FIELDS = frozenset(
     ("theme", "remote_theme", "collections", "kramdown", "markdown", "plugins", "gems", "baseurl", "permalink", "sass")
@@ -40,14 +39,16 @@ _ADDRESS = re.compile(r"\s*[\"']([^\"'\n]*)[\"']\s*\|\s*(?:relative_url|absolute
 _BELOW = re.compile(r"(?m)^(#{1,6}[ \t].*)\n(\{:[^{}#\n]*+#[^{}\n]*+\})[ \t]*$")
 
 
-def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
-    """The site, if its configuration is in the folder or in one of its usual folders."""
-    for folder, file in configuration.find((root / name for name in _FOLDERS), _CONFIGS):
-        if is_requested or not (folder / "_toc.yml").is_file():  # Jupyter Book has both files
-            config = as_mapping(configuration.load(root, file, yaml.BaseLoader))
-            if is_requested or (_OWN_FIELDS & set(config) and "source_dir" not in config):  # Hexo's
-                return _build_site(config, folder)
-    return _build_site({}, root) if is_requested else None
+def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site | None:
+    """The site, if its configuration is in the folder."""
+    if folder is None:
+        return _build_site({}, root)
+    file = configuration.find(folder, _CONFIGS)
+    if not file or (not request.generator and (folder / "_toc.yml").is_file()):  # Jupyter Book has both files
+        return None
+    config = as_mapping(configuration.load(root, file, yaml.BaseLoader))
+    is_site = request.generator or (_OWN_FIELDS & set(config) and "source_dir" not in config)  # Hexo's
+    return _build_site(config, folder) if is_site else None
 
 
 def _build_site(config: Meta, folder: Path) -> Site:

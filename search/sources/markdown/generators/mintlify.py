@@ -33,13 +33,14 @@ class _Entry(NamedTuple):
     depth: int
 
 
-def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
-    """The site, if its configuration is in the folder or in its `docs`."""
-    for folder, file in configuration.find((root, root / "docs"), _CONFIG_FILES):
-        config = _read_config_object(root, file)
-        if is_requested or "navigation" in config:  # other tools have a docs.json without it
-            return _build_site(config, root, folder, request)
-    return _build_site({}, root, root, request) if is_requested else None
+def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site | None:
+    """The site, if its configuration is in the folder."""
+    if folder is None:
+        return _build_site({}, root, root, request)
+    file = configuration.find(folder, _CONFIG_FILES)
+    config = _read_config_object(root, file) if file else {}
+    is_site = file and (request.generator or "navigation" in config)  # other tools have a docs.json without it
+    return _build_site(config, root, folder, request) if is_site else None
 
 
 def _build_site(config: Meta, root: Path, folder: Path, request: SourceRequest) -> Site:

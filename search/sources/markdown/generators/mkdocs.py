@@ -14,7 +14,7 @@ from search.sources.files import MARKDOWN, resolve_links
 from search.sources.markdown import configuration
 from search.sources.markdown.generators import material
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, compile_ignore_rules, remove_ending
 from search.sources.markdown.slugs import Slugs, build_pymdownx_slugs, build_python_markdown_slugs
 from search.sources.request import SourceRequest
 
@@ -37,19 +37,21 @@ def _python_object(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, A
 _Loader.add_multi_constructor(_PYTHON, _python_object)
 
 
-def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
-    """The site, if its configuration is in the folder, in its `docs`, or in the parent of the folder `docs_dir`."""
-    for folder, file in configuration.find((root, root / "docs", root.parent), _CONFIG_FILES):
-        config = configuration.load(folder if folder == root.parent else root, file, _Loader)
-        if not isinstance(config, dict):
-            raise ValueError(f"{file.name} is not a list of names and values")
-        docs = resolve_links(folder / _get_text(config.get("docs_dir"), "docs"))
-        if folder == root.parent and docs != resolve_links(root):
-            continue
-        if not docs.is_relative_to(resolve_links(root)):
-            raise ValueError(f"{file.name}: its docs_dir lies outside the folder that is read")
-        return _build_site(config, root, folder, docs)
-    return _build_site({}, root, root, root) if is_requested else None
+def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site | None:
+    """The site, if its configuration is in the folder, which may be above the folder `docs_dir` that is read."""
+    if folder is None:
+        return _build_site({}, root, root, root)
+    if not (file := configuration.find(folder, _CONFIG_FILES)):
+        return None
+    config = configuration.load(folder if folder == root.parent else root, file, _Loader)
+    if not isinstance(config, dict):
+        raise ValueError(f"{file.name} is not a list of names and values")
+    docs = resolve_links(folder / _get_text(config.get("docs_dir"), "docs"))
+    if folder == root.parent and docs != resolve_links(root):
+        return None
+    if not docs.is_relative_to(resolve_links(root)):
+        raise ValueError(f"{file.name}: its docs_dir lies outside the folder that is read")
+    return _build_site(config, root, folder, docs)
 
 
 def _build_site(config: Meta, root: Path, folder: Path, docs: Path) -> Site:
@@ -64,8 +66,19 @@ def _build_site(config: Meta, root: Path, folder: Path, docs: Path) -> Site:
     plugins = _normalize_options(config.get("plugins"))
     blog_options = next((plugins[name] for name in ("blog", "material/blog") if name in plugins), None)
     blog = None if blog_options is None else material.Blog(blog_options)
+    language = _get_text(as_mapping(config.get("theme")).get("language"), "")
+    default, translations = _read_translations(plugins.get("i18n", {}))
+    is_suffix = plugins.get("i18n", {}).get("docs_structure") != "folder"
 
     def address(name: str, front: Meta) -> str:
+        bare, dot, code = remove_ending(name).rpartition(".")
+        if is_suffix and dot and code in (default, *translations):
+            name = f"{bare}.md" if code == default else f"{code}/{bare}.md"
+        elif not is_suffix and default:
+            name = name.removeprefix(f"{default}/")
+        return make_address(name, front)
+
+    def make_address(name: str, front: Meta) -> str:
         if blog and (post := blog.find_address(name, front)):
             return f"{post}/" if use_directories else f"{post}.html"
         folder_path, _, last = remove_ending(name).rpartition("/")
@@ -87,6 +100,7 @@ def _build_site(config: Meta, root: Path, folder: Path, docs: Path) -> Site:
         Includes("mkdocs", root, (*(folder / base for base in bases), folder, docs)),
         dict(_walk_navigation(config.get("nav"))),
         tuple(_read_redirects(config, address)),
+        languages={**{code: code for code in translations}, "": language or default},
         rewrite=material.rewrite,
         uses_title=blog is not None,
     )
@@ -109,6 +123,15 @@ def _normalize_options(value: Any) -> dict[str, dict[str, Any]]:
             for name, options in islice(item.items(), MAX_OPTIONS):
                 found[str(name)] = options if isinstance(options, dict) else {}
     return found
+
+
+def _read_translations(i18n: Meta) -> tuple[str, list[str]]:
+    """The default language of the plugin mkdocs-static-i18n, and the others."""
+    entries = i18n.get("languages")
+    entries = [as_mapping(entry) for entry in entries[:MAX_OPTIONS]] if isinstance(entries, list) else []
+    codes = {_get_text(entry.get("locale"), ""): entry.get("default") == "true" for entry in entries} if entries else {}
+    default = next((code for code, is_default in codes.items() if is_default), "")
+    return default, [code for code in codes if code and code != default]
 
 
 def _build_slugs(toc: Meta) -> Slugs:

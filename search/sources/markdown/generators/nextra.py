@@ -10,20 +10,18 @@ from search.sources.markdown.slugs import GITHUB
 from search.sources.request import SourceRequest
 
 _CONFIGS = javascript.list_names("next.config")
-_FOLDERS = ("", "docs", "website", "site", "web")
 _TREES = ("content", "src/content", "pages", "src/pages", "app", "src/app")
-_LOCALES = re.compile(r"\blocales\s*:\s*\[([^\]]{0,2000})\]")
-_QUOTED = re.compile(r"[\"'`]([\w-]+)[\"'`]")
 _HIDDEN_FOLDER = re.compile(r"[_@\[]")  # of Next.js: private folders, slots, and addresses that are computed
 
 
-def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
-    """The site, if its configuration, which names Nextra, is in the folder or in one of its usual folders."""
-    for folder, file in configuration.find((root / name for name in _FOLDERS), _CONFIGS):
-        config = javascript.remove_comments(configuration.read_text(root, file))
-        if is_requested or "nextra" in config:
-            return _build_site(config, root, folder, request)
-    return _build_site("", root, root, request) if is_requested else None
+def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site | None:
+    """The site, if its configuration is in the folder, and one of its files names Nextra."""
+    if folder is None:
+        return _build_site("", root, root, request)
+    file = configuration.find(folder, _CONFIGS)
+    config = javascript.remove_comments(configuration.read_text(root, file)) if file else ""
+    is_site = request.generator or "nextra" in config or configuration.depends_on(root, folder, "nextra")
+    return _build_site(config, root, folder, request) if file and is_site else None
 
 
 def _build_site(config: str, root: Path, folder: Path, request: SourceRequest) -> Site:
@@ -34,8 +32,7 @@ def _build_site(config: str, root: Path, folder: Path, request: SourceRequest) -
         for name in _TREES
         if (folder / name).is_dir()
     ]
-    listed = _LOCALES.search(config)
-    locales = _QUOTED.findall(listed[1]) if listed else []
+    locales = javascript.find_list(config, "locales")
     default = javascript.find_text(config, "defaultLocale")
     end = "/" if javascript.find_flag(config, "trailingSlash") else ""
     apps = [tree.folder for tree in trees if tree.folder.name == "app"]

@@ -1,6 +1,7 @@
 """Starlight (Astro): the collection `src/content/docs`, and the plain settings of `astro.config.*`."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from docsite.core.unicode.normalization import normalize
@@ -12,22 +13,25 @@ from search.sources.request import SourceRequest
 from search.text.markdown.plain_text import slug
 
 _CONFIGS = javascript.list_names("astro.config")
-_FOLDERS = ("", "docs", "website", "site", "www")
 _COLLECTION = "src/content/docs"
 _MARKDOC_ID = re.compile(r"(?m)^(#{1,6}[ \t](?:[^{\n]|\{(?!%))*+)\{%[ \t]{0,9}#([\w-]{1,200}+)[ \t]{0,9}%\}[ \t]*+$")
 
 
-def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
-    """The site, if its configuration and its collection are in the folder or in one of its usual folders."""
-    for folder, file in configuration.find((root / name for name in _FOLDERS), _CONFIGS):
-        if (folder / _COLLECTION).is_dir():
-            return _build_site(
-                javascript.remove_comments(configuration.read_text(root, file)), root, folder / _COLLECTION, request
-            )
-    return _build_site("", root, root, request) if is_requested else None
+def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site | None:
+    """The site, if its configuration and its collection are in the folder, and one of Astro's files names Starlight."""
+    if folder is None:
+        return _build_site("", {}, root, root, request)
+    file = configuration.find(folder, _CONFIGS)
+    if not file or not (folder / _COLLECTION).is_dir():
+        return None
+    config = javascript.remove_comments(configuration.read_text(root, file))
+    if not (request.generator or "starlight" in config or configuration.depends_on(root, folder, "@astrojs/starlight")):
+        return None
+    languages = configuration.find_languages(root, file, config)
+    return _build_site(config, languages, root, folder / _COLLECTION, request)
 
 
-def _build_site(config: str, root: Path, docs: Path, request: SourceRequest) -> Site:
+def _build_site(config: str, languages: Mapping[str, str], root: Path, docs: Path, request: SourceRequest) -> Site:
     base = configuration.remove_known_base(javascript.find_text(config, "base"), request)
     end = "" if javascript.find_text(config, "trailingSlash") == "never" else "/"
 
@@ -46,7 +50,7 @@ def _build_site(config: str, root: Path, docs: Path, request: SourceRequest) -> 
         lambda name: not name.rpartition("/")[2].startswith("_") and remove_ending(name).rpartition("/")[2] != "404",
         GITHUB,
         Includes("mdx", root, (docs,)),
-        languages=javascript.find_languages(config),
+        languages=languages,
         rewrite=_rewrite,
     )
 

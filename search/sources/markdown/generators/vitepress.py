@@ -13,25 +13,24 @@ from search.sources.request import SourceRequest
 _CONFIGS = javascript.list_names("config")
 _PARAMETER = re.compile(r"(:\w+[*+]?)")
 MAX_REWRITES = 100
-_EXCLUDED = re.compile(r"\bsrcExclude\s*:\s*\[([^\]]{0,2000})\]")
+MAX_CONFIGS = 50
 
 
-def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
-    """The site, if its configuration is in the folder or in its `docs`."""
-    for folder in (root, root / "docs"):
-        settings = folder / ".vitepress"
-        files = [settings / name for name in _CONFIGS if (settings / name).is_file()]
-        if files or (settings / "config").is_dir():
-            return _build_site(configuration.read_text(root, files[0]) if files else "", root, folder)
-    return _build_site("", root, root) if is_requested else None
+def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site | None:
+    """The site, if its configuration is in the folder: a file, or several that the first one imports."""
+    if folder is None:
+        return _build_site("", root, root)
+    settings = folder / ".vitepress"
+    file = configuration.find(settings, _CONFIGS)
+    files = [file] if file else sorted((settings / "config").glob("*.*s"), key=lambda one: (one.stem != "index", one))
+    texts = [configuration.read_text(root, file) for file in files[:MAX_CONFIGS]]
+    return _build_site("\n".join(texts), root, folder) if texts else None
 
 
 def _build_site(config: str, root: Path, folder: Path) -> Site:
     config = javascript.remove_comments(config)
     source = configuration.find_inner_folder(root, folder / (javascript.find_text(config, "srcDir") or ".")) or folder
-    excluded = _EXCLUDED.search(config)
-    patterns = re.findall(r"[\"'`]([^\"'`\n]+)[\"'`]", excluded[1]) if excluded else []
-    is_excluded = compile_ignore_rules("\n".join(patterns))
+    is_excluded = compile_ignore_rules("\n".join(javascript.find_list(config, "srcExclude")))
     ending = "" if javascript.find_flag(config, "cleanUrls") else ".html"
 
     rewrites = [
