@@ -112,7 +112,10 @@ CASES = {
         '| <Check /> | <Cross/> | <Icon icon="circle-xmark" color="#f00" /> | <Icon icon="rocket" /> |',
         "| Yes  | No  | No  |  |",
     ),
-    "yes in a cell of HTML": ("<tr><td><Yes/></td><td><Icon name='fa-check'/></td></tr>", "<tr><td>Yes </td><td>Yes </td></tr>"),
+    "yes in a cell of HTML": (
+        "<tr><td><Yes/></td><td><Icon name='fa-check'/></td></tr>",
+        "<tr><td>Yes </td><td>Yes </td></tr>",
+    ),
     "no in an item": ("- <NotSupported /> Windows", "- No  Windows"),
     "a check with content": ("<Check>\n  Done\n</Check>", "Done"),
     "an icon in a sentence": ('Press <Icon icon="check" /> now.', "Press  now."),
