@@ -34,8 +34,13 @@ class LocationForm(forms.Form):
     def __init__(self, *args: Any, is_superuser: bool) -> None:
         super().__init__(*args)
         self.is_superuser = is_superuser
-        self.fields["location"].help_text = "Of the site, its sitemap, an llms.txt or an OpenAPI document." + (
-            " Or the path of a folder, an archive or a file on this server." if is_superuser else ""
+        self.fields["location"].help_text = (
+            "Of the published site, which is best, its sitemap, an llms.txt or an OpenAPI document."
+            + (
+                " Or the path of a folder, such as that of the built site, an archive or a file on this server."
+                if is_superuser
+                else ""
+            )
         )
 
     def clean_location(self) -> str:
