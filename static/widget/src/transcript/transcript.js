@@ -26,6 +26,8 @@ export class Transcript {
   #changedAt = 0;
   #followsEnd = false;
   #hasScrolled = false;
+  /** Whether a question was asked here. */
+  #hasAsked = false;
   #conversation;
   /** @type {Promise<CitationCard | null> | null} */
   #loadingCard = null;
@@ -130,7 +132,8 @@ export class Transcript {
     });
     this.#card?.refresh();
     if (!this.#loadingCard && this.log.querySelector("a.cite")) this.#loadingCard = this.#loadCard();
-    this.log.hidden = turns.length === 0;
+    // Turns from before show when their text can be shown, all at once.
+    this.log.hidden = turns.length === 0 || (!markdown && !this.#hasAsked);
     if (this.#followsEnd) this.#scrollToEnd();
     else if (hasEnded) this.#findInLast(".outcome")?.scrollIntoView({ block: "nearest" });
     this.#scrolled();
@@ -140,6 +143,7 @@ export class Transcript {
 
   /** Scrolls a new question to the top, so that readers see the start of its answer. */
   #showNewQuestion() {
+    this.#hasAsked = true;
     if (markdown === PLAIN_TEXT) this.#loadMarkdown();
     this.draw();
     this.#followsEnd = this.#hasScrolled = false;
