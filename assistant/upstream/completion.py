@@ -22,13 +22,18 @@ _REASONING_PARTS = {"thinking", "reasoning"}  # types of parts of a content; Mis
 class Completion:
     """Parses the events of one completion."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, starts_in_thoughts: bool = False) -> None:
         self.is_done = False  # the server sent `[DONE]`
         self._finished = False
-        self._filter = TextFilter()
+        self._filter = TextFilter(starts_in_thoughts=starts_in_thoughts)
         self._has_text = False
         self._tool_calls = ToolCallCollector()
         self._half_character = ""
+
+    @property
+    def closed_unopened(self) -> bool:
+        """Whether the text had the end of thoughts without their beginning, and an answer behind it."""
+        return self._filter.closed_unopened
 
     def feed(self, events: Iterable[dict[str, Any] | None]) -> Iterator[FormatItem]:
         """The items of events, up to `[DONE]`, which is None. Raises `UpstreamError`."""

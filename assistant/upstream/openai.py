@@ -36,6 +36,7 @@ _BRACKET = re.compile(r"[\[\]【】]")
 _sessions: "WeakKeyDictionary[asyncio.AbstractEventLoop, aiohttp.ClientSession]" = WeakKeyDictionary()
 _refused: dict[tuple[str, str], frozenset[str]] = {}  # parameters that a model has refused, by base URL and name
 _unclear_refusals: Counter[tuple[str, str]] = Counter()  # in a row, of requests with tools
+_starting_in_thoughts: set[tuple[str, str]] = set()  # models whose texts have only the end of their thoughts
 
 
 def _session() -> aiohttp.ClientSession:
@@ -96,7 +97,7 @@ async def stream(
                 if response.status == 200:
                     del _unclear_refusals[key]
                     _remember_refused(model, refused)
-                    completion = Completion()
+                    completion = Completion(starts_in_thoughts=key in _starting_in_thoughts)
                     events = EventParser()
                     while chunk := await response.content.readany():
                         if text := events.parse_text(chunk):
@@ -106,11 +107,15 @@ async def stream(
                         for item in items:
                             yield item
                         if completion.is_done:
-                            return
-                    for item in completion.feed(events.end()):
+                            break
+                    for item in () if completion.is_done else completion.feed(events.end()):
                         yield item
                     if not completion.is_done:
                         completion.end()
+                    remember = (
+                        _starting_in_thoughts.add if completion.closed_unopened else _starting_in_thoughts.discard
+                    )
+                    remember(key)
                     return
                 words = await _read_error(response)
             status = response.status

@@ -47,6 +47,7 @@ _SPANS = (
         True,
     ),
 )
+_END_OF_THOUGHTS = re.compile(rf"</(?:{'|'.join(_THINKING)})>|\[/think\]|◁/think▷", re.IGNORECASE)
 _REST = _Span("", "(?!)", True)  # a call without tags, up to the end of the text
 _TURN = r"<\|(?:im_)?start\|>|<\|start_header_id\|>|<start_of_turn>"  # the name of who speaks may follow
 # Beside them: closing tags that nothing opens, and control tokens.
@@ -99,9 +100,18 @@ _ANSWER_KEYS = ["answer", "response", "text", "content", "message", "output", "r
 
 
 class TextFilter:
-    """Filters the pieces of one text, which may be cut anywhere."""
+    """Filters the pieces of one text, which may be cut anywhere.
 
-    def __init__(self) -> None:
+    Some servers put the tag that opens the thoughts into the prompt, so the text has only the end of the thoughts, and
+    the answer behind it. It is seen too late; then `closed_unopened` says so, and with `starts_in_thoughts` the next
+    texts are filtered.
+    """
+
+    def __init__(self, *, starts_in_thoughts: bool = False) -> None:
+        self.closed_unopened = False
+        self._starts_in_thoughts = starts_in_thoughts
+        self._thoughts_end = False  # of thoughts that nothing opened
+        self._is_behind_thoughts = False
         self._calls: list[str] = []
         self._held = ""  # text that is not decided yet
         # What the text is in.
@@ -121,6 +131,9 @@ class TextFilter:
         self._fence = ""  # the marks that opened a block of code
         self._line = ""  # what was written of this line
         self._at_line_start = True
+        if starts_in_thoughts:
+            self._inside, self._depth, self._spare = _SPANS[0], 1, ""  # without an end it is an answer
+            self._opening, self._closing = re.compile("(?!)"), _END_OF_THOUGHTS
 
     @property
     def is_hiding(self) -> bool:
@@ -129,7 +142,8 @@ class TextFilter:
 
     def passes(self, text: str) -> bool:
         """Whether a piece is the answer's as it is, so that it need not be fed."""
-        is_inside_line = self._has_begun and not (self._held or self._inside or self._at_line_start)
+        is_decided = self.closed_unopened or not self._thoughts_end
+        is_inside_line = self._has_begun and is_decided and not (self._held or self._inside or self._at_line_start)
         return is_inside_line and not _NEEDS_A_LOOK.search(text)
 
     def feed(self, text: str) -> str:
@@ -148,7 +162,9 @@ class TextFilter:
             written += self._close(is_closed=False) or self._spare or ""
         elif self._is_json:
             written += _unwrap_json(self._held)
-        self._held = ""
+        elif self._starts_in_thoughts and not self._has_begun:
+            written += self._spare or ""
+        self._held, self._spare = "", None
         return written
 
     def take_calls(self) -> list[str]:
@@ -196,6 +212,7 @@ class TextFilter:
         if self._depth:
             self._spare = self._spare or ""
             return
+        self._thoughts_end = self._is_behind_thoughts = self._starts_in_thoughts
         self._close(is_closed=True)
 
     def _take(self, text: str) -> None:
@@ -284,6 +301,7 @@ class TextFilter:
                 return line[: found.start()]
             self._held, self._was_taken = self._held[found.end() :], True
             number = next((number for number in range(len(_SPANS)) if found[f"s{number}"]), None)
+            self._thoughts_end = self._thoughts_end or bool(_END_OF_THOUGHTS.fullmatch(found[0]))
             if number is not None:
                 self._enter(_SPANS[number], found[0], follows_text=bool(line[: found.start()].strip()))
             return line[: found.start()]
@@ -340,6 +358,8 @@ class TextFilter:
         if not piece:
             return ""
         self._has_begun = True
+        self.closed_unopened = self.closed_unopened or (self._is_behind_thoughts and not piece.isspace())
+        self._is_behind_thoughts = self._thoughts_end
         self._has_bracket = self._has_bracket or "[" in piece
         self._at_line_start = piece.endswith("\n")
         self._line = "" if self._at_line_start else (self._line + piece)[-_CHUNK:]

@@ -232,6 +232,17 @@ async def test_texts_that_arrive_together_are_one_text(upstream):
     assert [item.text for item in found if isinstance(item, Delta)] == ["One, two ", "[1], ", "three."]
 
 
+async def test_thoughts_without_their_opening_tag_are_shown_once(upstream):
+    model = Model(f"{upstream.url}/v1", "fake:obey thoughts")
+    texts = []
+    for said in ("Hm.</think>Use it.", "Oh.</think>Use it.", "Use it.", "Use it."):
+        asked = [{"role": "user", "content": f"How? SAY: {said}"}]
+        items = [item async for item in relay.stream(model, asked, Bounds())]
+        texts.append("".join(item.text for item in items if isinstance(item, Delta)))
+    await formats.close()
+    assert texts == ["Hm.Use it.", "Use it.", "Use it.", "Use it."]
+
+
 def test_texts_before_an_error_are_kept():
     def items():
         yield Delta("One, ")

@@ -174,3 +174,22 @@ def test_a_whole_message_after_its_pieces_is_not_repeated() -> None:
     items = [item for event in (*pieces, whole) for item in completion.parse(event)]
     assert "".join(getattr(item, "text", "") for item in items) == "Use it."
     assert read(whole) == "Use it.", "a body that is no stream"
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize(
+    ("text", "visible", "is_known"),
+    [
+        ("Hm [1].</think>\n\nUse it [1].", "Use it [1].", True),
+        ("Hm.[/THINK]Use it.", "Use it.", True),
+        ("Use it [1].", "Use it [1].", False),
+        ("Use it [1].</think>\n", "Use it [1].", False),
+        ("Hm <think> hm.</think>Use it.", "Use it.", True),
+    ],
+)
+def test_thoughts_that_the_prompt_opens_are_known_from_the_second_text_on(text, visible, is_known, size):
+    _, first = filter_text(text, size)
+    assert first.closed_unopened is (is_known and "<think>" not in text)
+    later = TextFilter(starts_in_thoughts=True)
+    written = "".join(later.feed(text[at : at + size]) for at in range(0, len(text), size)) + later.end()
+    assert (written.strip(), later.closed_unopened) == (visible, is_known)
