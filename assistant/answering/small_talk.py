@@ -76,14 +76,17 @@ _ABOUT: Mapping[str, str] = {
     "ja": r"(あなた|君)は(誰|だれ|何)(ですか)?",
 }
 _PAUSE = r"(?:please |pls |now |ok |hey |just |can you |could you |would you )*"
+_END = r"(?=$|[,:;]| (?:about|for|in|on|of|please|that|to|with)\b)"
 _ORDER = re.compile(
-    rf"{_PAUSE}(?:(?:tell|sing|write|compose|give|do)(?: me| us)? (?:an?|another|some|my|the)(?: [\w'-]+){{0,2}} "
-    r"(?:joke|poem|song|haiku|limerick|essay|cover letter|homework)s?\b"
-    r"|(?:ignore|disregard|forget)(?: all| any| of| the| your| my)* (?:previous|prior|above|earlier|system)"
-    r" (?:instruction|prompt|rule|message)s?\b"
+    rf"{_PAUSE}(?:(?:(?:tell|sing|write|compose|give)(?: me| us)? (?:an?|another|some|my|the)(?: [\w'-]+){{0,2}}"
+    rf" (?:joke|poem|song|haiku|limerick|essay|cover letter)s?|do my(?: \w+)? homework){_END}"
+    r"|(?:ignore|disregard|forget)(?: all| any| of| the| your| my)* (?:previous|prior|above|earlier)"
+    r" (?:instruction|prompt)s?\b"
+    r"|(?:ignore|disregard|forget)(?: of| my)*(?: all| the| your)+ (?:previous|prior|above|earlier|system)"
+    r" (?:rule|message|instruction|prompt)s?\b"
     r"|(?:show|tell|print|reveal|repeat|give|display|output|send)(?: me| us)?"
-    r"(?: your| the| full| complete| exact)* (?:your|system|hidden|secret)(?: system| original| initial)?"
-    r" (?:prompt|instructions)(?: above| verbatim| word for word)?$)",
+    r"(?: your| the)(?: full| complete| exact)*(?: system| hidden| secret| original| initial)+ (?:prompt|instructions)"
+    r"(?: above| verbatim| word for word)?$)",
     re.IGNORECASE,
 )
 _INSULT = re.compile(

@@ -168,7 +168,9 @@ class _TermReader:
         return dict(list(terms.items())[:MAX_TERMS]), list(dict.fromkeys(pairwise(line)))
 
     def find_unknown(self, text: str) -> list[str]:
-        """The words, and parts of code names, of a complete English text that the index lacks. They are not misspelt.
+        """The words, and parts of code names, of a complete English text that the index lacks.
+
+        Misspelt words, and words with a synonym or another spelling that the index has, are left out.
 
         `VitePress` is one word, although the index may have both of its parts.
         """
@@ -179,7 +181,14 @@ class _TermReader:
             parts, names = analysis.split_name(word)
             forms |= dict.fromkeys(names[-1:] if names and word.isalpha() else parts)
         unknown = [form for form in forms if len(form) >= MIN_NAME and form.isalpha() and not self.is_known(form)]
-        return [form for form in unknown[:MAX_CORRECTED] if not self.vocabulary.corrections(form)]
+        return [
+            form for form in unknown[:MAX_CORRECTED] if not (self.is_meant(form) or self.vocabulary.corrections(form))
+        ]
+
+    def is_meant(self, form: str) -> bool:
+        """Whether the index has words that mean the same."""
+        others = (*self.synonyms.find([form], self.languages)[1], *self.equivalents.find([form], ("en",))[1])
+        return any(all(map(self.is_known, phrase)) for phrase in others)
 
     def add_phrase(
         self, terms: Terms, words: list[str], others: Sequence[Phrase], is_last: bool, certainty: float = SYNONYM

@@ -200,7 +200,7 @@ def _lead_by_heading(scored: Sequence[ScoredSection]) -> list[ScoredSection]:
             section = best
         if section is not leads[page]:
             others.append(section)
-    return [*sorted(leads.values(), key=_order), *others]
+    return [*sorted(leads.values(), key=_order), *sorted(others, key=_order)]
 
 
 def _odds(score: float) -> float:
@@ -209,8 +209,9 @@ def _odds(score: float) -> float:
 
 def _remove_language(candidate: Candidate) -> str:
     """The path of a page without the folder of its language. That is the same for all translations of the page."""
-    before, folder, after = candidate.path.lower().partition(f"/{candidate.language or None}/")
-    return f"{before}/{after}" if folder else candidate.path.lower()
+    path = f"{candidate.path.lower().rstrip('/')}/"  # the front page of a language is its folder
+    before, folder, after = path.partition(f"/{candidate.language.lower() or None}/")
+    return f"{before}/{after}" if folder else path
 
 
 def _order(section: ScoredSection) -> tuple[float, int, str, int]:

@@ -35,7 +35,9 @@ _HTTP_PATH = re.compile(
     r"(?:\b(GET|PUT|POST|DELETE|OPTIONS|HEAD|PATCH|TRACE)\s{1,3}|(?<![^\s\"'`(]))(?:https?://[^\s/\"'`?#]{1,200})?(/[^\s?#\"'`)]+)"
 )
 _PARAMETER = re.compile(r"\{[^{}]*\}|^[:<].*")
-_VALUE = re.compile(r"/(?!v\d)[^/\d]*\d[^/]*(?=/|$)")
+# A number, or an id: in hexadecimal digits, or long with a digit. `oauth2` and `s3` are names.
+_VALUE = re.compile(r"/(?!v\d)(?=[^/\d]*\d)(?:[0-9A-Fa-f-]+|[\w-]{12,})(?=/|$)")
+_CURL = re.compile(r"curl\s+(?:-|[A-Z]{3,}\s|[\"']?https?://)")
 _MAX_PATHS, _MAX_VALUES = 2, 6  # of a text; parts of a path that may be values
 _BETWEEN_NAMES = re.compile(r",\s++(?:(?:and|or)\s+)?|(?<!\s)\s++(?:[/|&]|and|or)\s+")
 _UNSPACED = re.compile(  # Thai, Lao, Burmese, Khmer, Japanese, Chinese, Korean
@@ -291,7 +293,8 @@ def shorten_addresses(text: str) -> str:
     found = _HTTP_PATH.search(text)
     if not found or not (found[1] or "://" in found[0]):
         return text
-    before, after = ("", "") if text.startswith("curl ") else (text[: found.start()], text[found.end() :])
+    is_call = _CURL.match(text)
+    before, after = ("", text[len(text.rstrip()) :]) if is_call else (text[: found.start()], text[found.end() :])
     return " ".join(filter(None, (before.strip(), found[1], _VALUE.sub(" ", found[2]) + after)))
 
 

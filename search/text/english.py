@@ -23,7 +23,8 @@ def read_words() -> list[str]:
 def measure_rarity(word: str) -> float:
     """How rare a lower-case word is: its place (0..1) in the list, 1 if it is not there.
 
-    So a name is rare. A word of everyday language, with any ending and a usual prefix, is not.
+    Names that are no words are rare, and so are words of computing that the list lacks. A word of everyday language,
+    with any ending and a usual prefix, is not.
     """
     places, stem = _load_places(), analysis.stem(word)
     root = _PREFIX.sub("", stem)

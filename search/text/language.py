@@ -15,6 +15,11 @@ _MAX_OTHERS = 0.35  # of their number, that function words of another language a
 _SCRIPTS = {
     language: re.compile(f"[{words['script']}]") for language, words in analysis.LANGUAGES.items() if "script" in words
 }
+_UNSPACED = ("ja", "ko", "zh", "th")  # one letter of these tells the language; `λ` and `μs` are no Greek question
+_SCRIPTS_OF_QUESTIONS = {
+    language: script if language in _UNSPACED else re.compile(script.pattern + "{3}")
+    for language, script in _SCRIPTS.items()
+}
 _SPANISH = re.compile("[¿¡]")
 _NO_PROSE = re.compile(
     r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)|`[^`\n]*`|\]\([^()\n]*\)|<[^<>\n]*>|https?://\S+|^(?:import|export)\b.*?$"
@@ -24,7 +29,7 @@ _NO_PROSE = re.compile(
 @lru_cache(maxsize=16)
 def detect_language(text: str) -> str:
     """The language of a text as two letters; empty where its words do not tell it. One request asks several times."""
-    for language, script in _SCRIPTS.items():
+    for language, script in _SCRIPTS_OF_QUESTIONS.items():
         if script.search(text):
             return language
     if _SPANISH.search(text):

@@ -55,6 +55,17 @@ def test_the_section_whose_heading_has_the_whole_query_leads_its_page(make_proje
     assert hit.section not in [other.section for other in hit.others]
 
 
+def test_the_section_that_another_one_leads_stays_the_first_of_the_others(make_project):
+    tenant = make_project()
+    parts = [f"## Part {number}\n\n{'Window. ' * (9 - number)}" for number in range(5)]
+    put(tenant, page("/a", "\n\n".join(["# A", "Window, window.", *parts, "## Window", "Open it."])))
+    (hit,) = page_search.find(tenant.project, "window")
+    assert hit.section == "Window"
+    scores = [other.score for other in hit.others]
+    assert scores == sorted(scores, reverse=True)
+    assert hit.score >= scores[0]
+
+
 @pytest.mark.parametrize(
     ("name", "queries"),
     [

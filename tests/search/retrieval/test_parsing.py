@@ -1,5 +1,7 @@
 """Parsing a query: spelling, completion, stop words, and terms from the context."""
 
+import re
+
 import pytest
 
 from search.hits import Filters
@@ -20,6 +22,7 @@ from search.retrieval.parsing import (
 )
 from search.sources import Page
 from search.text import analysis
+from search.text.synonyms import parse_synonyms
 from search.text.vocabulary import Vocabulary
 
 
@@ -293,10 +296,14 @@ def test_the_analysis_remembers_no_long_words():
         ("laravel", ["install"], []),
         ("wie benutze ich laravel für die Seite ", ["install"], []),
         ("gpt4 42 k9 ", ["install"], ["gpt"]),
+        ("csp and mfa ", ["content security policy"], ["mfa"]),
+        ("acmectl ", ["command line tool"], []),
+        ("the π constant of laravel ", ["constant"], ["laravel"]),
     ],
 )
 def test_names_that_no_page_has_are_told(text, texts, unknown):
-    assert list(parse(text, vocabulary(*texts)).unknown_words) == unknown
+    synonyms = parse_synonyms("acmectl, command line tool", ("en",))
+    assert list(parse(text, vocabulary(*texts), synonyms=synonyms).unknown_words) == unknown
 
 
 @pytest.mark.parametrize(
@@ -322,3 +329,20 @@ def test_another_spelling_or_an_abbreviation_matches_less_than_the_word_itself(q
     }
     assert found
     assert all(parsing.EQUIVALENT <= certainty < 1 for certainty in found.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("GET /users/123/keys", "GET /users /keys"),
+        ("GET /users/7f3/keys", "GET /users /keys"),
+        ("GET /customers/cus_9s6XKzkNRiz8i3/cards", "GET /customers /cards"),
+        ("POST /api/oauth2/token", "POST /api/oauth2/token"),
+        ("GET /s3/buckets/http2", "GET /s3/buckets/http2"),
+        ("curl -X PUT https://acme.example/v2/users/7f3/keys -d @x ", "PUT /v2/users /keys "),
+        ("curl https://acme.example/users/9", "/users "),
+        ("curl returns 401 for https://acme.example/install.sh why ", "curl returns 401 for /install.sh why "),
+    ],
+)
+def test_an_address_is_searched_without_its_host_and_values(text, short):
+    assert re.sub(" +", " ", analysis.shorten_addresses(text)) == short

@@ -15,11 +15,11 @@ TEXTS = {
     "pt-br/": "A bandeja da impressora tem as etiquetas que você pode imprimir com ela. `acme tray` é para mais.",
 }
 TITLES = {"": "Printer tray", "de/": "Fach des Druckers", "fr/": "Bac, printer tray", "pt-br/": "Bandeja: printer tray"}
-TOPICS = ("printer", "labels", "queue", "depot", "shelf", "scale")
+TOPICS = ("printer", "labels", "queue", "depot", "shelf", "scale", "index")
 
 
 def write_site(folder, config, above):
-    """Each of six pages in four languages, of which English lies in no folder."""
+    """Each of seven pages in four languages, of which English lies in no folder."""
     (folder / "config").mkdir(parents=True)
     for name, text in config.items():
         (folder / name).write_text(text)
@@ -53,8 +53,10 @@ def test_the_translations_of_a_page_are_one_page(make_project, tmp_path, config,
     for query, expected in (("printer tray", "/printer"), ("acme tray", "/printer"), ("labels", "/labels")):
         found = find(query)
         assert found[0] == expected
-        assert sorted(found) == sorted({f"/{path.rpartition('/')[2]}" for path in found}), "a page stands twice"
-    assert find("Etiketten drucken") == [f"/de/{path[4:]}" for path in find("Etiketten drucken")]
+        found = [path for path in found if len(config) > 1 or path != "/pt-br"]  # whose text says only `pt`
+        names = [path.rpartition("/")[2] if path.strip("/") not in ("de", "fr", "pt-br") else "" for path in found]
+        assert len(names) == len(set(names)), "a page stands twice"
+    assert {path.split("/")[1] for path in find("Etiketten drucken")} == {"de"}
     assert find("Wo und wie depot?")[0] == "/de/depot"
     assert find("onde ou quando labels")[0] == "/pt-br/labels"
     assert find("what is that with acme tray")[0] == "/printer"

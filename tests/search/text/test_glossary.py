@@ -45,6 +45,9 @@ def test_the_words_of_documentation_become_english(text, english):
         ("import module", ""),
         ("test cookie option", ""),
         ("Fastify plugin timeout", ""),
+        ("timeout in \u03bcs", ""),
+        ("the \u03c0 constant", ""),
+        ("\u03c0\u03ce\u03c2 \u03c4\u03bf \u03b5\u03b3\u03ba\u03b1\u03b8\u03b9\u03c3\u03c4\u03ce", "el"),
         ("", ""),
     ],
 )

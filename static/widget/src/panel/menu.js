@@ -13,6 +13,8 @@ const loadList = () => loadModule(MENU_VERSION, "menu.js");
 export class Menu {
   /** Once it has loaded. @type {MenuList | null} */
   list = null;
+  /** One request, however often the button is pressed. @type {Promise<MenuList | null> | null} */
+  #loading = null;
   #conversation;
   #overlay;
   #createList;
@@ -51,7 +53,8 @@ export class Menu {
 
   /** Opens the menu, or closes it if it is open. @param {number} [at] which item gets the focus; -1 is the last one */
   async open(at = 0) {
-    const list = (this.list ??= await this.#createList().catch(() => null));
+    this.#loading ??= this.#createList().catch(() => (this.#loading = null));
+    const list = (this.list = await this.#loading);
     if (!list) this.#overlay.show(labels.menu, [h("p", {}, labels.notLoaded)]);
     else if (list.isOpen) list.close();
     else list.open(at);
