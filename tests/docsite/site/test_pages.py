@@ -235,7 +235,8 @@ def test_all_languages_have_all_texts() -> None:
 
 
 def test_the_widget_has_texts_in_every_language() -> None:
-    sources = [ROOT / "static" / "widget" / "src" / "base" / f"{name}.js" for name in ("launcher-labels", "labels")]
+    names = ("base/launcher-labels", "base/labels", "menu/words")
+    sources = [ROOT / "static" / "widget" / "src" / f"{name}.js" for name in names]
     own = dict(re.findall(r'^  (\w+):\s+"(.+)",$', "".join(file.read_text() for file in sources), re.MULTILINE))
     assert {navigation.DEFAULT_LANGUAGE, *interface_texts.WIDGET} == navigation.LANGUAGES.keys()
     blanks = re.compile(r"{\w+}")

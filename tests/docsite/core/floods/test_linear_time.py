@@ -55,6 +55,7 @@ BOUNDED = {
     "analytics/audience/clients.py _BROWSERS": (512, "describe_client"),
     "assistant/citations/source_lists.py _SOURCE_LIST": (150, "find_heading"),
     "assistant/citations/source_lists.py _PERHAPS_SOURCE_LIST": (150, "find_heading"),
+    "assistant/upstream/text_filter.py _PERHAPS_CALL": (100, "_count_waiting"),
     "search/text/analysis.py _CODE": (257, "code_names"),
     "search/sources/html/__init__.py _SUFFIX": (1_000, "read_html"),
     "search/sources/markdown/includes.py _IMPORT": (1_000, "_match"),
