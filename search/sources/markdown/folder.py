@@ -20,7 +20,7 @@ from search.sources.markdown.front_matter import (
     split_front_matter,
 )
 from search.sources.markdown.mdx import to_markdown
-from search.sources.markdown.sites import Site, Tree, remove_ending
+from search.sources.markdown.sites import Site, Tree
 from search.sources.markdown.slugs import add_anchors
 from search.sources.request import SourceRequest
 from search.text.markdown.reader import fenced_lines, title_of
@@ -129,9 +129,9 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
         meta = {
             "version": tree.version,
             "language": tree.language or site.find_language(page_address),
-            **_drop_empty(site.page_metadata.get(remove_ending(source.name), {})),
+            **_drop_empty(site.find_metadata(file, source.name)),
             **_drop_empty({"title": site.find_title(body)}),
-            **front,
+            **_drop_empty(front),
             **_drop_empty(source.manifest_entry),
         }
         fields = _collect_fields(meta, body, () if site.generator == "plain" else _SHORT_TITLES, problems)

@@ -38,7 +38,11 @@ _ENDS = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}  # of front matter
 _JOINTS = re.compile("[-_]")
 _ENTRY = re.compile(r"[\"']?([A-Za-z_][\w.-]{0,99})[\"']?[ \t]{0,9}(?:=|:(?=\s|$))")
 _NESTED = re.compile(r"\n(?:\S|\s*(?:-\s|[\w-]+:\s))")  # in an entry: more than one text
-_GROUPS = re.compile(r"(?m)^\s*[\"']?groups\b")
+# Text that may be meant as the page's groups, also where a blank or a colon is missing.
+_GROUPS = re.compile(r"(?m)\bgroups\b[\"']?+\s*+[\"':=\[{]|^[ \t]*+[\"']?groups\b")
+_PARAGRAPH_END = re.compile(r"\n\s*\n")
+_DELIMITER = re.compile(r"\s*+(?:---|\+\+\+|\{(?![{%/]))")
+UNKNOWN_GROUPS = object()  # the `groups` in metadata of a page whose section has some that cannot be read
 # Lines of which YAML says no more than they show: a name and one plain or quoted text. Most pages have no others, and
 # PyYAML would take as long for them as an ingest takes to cut such a page into sections. libyaml is fast, but deeply
 # nested YAML crashes the process there.
@@ -60,12 +64,13 @@ def split_front_matter(source: str, problems: list[Problem] | None = None) -> tu
     """
     lines = source.replace("\r\n", "\n").split("\n")
     start = lines[0].rstrip()
-    if start not in _ENDS:
+    ends = _ENDS.get(start, ())
+    end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() in ends), 0) if ends else 0
+    if not end:  # a horizontal rule, or front matter in a form that is not read
+        delimiter = _DELIMITER.match(source)
+        if delimiter and _GROUPS.search(_PARAGRAPH_END.split(source[delimiter.end() :], maxsplit=1)[0]):
+            raise ValueError("its `groups` cannot be read, because its front matter does not begin or end as it should")
         return {}, source
-    try:
-        end = next(i for i, line in enumerate(lines[1:], 1) if line.rstrip() in _ENDS[start])
-    except StopIteration:
-        return {}, source  # a horizontal rule, not front matter
     text = "\n".join(lines[1:end])
     if len(text.encode("utf-8", "surrogatepass")) > MAX_FRONT_MATTER:
         raise ValueError("its front matter is larger than 64 KiB")
@@ -73,9 +78,13 @@ def split_front_matter(source: str, problems: list[Problem] | None = None) -> tu
     load = {"---": _load_yaml, "+++": _load_toml, "{": _load_json}[start]
     try:
         front = load(text)
+        is_valid = isinstance(front, dict | None)
     except ValueError:
+        is_valid = False
         inner = [line.strip() for line in lines[1:end]] if start == "{" else lines[1:end]
-        front = _load_entries(inner, load, problems)
+        front = _load_entries(inner, load, problems, has_headings=start == "+++")
+    if not is_valid and not (isinstance(front, dict) and "groups" in front) and (groups := _GROUPS.search(text)):
+        raise ValueError(f"its `groups` cannot be read (line {text.count(chr(10), 0, groups.start()) + 2})")
     if front is not None and not isinstance(front, dict):
         problems.append(Problem(FRONT_MATTER, "is not a list of names and values"))
     return _add_language(front) if isinstance(front, dict) else {}, "\n".join(lines[end + 1 :])
@@ -117,6 +126,8 @@ def get_groups(meta: dict[str, Any]) -> tuple[str, ...] | None:
     value = meta.get("groups")
     if value is None or value == "":
         return None
+    if value is UNKNOWN_GROUPS:
+        raise ValueError("the `groups` that its section gives it cannot be read")
     if isinstance(value, str):
         value = [name for name in value.split(",") if name.strip()]
     if not isinstance(value, list) or not all(map(_is_single, value)):
@@ -237,12 +248,15 @@ def _load_yaml(text: str) -> Any:
         raise ValueError("is not YAML") from None
 
 
-def _load_entries(lines: list[str], load: Callable[[str], Any], problems: list[Problem]) -> dict[str, Any]:
-    """Load each entry by itself: its line with those below that continue it.
+def _load_entries(
+    lines: list[str], load: Callable[[str], Any], problems: list[Problem], *, has_headings: bool
+) -> dict[str, Any]:
+    """Load each entry by itself: its line with those below that continue it. A heading of TOML ends the page's entries.
 
     An invalid entry is text where that is plain to see, as in `title: @acme: why`.
     """
-    starts = [number for number, line in enumerate(lines) if _ENTRY.match(line) or line.startswith("[")][:MAX_ENTRIES]
+    firsts = (bool(_ENTRY.match(line)) or (has_headings and line.startswith("[")) for line in lines)
+    starts = [number for number, is_first in enumerate(firsts) if is_first][:MAX_ENTRIES]
     starts = starts if starts[:1] == [0] else [0, *starts]
     front: dict[str, Any] = {}
     for number, following in zip(starts, [*starts[1:], len(lines)], strict=True):
@@ -259,7 +273,7 @@ def _load_entries(lines: list[str], load: Callable[[str], Any], problems: list[P
             if named := _ENTRY.match(entry):
                 value = entry[named.end() :] if not _NESTED.search(entry) else lines[number][named.end() :]
                 front |= _read_as_text(named[1], value)
-        if entry.startswith("["):  # the names below a heading of TOML are not the page's
+        if has_headings and entry.startswith("["):
             break
     return front
 

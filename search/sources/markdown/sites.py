@@ -39,7 +39,8 @@ class Site:
     - `is_page` is False for files that are only included in others.
     - `find_exclusion` says why the generator does not publish a page, or keeps it out of search, by its file name and
       its metadata; empty if it does neither.
-    - `page_metadata` is that of the navigation or of a section for its pages, by file name without ending.
+    - `page_metadata` is that of the navigation or of a section for its pages, by file name without ending, or by
+      path without ending where trees may have files of the same name.
     - `redirects` come from the configuration.
     - `languages` are those of pages by the first folder of their address; that of the others has an empty name.
     - `expand` and `rewrite` make Markdown of what only this generator understands. `expand` is for what depends on
@@ -64,6 +65,10 @@ class Site:
     find_exclusion: Callable[[str, Meta], str] = lambda name, meta: ""
     expand: Callable[[str, Meta, list[Problem]], str] | None = None
     is_mdx: Callable[[Meta], bool] = lambda front: False
+
+    def find_metadata(self, file: Path, name: str) -> Meta:
+        """The metadata in `page_metadata` of a file with this name in its tree."""
+        return self.page_metadata.get(remove_ending(str(file))) or self.page_metadata.get(remove_ending(name), {})
 
     def find_language(self, address: str) -> str:
         """The language of the page at an address relative to the docs URL; empty if it is not known."""

@@ -2,8 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from docsite.core.unicode.normalization import to_ascii
 from search.sources.files import MARKDOWN, list_files, read_text_in_folder
 from search.sources.markdown import configuration
-from search.sources.markdown.front_matter import is_set, split_front_matter, to_text
+from search.sources.markdown.front_matter import UNKNOWN_GROUPS, is_set, split_front_matter, to_text
 from search.sources.markdown.generators.hugo_shortcodes import Shortcodes
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, is_future, remove_ending
@@ -21,7 +20,6 @@ from search.sources.request import SourceRequest
 _NAMES = tuple(f"{name}.{ending}" for name in ("hugo", "config") for ending in ("toml", "yaml", "yml", "json"))
 _PATH_SIGNS = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd"))
 _TOKEN = re.compile(r":(\w+)")
-MAX_SECTIONS = 5_000
 
 
 def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site | None:
@@ -39,8 +37,8 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
     trees = tuple(_find_trees(config, root, folder))
     default = _get_default_language(config)
     languages = {name for name in as_mapping(config.get("languages")) if name != default}
-    files = [(tree.folder, name) for tree in trees for name in list_files(tree.folder)]
-    indexes = (name.rpartition("/")[::2] for _, name in files if name.endswith(MARKDOWN))
+    names = (name for tree in trees for name in list_files(tree.folder))
+    indexes = (name.rpartition("/")[::2] for name in names if name.endswith(MARKDOWN))
     bundles = {folder for folder, last in indexes if folder and last.startswith("index.")}  # one page with its files
     permalinks = as_mapping(config.get("permalinks"))
     permalinks = {**permalinks, **as_mapping(permalinks.get("page"))}
@@ -80,7 +78,7 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         address,
         is_page,
         _build_slugs(config),
-        page_metadata=dict(_cascade_metadata(config, root, files)),
+        page_metadata=dict(_cascade_metadata(config, root, trees, lambda name: _split_language(name, languages))),
         find_exclusion=partial(_find_exclusion, config),
         languages=_name_languages(config, default),
         includes=Includes("hugo", root, (*places, folder)),
@@ -99,10 +97,11 @@ def _read_configuration(root: Path, folder: Path) -> dict[str, Any]:
             ):
                 found = _lower(configuration.load(root, place / name))
                 config |= found if place != folder or name.startswith("hugo") or _is_hugo(folder, found) else {}
-        for part in ("languages", "module", "permalinks", "markup", "params"):
+        for part in ("cascade", "languages", "module", "permalinks", "markup", "params"):
             for ending in ("toml", "yaml", "yml", "json"):
                 if place != folder and (place / f"{part}.{ending}").is_file():
-                    config[part] = _lower(configuration.load(root, place / f"{part}.{ending}"))
+                    found = configuration.load(root, place / f"{part}.{ending}")
+                    config[part] = found if part == "cascade" else _lower(found)
     return config
 
 
@@ -158,31 +157,63 @@ def _name_languages(config: Meta, default: str) -> dict[str, str]:
     return {**names, "": code}
 
 
-def _cascade_metadata(config: Meta, root: Path, files: list[tuple[Path, str]]) -> Iterator[tuple[str, Meta]]:
-    """Yield the metadata that each file gets by `cascade` of the configuration and of the sections around it."""
-    cascades = {"": _read_cascade(config)}
-    sections = [(content, name) for content, name in files if name.rpartition("/")[2].startswith("_index.")]
-    for content, name in sections[:MAX_SECTIONS]:
-        with suppress(ValueError):
-            front, _ = split_front_matter(read_text_in_folder(root, content / name))
-            if cascade := _read_cascade(front):
-                cascades[name.rpartition("/")[0]] = cascade
-    for _, name in files if any(cascades.values()) else ():
-        folder, found = name, dict[str, Any]()
-        while folder:
-            folder = folder.rpartition("/")[0]
-            found = {**cascades.get(folder, {}), **found}
+def _cascade_metadata(
+    config: Meta, root: Path, trees: tuple[Tree, ...], split: Callable[[str], tuple[str, str]]
+) -> Iterator[tuple[str, Meta]]:
+    """Yield the metadata that each file gets by `cascade` of the configuration and of the sections around it.
+
+    As in Hugo, a section counts for its own language. Its groups count for the other languages, too, unless the section
+    has groups there. The names are the paths of the files without endings, since trees have files of the same name.
+    """
+    default = _get_default_language(config)
+    files = [
+        (tree.folder / name, split(name)[1] or tree.base or default, name.rpartition("/")[0])
+        for tree in trees
+        for name in list_files(tree.folder)
+    ]
+    cascades = {(name, ""): _read_cascade(as_mapping(one)) for name, one in as_mapping(config.get("languages")).items()}
+    for language in {language for _, language, _ in files}:
+        cascades[language, ""] = {**_read_cascade(config), **cascades.get((language, ""), {})}
+    groups: dict[str, Any] = {}
+    for file, language, folder in files:
+        if file.name.startswith("_index."):
+            try:
+                cascade = _read_cascade(split_front_matter(read_text_in_folder(root, file))[0])
+            except ValueError:
+                cascade = {"groups": UNKNOWN_GROUPS}
+            above = cascades.get((language, folder), {})
+            cascades[language, folder] = {**cascade, **above} if folder else {**above, **cascade}
+            groups |= {folder: cascade["groups"]} if "groups" in cascade and folder not in groups else {}
+    for file, language, folder in files if any(cascades.values()) else ():
+        found: dict[str, Any] = {}
+        for above in _list_folders(folder):
+            shared = {"groups": groups[above]} if above in groups else {}
+            found = {**shared, **cascades.get((language, above), {}), **found}
         if found:
-            yield remove_ending(name), found
+            yield remove_ending(str(file)), found
+
+
+def _list_folders(folder: str) -> Iterator[str]:
+    """Yield the folder and those above it; the last one is empty."""
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
+    yield ""
 
 
 def _read_cascade(meta: Meta) -> dict[str, Any]:
-    """The metadata that a section gives to all pages below it; those for some pages only are ignored."""
-    cascade = meta.get("cascade")
-    entries = map(as_mapping, cascade if isinstance(cascade, list) else [cascade])
-    return {
-        name: to_text(value) for one in entries if not {"target", "_target"} & set(one) for name, value in one.items()
-    }
+    """The metadata that a section gives to all pages below it.
+
+    Those for some pages only are ignored. If they have groups, the groups of all pages below are unknown.
+    """
+    cascade = meta.get("cascade") or {}
+    found: dict[str, Any] = {}
+    for one in cascade if isinstance(cascade, list) else [cascade]:
+        if isinstance(one, Mapping) and not {"target", "_target"} & set(one):
+            found |= {name: to_text(value) for name, value in one.items() if found.get(name) is not UNKNOWN_GROUPS}
+        elif one and (not isinstance(one, Mapping) or "groups" in one):
+            found["groups"] = UNKNOWN_GROUPS
+    return found
 
 
 def _find_exclusion(config: Meta, name: str, meta: Meta) -> str:

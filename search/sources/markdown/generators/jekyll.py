@@ -1,9 +1,10 @@
 """Jekyll: pages and collections, with the addresses that `_config.yml` and `permalink` give them."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -12,8 +13,17 @@ import yaml
 
 from search.sources.files import MARKDOWN, list_files
 from search.sources.markdown import configuration
-from search.sources.markdown.front_matter import is_set
-from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, compile_ignore_rules, is_future, remove_ending
+from search.sources.markdown.front_matter import UNKNOWN_GROUPS, is_set
+from search.sources.markdown.sites import (
+    MAX_STARS,
+    Meta,
+    Site,
+    Tree,
+    as_mapping,
+    compile_ignore_rules,
+    is_future,
+    remove_ending,
+)
 from search.sources.markdown.slugs import GITHUB, Slugs, drop_unknown_anchors
 from search.sources.request import SourceRequest
 
@@ -30,6 +40,7 @@ _STYLES = {
 }
 _POST = re.compile(r"(?:.*/)?(\d{4})-(\d\d?)-(\d\d?)-([^/]+)")
 _TOKEN = re.compile(r":(\w+?)(?=:|[^\w]|$|_(?!ext|day|month))")
+_UNREADABLE_GLOB = re.compile(rf"[\[{{\\]|(?:\*[^*]*){{{MAX_STARS + 1}}}")  # in a path of `defaults`
 _DEFAULT_EXCLUDES = "/vendor/\n/node_modules/\n"
 _VERBATIM = re.compile(r"\{%-?[ \t]{0,9}(raw|endraw|comment|endcomment)[ \t]{0,9}-?%\}")
 _TAG = re.compile(r"\{%-?\s{0,9}(\w{1,50}+)([^%{}]{0,1000}+)%\}|\{\{((?:(?!\{\{|\}\}).){0,1000})\}\}", re.DOTALL)
@@ -71,7 +82,8 @@ def _build_site(config: Meta, folder: Path) -> Site:
         return ("posts", f"{before}/{rest}") if posts else ("", name)
 
     def find_defaults(name: str) -> Meta:
-        return _find_defaults(config.get("defaults"), name, find_collection(name)[0] or "pages")
+        names = {name, name.removeprefix(f"{above}/")}  # paths may leave out `collections_dir`
+        return _find_defaults(config.get("defaults"), names, find_collection(name)[0] or "pages")
 
     def find_exclusion(name: str, meta: Meta) -> str:
         collection, inner = find_collection(name)
@@ -114,17 +126,29 @@ def _read_collections(value: Any) -> dict[str, Mapping[str, Any]]:
     return {str(name): as_mapping(settings) for name, settings in list(as_mapping(value).items())[:100]}
 
 
-def _find_defaults(defaults: Any, name: str, kind: str) -> dict[str, Any]:
+def _find_defaults(defaults: Any, names: set[str], kind: str) -> dict[str, Any]:
     """The metadata that `defaults` give to a file; the longest path wins."""
     found: list[tuple[int, Meta]] = []
     for entry in map(as_mapping, defaults[:300] if isinstance(defaults, list) else ()):
         scope = as_mapping(entry.get("scope"))
-        path = str(scope.get("path") or "").strip("/")
-        is_below = not path or name == path or name.startswith(f"{path}/")
+        path = str(scope.get("path") or "").removeprefix("./").strip("/")
+        values = as_mapping(entry.get("values"))
+        if "*" in path and _UNREADABLE_GLOB.search(path):
+            is_below, values = "groups" in values, {"groups": UNKNOWN_GROUPS}
+        else:
+            is_below = any(map(_is_below(path), names))
         if is_below and scope.get("type", kind) in (kind, ""):
-            found.append((len(path), as_mapping(entry.get("values"))))
+            found.append((len(path), values))
     found.sort(key=lambda default: default[0])
     return {field: value for _, values in found for field, value in values.items()}
+
+
+@lru_cache(maxsize=300)
+def _is_below(path: str) -> Callable[[str], bool]:
+    """Whether a file is at a path of `defaults` or below it; a path with `*` is a pattern."""
+    if "*" in path:
+        return compile_ignore_rules(f"/{path}")
+    return lambda name: not path or name == path or name.startswith(f"{path}/")
 
 
 def _add_suffix(collection: str, inner: str, style: str) -> str:

@@ -40,9 +40,51 @@ def test_the_valid_part_is_read_and_the_rest_is_named_with_its_line(front, expec
         assert detail.startswith(f"line {number} is n" if number else "is not a list")
 
 
-@pytest.mark.parametrize(
-    "front", ["---\ngroups: [staff\n---", "---\ntitle: a: b\n groups: staff\n---", "+++\ngroups = staff\n+++"]
-)
+UNKNOWN_GROUPS = {
+    "a list without end": "---\ngroups: [staff\n---",
+    "below an entry": "---\ntitle: a: b\n groups: staff\n---",
+    "text in TOML": "+++\ngroups = staff\n+++",
+    "behind a line in brackets": '---\ntitle: "a" b\n[note]\ngroups staff\n---',
+    "behind a list in JSON": '{\n"tags":\n["a"],\n"groups" ["staff"]\n}',
+    "behind a list in TOML": "+++\ntags =\n['a']\ngroups = ['staff']\n+++",
+    "two entries on a line": '{\n"title": "x" "y", "groups": ["staff"]\n}',
+    "a mapping on a line": "---\n{title: a: b, groups: [staff]}\n---",
+    "such a mapping without a colon": "---\n{title: a, b: c: d, groups [staff]}\n---",
+    "a question mark": "---\nno name\n? groups\n: [staff]\n---",
+    "a missing blank": "---\ngroups:staff\n---",
+    "a missing blank below": "---\ntitle: A\ngroups:staff\n---",
+    "an entry in a list": "---\n- groups: [staff]\n---",
+    "no end": "---\ngroups: [staff]\n\n# Title\n",
+    "another end": "---\ntitle: A\ngroups: [staff]\n----\n",
+    "a line above": "\n---\ngroups: [staff]\n---",
+    "words behind the beginning": "--- # YAML\ngroups: [staff]\n---",
+    "JSON on one line": '{"title": "A", "groups": ["staff"]}',
+    "JSON that begins at once": '{"title": "A",\n"groups": ["staff"]\n}',
+}
+READ_GROUPS = {
+    "behind a line in brackets": '---\ntitle: "a" b\n[note]\ngroups: [staff]\n---',
+    "behind a list in JSON": '{\n"title": x,\n"tags":\n["a"],\n"groups": ["staff"]\n}',
+}
+NO_GROUPS = {
+    "a word of a title": "---\ntitle: Users: groups and more\n---",
+    "a word of a list": '---\ntags: [groups, "groups", a\ntitle: A: b\n---',
+    "a comment": "---\n# groups: [staff]\n---",
+    "a rule": "---\n\nText\n\ngroups: [staff]\n",
+    "a shortcode": "{{< x >}}\ngroups: [staff]\n",
+}
+
+
+@pytest.mark.parametrize("front", READ_GROUPS.values(), ids=READ_GROUPS)
+def test_groups_are_read_beside_what_is_not_valid(front):
+    assert split_front_matter(f"{front}\nText")[0]["groups"] == ["staff"]
+
+
+@pytest.mark.parametrize("front", NO_GROUPS.values(), ids=NO_GROUPS)
+def test_the_word_groups_alone_loses_no_page(front):
+    assert "groups" not in split_front_matter(f"{front}\nText")[0]
+
+
+@pytest.mark.parametrize("front", UNKNOWN_GROUPS.values(), ids=UNKNOWN_GROUPS)
 def test_a_page_whose_groups_cannot_be_read_is_not_shown_to_anybody(write, front):
     (item,) = read_folder(write({"a.md": f"{front}\nText"}))
     assert isinstance(item, UnreadablePage)

@@ -4,7 +4,7 @@
 
 import pytest
 
-from search.sources import ExcludedPage
+from search.sources import ExcludedPage, Page
 from search.sources.markdown.folder import read_folder
 from search.sources.request import SourceRequest
 from tests.drafts import build_drafts
@@ -76,3 +76,69 @@ def test_a_page_is_left_out_as_its_site_does(write, files, name, page, reason):
     excluded = {item.origin: item.reason for item in items if isinstance(item, ExcludedPage)}
     assert (name in excluded) == bool(reason)
     assert reason in excluded.get(name, "")
+
+
+TWO_NAMES = {
+    "hugo.toml": "baseURL = '/'\ndefaultContentLanguage = 'en'\n[languages.en]\n[languages.fr]\n[languages.nl]\n"
+}
+TWO_FOLDERS = {
+    "hugo.toml": "baseURL='/'\n[languages.en]\ncontentDir='content/en'\n[languages.fr]\ncontentDir='content/fr'\n"
+}
+STAFF = "---\ncascade: {groups: [staff]}\n---\n"
+TYPE = "---\ncascade: {type: docs}\n---\n"
+DEFAULTS = "theme: x\ncollections_dir: c\ncollections: {d: {output: true}}\ndefaults:\n- scope: {path: '%s'}\n  values: {groups: [staff]}\n"
+FOLDERS = {  # the files of a site, one of its pages, who may read the page; None if nobody may
+    "a section": ({**TWO_NAMES, "content/in/_index.md": STAFF}, "content/in/x/a.md", ("staff",)),
+    "the section of another language": (
+        {**TWO_NAMES, "content/in/_index.md": STAFF, "content/in/_index.nl.md": TYPE}, "content/in/a.md", ("staff",)
+    ),
+    "a section in another language": ({**TWO_NAMES, "content/in/_index.md": STAFF}, "content/in/a.fr.md", ("staff",)),
+    "a section that is open in a language": (
+        {**TWO_NAMES, "content/in/_index.md": STAFF, "content/in/_index.fr.md": "---\ncascade: {groups: []}\n---"},
+        "content/in/a.fr.md", (),
+    ),
+    "groups of each language": (
+        {**TWO_NAMES, "content/in/_index.md": STAFF, "content/in/_index.fr.md": STAFF.replace("staff", "other")},
+        "content/in/a.md", ("staff",),
+    ),
+    "another folder for each language": (
+        {**TWO_FOLDERS, "content/en/in/_index.md": STAFF, "content/fr/in/_index.md": TYPE, "content/fr/in/a.md": "T"},
+        "content/en/in/a.md", ("staff",),
+    ),
+    "the same page in the folder of another language": (
+        {**TWO_FOLDERS, "content/en/in/_index.md": STAFF, "content/fr/in/_index.md": STAFF.replace("staff", "other"),
+         "content/fr/in/a.md": "T"}, "content/en/in/a.md", ("staff",),
+    ),
+    "the configuration and the home page": (
+        {"hugo.toml": TWO_NAMES["hugo.toml"] + "[cascade]\ngroups=['staff']", "content/_index.md": TYPE}, "content/a.md", ("staff",)
+    ),
+    "a file of the configuration": (
+        {**TWO_NAMES, "config/_default/cascade.yaml": "- groups: [staff]"}, "content/a.md", ("staff",)
+    ),
+    "a language of the configuration": (
+        {"hugo.toml": TWO_NAMES["hugo.toml"] + "[languages.fr.cascade]\ngroups=['staff']"}, "content/a.fr.md", ("staff",)
+    ),
+    "a section that cannot be read": (
+        {**TWO_NAMES, "content/in/_index.md": "---\ncascade: {groups: [staff}\n---"}, "content/in/x/a.md", None
+    ),
+    "a cascade for some pages": (
+        {**TWO_NAMES, "content/in/_index.md": "---\ncascade:\n- {groups: [staff], target: {path: /x}}\n- groups: []\n---"},
+        "content/in/a.md", None,
+    ),
+    "a cascade that is text": ({**TWO_NAMES, "content/in/_index.md": "---\ncascade:\n  groups:staff\n---"}, "content/in/a.md", None),
+    "defaults": ({"_config.yml": DEFAULTS % "in"}, "in/a.md", ("staff",)),
+    "defaults for a pattern": ({"_config.yml": DEFAULTS % "in/*/y"}, "in/x/y/z/a.md", ("staff",)),
+    "defaults for another pattern": ({"_config.yml": DEFAULTS % "*/y"}, "in/x/y/a.md", ()),
+    "defaults for a pattern that is not read": ({"_config.yml": DEFAULTS % "*/{x,y}"}, "in/x/a.md", None),
+    "defaults for a path with a dot": ({"_config.yml": DEFAULTS % "./in"}, "in/a.md", ("staff",)),
+    "defaults for a collection": ({"_config.yml": DEFAULTS % "_d"}, "c/_d/a.md", ("staff",)),
+    "defaults and a blank entry": ({"_config.yml": DEFAULTS % "in"}, "in/b.md", ("staff",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "name", "groups"), FOLDERS.values(), ids=FOLDERS)
+def test_pages_have_the_groups_of_their_folder(write, files, name, groups):
+    root = write({**files, name: "---\ngroups:\n---\nT" if name.endswith("/b.md") else "---\ntitle: A\n---\nT"})
+    items = build_drafts(read_folder(root, SourceRequest(str(root), "")))
+    pages = {item.origin: item.groups or () for item in items if isinstance(item, Page)}
+    assert pages.get(name) == groups
