@@ -37,8 +37,8 @@ _DELETED = re.compile(r"(?<![~\\])~~(?=[^\s~])((?:[^~\n]|\n(?!\n)){1,1000}+)(?<!
 _CODE_ELEMENT = re.compile(
     r"<(code|kbd|samp|tt)>([^<>\n`\x00]{1,300})</\1>(?=(<(?:code|kbd|samp|tt)>|`)?)", re.IGNORECASE
 )
-_RAISED = re.compile(r"<sup>\s*([^<>\n]{1,60}?)\s*</sup>", re.IGNORECASE)
-_LOWERED = re.compile(r"(\S)<sub>\s*([^<>\n]{1,60}?)\s*</sub>", re.IGNORECASE)
+_RAISED = re.compile(r"<sup>\s*+([^<>\n]{1,60}+)\s*+</sup>", re.IGNORECASE)
+_LOWERED = re.compile(r"(\S)<sub>\s*+([^<>\n]{1,60}+)\s*+</sub>", re.IGNORECASE)
 _HEADING = re.compile(r"(?m)^([ ]{0,3})<h([1-6])\b([^<>]*)>(.{0,1000}?)</h\2>\s*$", re.IGNORECASE)
 _SUMMARY = re.compile(r"<summary\b[^<>]*>(.{0,1000}?)</summary>", re.DOTALL | re.IGNORECASE)
 _ID = re.compile(r"""\bid\s*=\s*["']?([\w:.-]+)""")
@@ -224,8 +224,8 @@ def _inline(prose: str, references: dict[str, str]) -> str:
         prose = _CODE_ELEMENT.sub(lambda found: protect(code_span(unescape(found[2]))) + " " * bool(found[3]), prose)
         margin = re.match(r"(\s*)<[/a-zA-Z]", prose)
         prose = _drop_elements(prose, but=_DELETIONS if is_heading else frozenset())
-        prose = _RAISED.sub(lambda found: superscript(found[1]), prose)
-        prose = _LOWERED.sub(lambda found: found[1] + subscript(found[1], found[2]), prose)
+        prose = _RAISED.sub(lambda found: superscript(found[1].strip()), prose)
+        prose = _LOWERED.sub(lambda found: found[1] + subscript(found[1], found[2].strip()), prose)
         separator = " " if prose.lstrip().startswith("|") else "\n\n"
         prose = _SUMMARY.sub(lambda found: f"{separator}**{_TAG.sub('', found[1]).strip()}**{separator}", prose)
         prose = _HEADING.sub(_heading, prose)

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 MAX_COLUMNS = 100  # that one cell may span
 MAX_REPEATED = 200  # characters of a cell that is repeated in each row that it spans
-MAX_CELLS = 20_000  # of one table; in a larger one cells are not repeated, and short rows stay short
+MAX_CELLS = 20_000  # of one table, of which spans and short rows may fill some
+FREE_CELLS, MAX_FILLED = 100, 10  # a table of n own cells is filled up to FREE_CELLS + MAX_FILLED * n cells
+CELL_CHARS = 10  # a repeated cell counts once more for so many characters
 _ATTRIBUTES = r"(?:[^<>\"']|\"[^\"]{0,2000}\"|'[^']{0,2000}'){0,200}+"
 _TABLE = re.compile(rf"<table(?![\w-]){_ATTRIBUTES}>", re.IGNORECASE)
 _END = re.compile(r"</table\s*>", re.IGNORECASE)
@@ -29,11 +31,15 @@ class Cell(NamedTuple):
 
 
 def format_table(rows: Sequence[Sequence[Cell]], has_head: bool) -> str:
-    """The table in Markdown; with `has_head` the first row is its head. A short cell is in each row that it spans."""
-    lines = list(_fill_spans(rows))
+    """The table in Markdown; with `has_head` the first row is its head. A short cell is in each row that it spans.
+
+    The text is at most proportional to that of the cells, whatever they span.
+    """
+    limit = min(MAX_CELLS, FREE_CELLS + MAX_FILLED * sum(map(len, rows)))
+    lines = list(_fill_spans(rows, limit))
     width = max(map(len, lines))
     head, body = (lines[0], lines[1:]) if has_head else ([], lines)
-    least = width if len(lines) * width <= MAX_CELLS else 0  # Markdown itself adds the cells that a row lacks
+    least = width if len(lines) * width <= limit else 0  # Markdown itself adds the cells that a row lacks
     texts = [_format_row(head, width), "|" + " --- |" * width, *(_format_row(row, least) for row in body if any(row))]
     return "\n".join(texts)
 
@@ -83,25 +89,35 @@ def _convert(inner: str) -> str:
     return caption + format_table([row for row, _ in full], has_head)
 
 
-def _fill_spans(rows: Sequence[Sequence[Cell]]) -> Iterator[list[str]]:
-    """The texts of each row by columns, with those of cells above that reach into it."""
+def _fill_spans(rows: Sequence[Sequence[Cell]], limit: int) -> Iterator[list[str]]:
+    """The texts of each row by columns, with those of cells above that reach into it.
+
+    Behind `limit` cells every cell stands for itself, without its spans.
+    """
     reaching: dict[int, Cell] = {}  # by column; `rows` is how many more rows it reaches
-    repeats = sum(map(len, rows)) <= MAX_CELLS // 20
+    written = 0
     for row in rows:
         line: list[str] = []
         cells = iter(row)
+        last = max(reaching, default=0)  # what this row adds is never to the right of where it stands
         while True:
+            if written >= limit:
+                reaching.clear()
+                last = 0
             if above := reaching.pop(len(line), None):
                 cell = above._replace(text=above.text if len(above.text) <= MAX_REPEATED else "")
+                written += len(cell.text) // CELL_CHARS
             elif (following := next(cells, None)) is not None:
                 cell = following
-            elif reaching and max(reaching) > len(line):
+            elif last > len(line):
                 cell = Cell("")
             else:
                 break
-            if cell.rows > 1 and repeats:
+            columns = cell.columns if written < limit else 1
+            if cell.rows > 1 and written < limit:
                 reaching[len(line)] = cell._replace(rows=cell.rows - 1)
-            line += [cell.text] + [""] * (cell.columns - 1)
+            line += [cell.text] + [""] * (columns - 1)
+            written += columns
         yield line
 
 

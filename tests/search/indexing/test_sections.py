@@ -144,6 +144,7 @@ CLEANED = {
     "table that never ends": ("<table><tr><td>a<td>b\n\nc", "a b\n\nc"),
     "powers": ("2<sup>32</sup> 2<sup>n-1</sup> 10<sup>-9</sup> 1<sup>st</sup> \\<sup>2</sup>",
         "2^32 2^(n-1) 10^-9 1st \\<sup>2"),
+    "powers with blanks": ("2<sup> 32\n</sup> H<sub>\t2 </sub>O 1<sup>  st</sup>", "2^32 H2O 1st"),
     "lowered": ("H<sub>2</sub>O 101<sub>2</sub>", "H2O 101_2"),
     "deletions": ("<s>v1</s> v2 <del>a\nb</del>c ~~d `e`~~f `~~g~~` \\~~h~~", "v2 c f `~~g~~` \\~~h~~"),
     "deletion in a heading": ("## ~~a()~~ <del>b</del>", "## ~~a()~~ b"),
@@ -195,6 +196,27 @@ def test_syntax_of_sites_becomes_plain_markdown(source, expected):
 )
 def test_plain_is_what_a_reader_sees(markdown, text):
     assert plain(markdown) == text
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        "<td colspan=100 rowspan=100>a" * 500,
+        "<td colspan=100 rowspan=100>a" * 2,
+        "<td colspan=100>a<td rowspan=100>a" * 150,
+        "<td colspan=100>a" * 500,
+        ("<td rowspan=100>" + "a" * 200) * 11,
+    ],
+)
+def test_a_table_grows_little_by_what_its_cells_span(cells):
+    source = f"<table><tr>{cells}{'<tr><td>b' * 100}</table>"
+    assert len(clean(source)) < 10 * len(source)
+
+
+def test_cells_of_a_table_of_a_usual_size_are_repeated():
+    first = "<td rowspan=20>" + "a" * 50
+    rows = "".join(f"<tr>{'' if at % 20 else first}<td>b<td>c" for at in range(400))
+    assert clean(f"<table>{rows}</table>").count("a" * 50) == 400
 
 
 def test_headings_are_found_however_they_are_written():

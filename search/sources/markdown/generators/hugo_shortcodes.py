@@ -3,13 +3,15 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from search.sources import Problem
 from search.sources.files import read_text_or_nothing
 from search.sources.markdown.sites import Meta, as_mapping
 from search.sources.markdown.slugs import drop_unknown_anchors
 
-MAX_TEMPLATE = 20_000  # characters; a longer one is not simple
+MAX_TEMPLATE = 20_000  # characters; one that is longer, or shows more, is not simple
+MAX_TOTAL = 1_000_000  # characters that the shortcodes of one page may show; each part of a template counts, too
 _TAG = re.compile(r"\{\{([<%])(/\*)?((?:(?!\{\{[<%]|[>%]\}\}).){0,2000})[>%]\}\}", re.DOTALL)
 _END = re.compile(r"\{\{[<%]\s{0,9}/\s{0,9}([\w/-]+)")
 _NAME = re.compile(r"^([^\s\"`=]+)\s*")
@@ -30,6 +32,15 @@ _KNOWN = frozenset(
 _TITLES = ("title", "header", "heading", "summary", "caption", "text")
 
 
+class _Part(NamedTuple):
+    """A part of a template: text, or what is shown in its place."""
+
+    text: str = ""
+    argument: str = ""
+    parameter: str = ""
+    is_inner: bool = False
+
+
 class Shortcodes:
     """Replaces the shortcodes of a site's pages. `folder` is the site's, in `root`; `parameters` are the site's."""
 
@@ -39,7 +50,7 @@ class Shortcodes:
         self.layouts = [
             place / "layouts" / name for place in (folder, *themes) for name in ("_shortcodes", "shortcodes")
         ]
-        self.templates: dict[str, str] = {}
+        self.templates: dict[str, list[_Part] | None] = {}
 
     def expand(self, body: str, meta: Meta, problems: list[Problem]) -> str:
         """The page with the text of its shortcodes. One that is not understood leaves its inner text, and is a problem.
@@ -51,8 +62,10 @@ class Shortcodes:
             return body
         closed = set(_END.findall(body))
         closing: dict[str, list[str]] = {}  # what the end tags of open shortcodes become
+        left = MAX_TOTAL
 
         def write(tag: re.Match[str]) -> str:
+            nonlocal left
             mark, is_escaped, inner = tag[1], tag[2], tag[3].strip()
             if is_escaped:
                 return f"{{{{{mark} {inner.removesuffix('*/').strip()} {'>' if mark == '<' else mark}}}}}"
@@ -64,7 +77,11 @@ class Shortcodes:
             name, rest = _NAME.split(inner, 1)[1:]
             found = enumerate(_ARGUMENT.findall(rest.removesuffix("/")))
             arguments = {key or str(at): quoted or raw or bare for at, (key, quoted, raw, bare) in found}
+            if left <= 0:
+                problems.append(Problem("shortcode", name))
+                return ""
             before, after = self.render(name, arguments, meta, problems)
+            left -= len(before) + len(after) + len(self.templates.get(name) or ())
             if name.startswith("code") and name in closed and not after:  # such as `code-toggle`
                 before, after = f"{before}\n~~~~\n", "\n~~~~\n"
             closing.setdefault(name, []).append(after)
@@ -87,7 +104,7 @@ class Shortcodes:
         if name == "glossary_tooltip":
             return arguments.get("text") or arguments.get("term_id", "").replace("-", " "), ""
         template = self.load_template(name)
-        if template and (pieces := self.fill_template(template, arguments, meta)):
+        if template is not None and (pieces := self.fill_template(template, arguments, meta)):
             return pieces
         if name not in _KNOWN:
             problems.append(Problem("shortcode", name))
@@ -109,31 +126,46 @@ class Shortcodes:
                 return str(value)
         return ""
 
-    def load_template(self, name: str) -> str:
-        """The template of a shortcode; empty if the site has none."""
+    def load_template(self, name: str) -> list[_Part] | None:
+        """The parts of the template of a shortcode; None if the site has none, or it computes something."""
         if name not in self.templates:
             places = (layout / f"{name}.{ending}" for layout in self.layouts for ending in ("html", "md"))
             texts = (read_text_or_nothing(self.root, place) for place in places if place.is_file())
-            self.templates[name] = next(texts, "") if re.fullmatch(r"[\w/-]{1,100}", name) else ""
+            text = next(texts, "") if re.fullmatch(r"[\w/-]{1,100}", name) else ""
+            self.templates[name] = _parse_template(text) if text and len(text) <= MAX_TEMPLATE else None
         return self.templates[name]
 
-    def fill_template(self, template: str, arguments: Mapping[str, str], meta: Meta) -> tuple[str, str] | None:
-        """What a simple template shows before and behind the inner text; None if it computes something."""
-        is_simple = len(template) <= MAX_TEMPLATE
+    def fill_template(self, parts: list[_Part], arguments: Mapping[str, str], meta: Meta) -> tuple[str, str] | None:
+        """What a template shows before and behind the inner text; None if that is too long."""
+        shown: list[str] = []
+        left = MAX_TEMPLATE
+        for part in parts:
+            if part.argument:
+                text = arguments.get(part.argument, "")
+            else:
+                text = self.find_parameter(part.parameter, meta) if part.parameter else part.text
+            left -= len(text)
+            if left < 0:
+                return None
+            shown.append("\x00" if part.is_inner else text)
+        before, _, after = "".join(shown).partition("\x00")
+        return before.strip(), after.strip().replace("\x00", "")
 
-        def fill(action: re.Match[str]) -> str:
-            nonlocal is_simple
-            expression = _OUTPUT_FILTERS.sub("", next(group for group in action.groups() if group is not None).strip())
-            if expression.startswith("/*"):
-                return ""
-            if _INNER.fullmatch(expression):
-                return "\x00"
-            if argument := _GET.fullmatch(expression):
-                return arguments.get(argument[1] or argument[2], "")
-            if parameter := _PARAMETER.fullmatch(expression):
-                return self.find_parameter(parameter[1], meta)
-            is_simple = False
-            return ""
 
-        before, _, after = _ACTION.sub(fill, template[:MAX_TEMPLATE]).partition("\x00")
-        return (before.strip(), after.strip().replace("\x00", "")) if is_simple else None
+def _parse_template(template: str) -> list[_Part] | None:
+    """The parts of a template; None if it computes something."""
+    parts: list[_Part] = []
+    at = 0
+    for action in _ACTION.finditer(template):
+        parts.append(_Part(template[at : action.start()]))
+        at = action.end()
+        expression = _OUTPUT_FILTERS.sub("", action[1].strip())
+        if _INNER.fullmatch(expression):
+            parts.append(_Part(is_inner=True))
+        elif argument := _GET.fullmatch(expression):
+            parts.append(_Part(argument=argument[1] or argument[2]))
+        elif parameter := _PARAMETER.fullmatch(expression):
+            parts.append(_Part(parameter=parameter[1]))
+        elif not expression.startswith("/*"):
+            return None
+    return [*parts, _Part(template[at:])]

@@ -7,6 +7,7 @@ import pytest
 from search.sources import PageRedirect
 from search.sources.markdown.folder import read_folder
 from search.sources.markdown.front_matter import split_front_matter
+from search.sources.markdown.generators import hugo_shortcodes
 from search.sources.request import SourceRequest
 from tests.drafts import build_drafts
 from tests.search.sources.generators.test_site_headings import list_anchors, read_pages
@@ -159,3 +160,27 @@ def test_shortcodes_show_what_the_site_shows(tmp_path, text, expected, problems)
     lines = [line.rstrip() for line in page.markdown.strip().split("\n")]
     assert "\n".join(line for at, line in enumerate(lines) if line or lines[at - 1]) == expected
     assert [problem.detail for problem in page.problems] == problems
+
+
+@pytest.mark.parametrize(
+    ("template", "body", "is_shown"),
+    [
+        ("x" * 20_000, "{{< a >}}" * 2_000, True),  # many uses
+        ("{{ .Get 0 }}" * 10, f"{{{{< a {'x' * 1_900} >}}}}" * 300, True),  # arguments
+        ("x{{ .Get 1 }}" * 1_000, "{{< a >}}" * 2_000, True),  # parts that show little
+        ("{{ site.Params.long }}" * 900, "{{< a >}}", False),  # one use
+        ("", "{{< param long >}}" * 2_000, True),
+    ],
+)
+def test_shortcodes_of_a_page_show_no_more_than_a_limit(tmp_path, monkeypatch, template, body, is_shown):
+    parse, parsed = hugo_shortcodes._parse_template, []
+    monkeypatch.setattr(hugo_shortcodes, "_parse_template", lambda text: parsed.append(text) or parse(text))
+    (tmp_path / "layouts" / "shortcodes").mkdir(parents=True)
+    (tmp_path / "layouts" / "shortcodes" / "a.html").write_text(template)
+    shortcodes = hugo_shortcodes.Shortcodes(tmp_path, tmp_path, {"long": "x" * 1_000})
+    problems = []
+    text = shortcodes.expand(body, {}, problems)
+    assert bool(text) is is_shown
+    assert len(text) <= hugo_shortcodes.MAX_TOTAL + hugo_shortcodes.MAX_TEMPLATE
+    assert {problem.kind for problem in problems} == {"shortcode"}
+    assert len(parsed) == bool(template)
