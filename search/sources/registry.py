@@ -1,5 +1,6 @@
 """Read a source with the first reader that recognizes its location."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -27,6 +28,7 @@ READERS = (
     "search.sources.markdown.folder",
 )
 
+_FOLDER_CODE = re.compile(r"(?i)[a-z]{2}(?:[-_](?:hans|hant|latn|cyrl))?(?:[-_](?:[a-z]{2}|\d{3}))?")
 _KINDS = {  # of sources that no generator of Markdown renders
     "search.sources.web.llms": "llms.txt",
     "search.sources.openapi": "OpenAPI",
@@ -103,14 +105,19 @@ def _apply_request(item: Item, request: SourceRequest) -> Item:
         path=path,
         address=_add_prefix(item.address, prefix),
         version=item.version or request.version,
-        language=item.language or request.language or _find_language(item),
+        language=(item.language or request.language or _find_language(item)).replace("_", "-"),
     )
 
 
 def _find_language(page: Page) -> str:
-    """The language that a page does not name: that of a folder such as `de`, unless its text says otherwise."""
+    """The language that a page does not name: that of a folder such as `de`, unless its text says otherwise.
+
+    The second folder counts only with a script or a region: `sdk/cs` is C#, `docs/pt-br` is a translation.
+    """
     by_text = detect_page_language(page.markdown)
-    folder = next(filter(is_language, page.path.split("/")[1:-1][:2]), "")
+    first, second = [*page.path.split("/")[1:-1], "", ""][:2]
+    codes = (first, second if len(second) > 2 else "")
+    folder = next((code for code in codes if _FOLDER_CODE.fullmatch(code) and is_language(code)), "")
     return folder if folder and by_text in ("", folder[:2].lower()) else by_text
 
 

@@ -58,8 +58,8 @@ def find_languages(root: Path, file: Path, script: str) -> dict[str, str]:
         if not names.isdisjoint(imported):
             places = (file.parent / f"{path}{ending}" for ending in ("", *javascript.list_names(""), ".json"))
             text = next((text for place in places if (text := read_text_or_nothing(root, place, MAX_BYTES))), "")
+            text = text.replace("export default {", f"{imported[0]} = {{")
             script += f"\n{imported[0]} = {text}" if text.startswith("{") else f"\n{text}"
-            script = script.replace("export default {", f"{imported[0]} = {{")
     return javascript.find_languages(script)
 
 

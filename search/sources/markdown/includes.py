@@ -35,6 +35,7 @@ _VITEPRESS_CODE = re.compile(
 )
 _REGION = re.compile(r"\W*+(?:end)?region\b[ \t]*+[\w-]*+\W*$")  # an editor's region mark
 _HUGO_FILE = re.compile(r"([ \t]*)\{\{[<%]\s*(readfile|include|code_sample|codenew|code)\s([^<>{}]*?)/?[>%]\}\}[ \t]*$")
+_HUGO_END = re.compile(r"\{\{[<%][ \t]{0,9}/[ \t]{0,9}(\w{1,50})")
 _HUGO_NAME = re.compile(r"(?:^|\bfile\s*=\s*)\s*[\"`]?([\w./-]+\.\w+)[\"`]?")
 _IMPORT_STATEMENT = re.compile(r"\s*import\s.*[\"'][\s;]*$")
 _IMPORT = re.compile(
@@ -275,12 +276,16 @@ def _read_mdx(text: str, is_included: bool) -> Iterator[str | _Directive]:
 
 
 def _read_hugo(text: str, is_included: bool) -> Iterator[str | _Directive]:
-    """Yield the lines: `{{% readfile file="x.md" %}}`, and `code_sample` for code, are directives."""
+    """Yield the lines: `{{% readfile file="x.md" %}}`, and `code_sample` for code, are directives.
+
+    A shortcode with an end tag has its own text, such as `code`, whose file is only a title.
+    """
     code = fenced_lines(text)
+    closed = set(_HUGO_END.findall(text))
     for number, line in enumerate(text.split("\n")):
         found = _match(_HUGO_FILE, line)
         name = _HUGO_NAME.search(found[3]) if found else None
-        if not found or not name:
+        if not found or not name or found[2] in closed:
             yield line
             continue
         is_code = not name[1].endswith((".md", ".html")) or 'code="true"' in found[3]

@@ -15,6 +15,7 @@ from search.sources.markdown.slugs import Slugs
 
 MAX_STARS = 6  # of one pattern
 _BEFORE_ZONE = re.compile(r"\s(?=[-+]\d\d:?\d\d$)")
+_ZONE_NAME = re.compile(r"(?<=\d) (?:UTC|GMT)$|(?<=[-+]\d{4}) [A-Z]{3,5}$")  # Go writes `+0000 UTC`
 _GLOB = re.compile(r"(?:\*\*/)+|\*+|.")
 _WILD = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 Meta = Mapping[str, Any]  # metadata of a page, from its front matter or the navigation
@@ -82,12 +83,24 @@ def as_mapping(value: Any) -> Mapping[str, Any]:
 
 
 def is_future(moment: Any) -> bool:
-    """Whether a date or a time, as YAML or TOML have it, is still to come; a time without a zone is UTC."""
+    """Whether a date or a time, as YAML or TOML have it, is still to come; False if it cannot be read."""
+    parsed = _parse_moment(moment)
+    return parsed is not None and parsed > datetime.now(UTC)
+
+
+def is_past(moment: Any) -> bool:
+    """Whether a date or a time is over; False if it cannot be read."""
+    parsed = _parse_moment(moment)
+    return parsed is not None and parsed <= datetime.now(UTC)
+
+
+def _parse_moment(moment: Any) -> datetime | None:
+    """The date or time, which is UTC without a zone; None if it cannot be read."""
     try:
-        parsed = datetime.fromisoformat(_BEFORE_ZONE.sub("", str(moment).strip()))
+        parsed = datetime.fromisoformat(_BEFORE_ZONE.sub("", _ZONE_NAME.sub("", str(moment).strip())))
     except ValueError:
-        return False
-    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)) > datetime.now(UTC)
+        return None
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
 def remove_ending(name: str) -> str:

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 
 from search.sources.files import MARKDOWN, list_files
@@ -51,10 +52,11 @@ def detect_site(root: Path, request: SourceRequest) -> Site:
         for folder in (*(root / usual for usual in _USUAL), *([root.parent] if name in _ABOVE else [])):
             if site := GENERATORS[name](root, folder, request):
                 return site
+    count_pages = cache(partial(_count_pages, root))  # a repository may have many configurations
     for folder in _list_inner_folders(root):
         for name in names:
             with suppress(ValueError):  # it may be that of a test
-                if (site := GENERATORS[name](root, folder, request)) and _has_most_pages(site, root):
+                if (site := GENERATORS[name](root, folder, request)) and _has_most_pages(site, count_pages):
                     return site
     site = GENERATORS[request.generator](root, None, request) if request.generator else None
     return site or _build_plain(root)
@@ -76,6 +78,10 @@ def _list_inner_folders(root: Path) -> list[Path]:
     return sorted(found, key=lambda folder: (not re.search("doc|site|web|book", folder.name), folder.parts))
 
 
-def _has_most_pages(site: Site, root: Path) -> bool:
+def _has_most_pages(site: Site, count_all: Callable[[], int]) -> bool:
     inner = {tree.folder / name for tree in site.trees for name in list_files(tree.folder) if name.endswith(MARKDOWN)}
-    return 2 * len(inner) > sum(name.endswith(MARKDOWN) for name in list_files(root))
+    return 2 * len(inner) > count_all()
+
+
+def _count_pages(folder: Path) -> int:
+    return sum(name.endswith(MARKDOWN) for name in list_files(folder))

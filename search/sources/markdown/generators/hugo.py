@@ -13,7 +13,7 @@ from search.sources.markdown import configuration
 from search.sources.markdown.front_matter import UNKNOWN_GROUPS, is_set, split_front_matter, to_text
 from search.sources.markdown.generators.hugo_shortcodes import Shortcodes
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, is_future, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, is_future, is_past, remove_ending
 from search.sources.markdown.slugs import Slugs
 from search.sources.request import SourceRequest
 
@@ -229,8 +229,7 @@ def _find_exclusion(config: Meta, name: str, meta: Meta) -> str:
     )
     if is_future(published) and config.get("buildfuture") is not True:
         return f"it is published on {published[:10]}"
-    is_over = bool(expired) and expired[:4].isdecimal() and not is_future(expired)
-    return "its `expiryDate` is over" if is_over and config.get("buildexpired") is not True else ""
+    return "its `expiryDate` is over" if is_past(expired) and config.get("buildexpired") is not True else ""
 
 
 def _split_language(name: str, languages: set[str]) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """VitePress: the plain settings of `.vitepress/config.*`, which is not executed."""
 
 import re
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -19,16 +20,16 @@ MAX_CONFIGS = 50
 def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site | None:
     """The site, if its configuration is in the folder: a file, or several that the first one imports."""
     if folder is None:
-        return _build_site("", root, root)
+        return _build_site("", {}, root, root)
     settings = folder / ".vitepress"
     file = configuration.find(settings, _CONFIGS)
     files = [file] if file else sorted((settings / "config").glob("*.*s"), key=lambda one: (one.stem != "index", one))
     texts = [configuration.read_text(root, file) for file in files[:MAX_CONFIGS]]
-    return _build_site("\n".join(texts), root, folder) if texts else None
+    config = javascript.remove_comments("\n".join(texts))
+    return _build_site(config, configuration.find_languages(root, files[0], config), root, folder) if texts else None
 
 
-def _build_site(config: str, root: Path, folder: Path) -> Site:
-    config = javascript.remove_comments(config)
+def _build_site(config: str, languages: Mapping[str, str], root: Path, folder: Path) -> Site:
     source = configuration.find_inner_folder(root, folder / (javascript.find_text(config, "srcDir") or ".")) or folder
     is_excluded = compile_ignore_rules("\n".join(javascript.find_list(config, "srcExclude")))
     ending = "" if javascript.find_flag(config, "cleanUrls") else ".html"
@@ -51,7 +52,7 @@ def _build_site(config: str, root: Path, folder: Path) -> Site:
         lambda name: not is_excluded(name),
         VITEPRESS,
         Includes("vitepress", root, (source,)),
-        languages=javascript.find_languages(config),
+        languages=languages,
     )
 
 

@@ -147,6 +147,8 @@ SHORTCODES = {
     "a template of the theme": ("{{< themed >}}x{{< /themed >}}", "<b>x</b>", []),
     "a template that computes": ('{{< list title="All" >}}\nInner\n{{< /list >}}', "**All**\n\nInner", ["list"]),
     "code": ("{{< code-toggle file=hugo >}}\na: 1\n{{< /code-toggle >}}", "~~~~\n\na: 1\n\n~~~~", ["code-toggle"]),
+    "code with a file's name": ('{{< code file="gone.md" >}}\n# a: 1\n{{< /code >}}', "~~~~\n\n# a: 1\n\n~~~~", ["code"]),
+    "code of a file": ('{{% code file="a.yaml" %}}', "```yaml\nkind: A\n```", []),
     "code without an end": ("{{< code-x >}}\nText", "Text", ["code-x"]),
     "no template": ("{{< what >}}Inner{{< /what >}} {{< what2 />}}", "Inner", ["what", "what2"]),
 }  # fmt: skip

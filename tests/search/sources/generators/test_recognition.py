@@ -2,6 +2,8 @@
 
 import pytest
 
+from search.sources.files import list_files
+from search.sources.markdown import generators
 from search.sources.registry import detect_generator
 from search.sources.request import SourceRequest
 from search.text.sections import split
@@ -43,6 +45,16 @@ SITES = {
 def test_a_generator_is_recognized_by_its_configuration(tmp_path, files, generator, path):
     assert path in read_pages(tmp_path, files)
     assert detect_generator(SourceRequest(str(tmp_path), "https://acme.example/")) == generator
+
+
+def test_many_configurations_do_not_list_the_repository_each(write, monkeypatch):
+    listed = []
+    monkeypatch.setattr(generators, "list_files", lambda folder: listed.append(folder) or list_files(folder))
+    names = [f"part{number}" for number in range(20)]
+    root = write({f"{name}/{file}": "site_name: A" for name in names for file in ("mkdocs.yml", "docs/a.md")})
+    assert generators.detect_site(root, SourceRequest(str(root), "")).generator == "plain"
+    assert listed.count(root) == 1
+    assert len(listed) == 21
 
 
 def test_a_package_may_include_files_of_its_repository(tmp_path):
