@@ -17,7 +17,9 @@ from typing import Any
 _NAMES = ("name", "tool", "tool_name", "function", "action")
 _ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input")
 _DECODER = json.JSONDecoder()
-_PYTHON = re.compile(r"\[\w++\(\w++\s*+=.*?\)\]", re.DOTALL)
+_PYTHON = re.compile(
+    r"\[\w++\(\w++\s*+=(?:[^\"'\\)]++|\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\)(?!\])|\\.)*+\)\]", re.DOTALL
+)  # a bracket in a string does not end it
 _FENCE = re.compile(r"```\w*+")
 _XML = re.compile(r"<(?:\w+:)?(function|invoke)[= ](?:name=)?[\"']?(\w+)[\"']?>(.*?)(?:</(?:\w+:)?\1>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(

@@ -75,8 +75,8 @@ def build(
 ) -> dict[str, Any]:
     """The report of a source. `documents` are its staged pages, and its indexed ones; those `replaced` leave."""
     rows = [(*row[:-1], row[-1] or {}) for row in documents.order_by("path").values_list(*_FIELDS)]
-    pages = [row for build, *row in rows if build or row[1] not in replaced]
-    before = [row[-1] for build, *row in rows if not build]
+    pages = [row for build_name, *row in rows if build_name or row[1] not in replaced]
+    before = [row[-1] for build_name, *row in rows if not build_name]
     found = [(path, diagnostics) for _, path, *_, diagnostics in pages]
     kinds: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for path, diagnostics in found:

@@ -1,5 +1,6 @@
 """The one thing that would mend most of what a read has lost, as a sentence of its report."""
 
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +23,19 @@ def add(report: dict[str, Any], request: SourceRequest, generator: str) -> None:
     blocks, lost = code["count"] + includes, code["empty"] + includes
     taken = sum(group["count"] for group in report["skipped"] if "already taken" in group["reason"])
     other_formats = sum(group["count"] for group in report["leftOut"] if OTHER_FORMAT in group["reason"])
-    offers = [  # each with the number of what it mends
+    offers = [  # each with the number of what it mends; of equal numbers the first wins, so causes stand before effects
         (int(report["detected"] == "plain"), f"No generator was recognized, so addresses are guesses. {built}"),
         (taken, "Several pages have one address, and only the first of them is read: look at their permalinks."),
         (shortcodes, f"Shortcodes were not understood. {built}"),
         (other_formats, f"{other_formats:,} files are in other formats. {built}"),
     ]
     if lost * _ENOUGH > blocks:
-        offers.append((lost, f"{lost:,} of {blocks:,} code blocks and includes are lost. {built}"))
         if repository := next((above for above in folder.resolve().parents if (above / ".git").exists()), None):
             offers.append((includes, f"Pages include files outside of this folder. Read the repository: {repository}"))
+        offers.append((lost, f"{lost:,} of {blocks:,} code blocks and includes are lost. {built}"))
     if anchors["missing"] * _ENOUGH > anchors["count"] * 5:
         offers.append((anchors["missing"], f"Many links lead to anchors that do not exist. {built}"))
-    count, sentence = max(offers)
+    count, sentence = max(offers, key=itemgetter(0))
     report["advice"] = sentence if count else ""
 
 

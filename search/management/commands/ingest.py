@@ -55,14 +55,17 @@ class Command(ServiceCommand):
             "--groups", help="readers who may see pages that name no groups, with commas; public: everybody"
         )
         parser.add_argument(
-            "--strict", action="store_true", help="keep the old index when a golden question fails that did not before"
+            "--strict",
+            action="store_true",
+            help="keep the old index when a golden question fails that did not before, or the number of pages, "
+            "sections or code blocks falls by more than a tenth",
         )
         parser.add_argument(
             "--fail-on",
             metavar="KINDS",
             type=_parse_kinds,
             default=(),
-            help=f"with --strict also keep it when the report has such a loss, with commas: {', '.join(report.KINDS)}",
+            help=f"like --strict, and also when the report has such a loss, with commas: {', '.join(report.KINDS)}",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object, or a list of them")
 

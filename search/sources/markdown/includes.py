@@ -53,7 +53,7 @@ _MDBOOK_MARK = re.compile(r"\bANCHOR(_END)?:\s{0,9}([\w-]+)")
 
 @dataclass(frozen=True)
 class _Directive:
-    """Text that includes a file, or what `select` returns of it. `line` stays if the file cannot be read."""
+    """Text that includes a file, or what `select` returns of it. `line`, perhaps empty, stays if it is unreadable."""
 
     line: str
     margin: str
@@ -75,7 +75,10 @@ class Includes:
     bases: tuple[Path, ...]
 
     def expand(self, text: str, file: Path, problems: list[Problem]) -> str:
-        """The text of the page in `file` with its includes. One that cannot be read stays, and is a problem."""
+        """The text of the page in `file` with its includes. One that cannot be read is a problem.
+
+        Its line stays; in the syntax of Hugo, of mdBook and of blocks of snippets it is left out.
+        """
         return _Expansion(self, problems).expand(text, file, ())
 
 

@@ -110,6 +110,20 @@ CALL = [("search", {"query": "a b"})]
 
 
 @pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ('[search(query="list[int(x)]")]', "list[int(x)]"),
+        ("[search(query='it\\'s f(x)]')] Then I answer.", "it's f(x)]"),
+        ('[search(query="a \\" f(x)]", n=(1))] and "so" on.', 'a " f(x)]'),
+        ('[search(query="it\'s f()]")]', "it's f()]"),
+    ],
+)
+def test_a_bracket_in_a_string_does_not_end_a_call(text: str, query: str) -> None:
+    [(name, arguments)] = parse(text)
+    assert (name, arguments["query"]) == ("search", query)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         '<tool_call>\n{"name": "search", "arguments": {"query": "a b"}}\n</tool_call>',

@@ -77,6 +77,10 @@ MKDOCS = {"mkdocs.yml": "site_name: A"}
 ADVICE = {
     "no generator": ({"a.md": "# A"}, "No generator was recognized"),
     "no generator, but a built site": ({"a.md": "# A", "dist/index.html": "<p>A"}, "read its folder dist"),
+    "no generator is the cause of what else is lost": (
+        {"a.md": "# A", "a/index.md": "# A", "b.adoc": ""},
+        "No generator was recognized",
+    ),
     "lost code": ({**MKDOCS, "docs/a.md": '```\n--8<-- "../x"\n```'}, "1 of 2 code blocks and includes are lost"),
     "one address": ({"a.md": "# A", "a/index.md": "# A", "a.mdx": "A", "z.md": "Z"}, "Several pages have one address"),
     "other formats": ({**MKDOCS, "docs/a.md": "A", "docs/b.adoc": "", "docs/c.org": ""}, "2 files are in other"),
@@ -94,6 +98,12 @@ def test_it_advises_what_would_mend_most(make_project, tmp_path, files, advice):
     found = read_json(make_project(), write(tmp_path, files))
     assert advice in found["advice"]
     assert bool(advice) == bool(found["advice"])
+
+
+def test_it_advises_to_read_the_repository_that_has_the_included_files(make_project, tmp_path):
+    root = write(tmp_path, {".git/HEAD": "", "part/mkdocs.yml": "site_name: A", "part/docs/a.md": '--8<-- "../../x"'})
+    advice = read_json(make_project(), root / "part")["advice"]
+    assert advice == f"Pages include files outside of this folder. Read the repository: {root.resolve()}"
 
 
 def test_an_owner_chooses_which_losses_keep_the_old_index(make_project, tmp_path):

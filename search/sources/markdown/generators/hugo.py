@@ -181,8 +181,8 @@ def _cascade_metadata(
                 cascade = _read_cascade(split_front_matter(read_text_in_folder(root, file))[0])
             except ValueError:
                 cascade = {"groups": UNKNOWN_GROUPS}
-            above = cascades.get((language, folder), {})
-            cascades[language, folder] = {**cascade, **above} if folder else {**above, **cascade}
+            earlier = cascades.get((language, folder), {})
+            cascades[language, folder] = {**cascade, **earlier} if folder else {**earlier, **cascade}
             groups |= {folder: cascade["groups"]} if "groups" in cascade and folder not in groups else {}
     for file, language, folder in files if any(cascades.values()) else ():
         found: dict[str, Any] = {}
