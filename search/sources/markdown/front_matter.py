@@ -19,6 +19,7 @@ MAX_ENTRIES = 500  # of invalid front matter that are read one by one
 MAX_WORDS, MAX_WORD = 100, 100  # of tags, and of keywords
 FRONT_MATTER = "front matter"  # the kind of its problems
 FIELDS = ("title", "description", "version", "language")
+_UNSEEN = " \u00a0\u200b\u200c\u200d\u2060\ufeff"  # characters
 _LANGUAGE_FIELDS = ("lang", "locale")  # of Jekyll, VitePress and others, unless it is no language but `lang: python`
 # Values that exclude a page: our own, and those of generators and themes for drafts and for unlisted, hidden and
 # unindexed pages. Names count without case, hyphens and underscores.
@@ -87,11 +88,17 @@ def split_front_matter(source: str, problems: list[Problem] | None = None) -> tu
         raise ValueError(f"its `groups` cannot be read (line {text.count(chr(10), 0, groups.start()) + 2})")
     if front is not None and not isinstance(front, dict):
         problems.append(Problem(FRONT_MATTER, "is not a list of names and values"))
-    return _add_language(front) if isinstance(front, dict) else {}, "\n".join(lines[end + 1 :])
+    return _name_fields(front) if isinstance(front, dict) else {}, "\n".join(lines[end + 1 :])
 
 
-def _add_language(front: dict[str, Any]) -> dict[str, Any]:
-    """The front matter, with a language that it has under another name."""
+def _name_fields(front: dict[str, Any]) -> dict[str, Any]:
+    """The front matter, with groups and a language that it has under another name, such as `Groups`.
+
+    Hugo ignores the case of names, and editors leave characters that nobody sees.
+    """
+    named = (name for name in front if isinstance(name, str) and name.strip(_UNSEEN).lower() == "groups")
+    if "groups" not in front and (name := next(named, "")):
+        front = {**front, "groups": front[name]}
     codes = [code for name in _LANGUAGE_FIELDS if isinstance(code := front.get(name), str) and is_language(code)]
     return {**front, "language": codes[0]} if codes and "language" not in front else front
 

@@ -62,6 +62,8 @@ UNKNOWN_GROUPS = {
     "JSON that begins at once": '{"title": "A",\n"groups": ["staff"]\n}',
 }
 READ_GROUPS = {
+    "a capital letter": "---\nGroups: [staff]\n---",
+    "a character that nobody sees": "---\n\u200bgroups: [staff]\n---",
     "behind a line in brackets": '---\ntitle: "a" b\n[note]\ngroups: [staff]\n---',
     "behind a list in JSON": '{\n"title": x,\n"tags":\n["a"],\n"groups": ["staff"]\n}',
 }
