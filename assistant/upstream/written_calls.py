@@ -23,7 +23,7 @@ _PYTHON = re.compile(
 _FENCE = re.compile(r"```\w*+")
 _XML = re.compile(r"<(?:\w+:)?(function|invoke)[= ](?:name=)?[\"']?(\w+)[\"']?>(.*?)(?:</(?:\w+:)?\1>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(
-    r"<(?:\w+:)?parameter[= ](?:name=)?[\"']?(\w+)[^<>]*>(.*?)(?:</(?:\w+:)?parameter>|\Z)", re.DOTALL
+    r"<(?:\w+:)?parameter[= ](?:name=)?[\"']?(\w++)[^<>]*+>(.*?)(?:</(?:\w+:)?parameter>|\Z)", re.DOTALL
 )
 _NAMED = re.compile(r"(?:functions\.)?(\w+)(?:\[ARGS\]|\s*+:?\s*+(?=\{))(\{.*)", re.DOTALL)
 

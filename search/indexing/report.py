@@ -45,7 +45,7 @@ _IDS = (  # of elements, and in attribute lists
     re.compile(r"\{:?\s{0,3}#([\w:.-]{1,200})"),
 )
 # The part of a reason that differs from page to page.
-_VARIABLE = re.compile(r"(?<=taken by ).*|\S*/\S*|\d{4}-\d\d-\d\d|(?<=line )\d+")
+_VARIABLE = re.compile(r"(?<=taken by ).*|(?<!\S)[^\s/]*+/\S*|\d{4}-\d\d-\d\d|(?<=line )\d+")
 
 
 def diagnose(page: Page, parts: Sequence[Part]) -> dict[str, Any]:

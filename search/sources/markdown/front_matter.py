@@ -38,7 +38,7 @@ _FORMER_PATH_FIELDS = ("redirect_from", "redirects", "aliases")  # of Jekyll, Mi
 _ENDS = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}  # of front matter, by its first line
 _JOINTS = re.compile("[-_]")
 _ENTRY = re.compile(r"[\"']?([A-Za-z_][\w.-]{0,99})[\"']?[ \t]{0,9}(?:=|:(?=\s|$))")
-_NESTED = re.compile(r"\n(?:\S|\s*(?:-\s|[\w-]+:\s))")  # in an entry: more than one text
+_NESTED = re.compile(r"\n(?:\S|[^\S\n]*+(?:-\s|[\w-]{1,100}:\s))")  # in an entry: more than one text
 # Text that may be meant as the page's groups, also where a blank or a colon is missing.
 _GROUPS = re.compile(r"(?m)\bgroups\b[\"']?+\s*+[\"':=\[{]|^[ \t]*+[\"']?groups\b")
 _PARAGRAPH_END = re.compile(r"\n\s*\n")

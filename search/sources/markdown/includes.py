@@ -36,7 +36,7 @@ _VITEPRESS_CODE = re.compile(
 _REGION = re.compile(r"\W*+(?:end)?region\b[ \t]*+[\w-]*+\W*$")  # an editor's region mark
 _HUGO_FILE = re.compile(r"([ \t]*)\{\{[<%]\s*(readfile|include|code_sample|codenew|code)\s([^<>{}]*?)/?[>%]\}\}[ \t]*$")
 _HUGO_END = re.compile(r"\{\{[<%][ \t]{0,9}/[ \t]{0,9}(\w{1,50})")
-_HUGO_NAME = re.compile(r"(?:^|\bfile\s*=\s*)\s*[\"`]?([\w./-]+\.\w+)[\"`]?")
+_HUGO_NAME = re.compile(r"(?:^|\bfile\s*+=)\s*+[\"`]?([\w./-]+\.\w+)[\"`]?")
 _IMPORT_STATEMENT = re.compile(r"\s*import\s.*[\"'][\s;]*$")
 _IMPORT = re.compile(
     r"(?m)^[ \t]{0,100}import\s{1,9}([A-Z]\w{0,100})(?:\s{0,9},\s{0,9}\{[^{}]{0,500}\})?"

@@ -13,7 +13,7 @@ _ATTRIBUTES = r"(?:[^<>\"']|\"[^\"]{0,2000}\"|'[^']{0,2000}'){0,200}+"
 _TABLE = re.compile(rf"<table(?![\w-]){_ATTRIBUTES}>", re.IGNORECASE)
 _END = re.compile(r"</table\s*>", re.IGNORECASE)
 _TAG = re.compile(rf"<(/?)(caption|thead|tr|t[dh])(?![\w-])({_ATTRIBUTES})>", re.IGNORECASE)
-_SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"'{]?\s*(\d{1,3})\b", re.IGNORECASE)
+_SPAN = re.compile(r"\b(col|row)span\s*+=\s*+[\"'{]?\s*+(\d{1,3})\b", re.IGNORECASE)
 _BREAK = re.compile(r"</?(?:br|div|li|ol|p|ul)\b[^<>]{0,200}>", re.IGNORECASE)
 _BAR = re.compile(r"(?<!\\)\|")
 # What only places blocks on the page: code of several lines, headings, tables in tables.
