@@ -83,7 +83,7 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
 
 
 def _find_short_code(section: Sequence[str], max_lines: int) -> str:
-    """The first block of code with at most `max_lines` lines; an empty text if there is none."""
+    """The first code block of at most `max_lines` lines. Returns an empty text if every block is longer."""
     return next((block for block in section if is_code(block) and block.count("\n") - 1 <= max_lines), "")
 
 

@@ -108,8 +108,9 @@ async def stream(
                             yield item
                         if completion.is_done:
                             break
-                    for item in () if completion.is_done else completion.feed(events.end()):
-                        yield item
+                    if not completion.is_done:
+                        for item in completion.feed(events.end()):
+                            yield item
                     if not completion.is_done:
                         completion.end()
                     remember = (

@@ -49,7 +49,7 @@ _VARIABLE = re.compile(r"(?<=taken by ).*|(?<!\S)[^\s/]*+/\S*|\d{4}-\d\d-\d\d|(?
 
 
 def diagnose(page: Page, parts: Sequence[Part]) -> dict[str, Any]:
-    """What the report needs to know of a page. Empty values are left out."""
+    """Count the code, sections, links and problems of one page for the report. Zeros and empty lists are left out."""
     blocks, empty = _count_code(page.markdown)
     targets = (
         link.target for part in parts if _TO_ANCHOR.search(part.body) for link in links(part.body) if not link.is_image
@@ -107,7 +107,7 @@ def compare(report: dict[str, Any]) -> list[IndexWarning]:
     """A warning for each number that is more than a tenth smaller than in the index that readers see."""
     warnings = []
     for kind, name in (("read", "pages"), ("sections", "sections"), ("code", "code blocks")):
-        now, before = _get(report, [kind]), report["before"][kind]
+        now, before = _read_count(report, [kind]), report["before"][kind]
         if now < before * (1 - FALL):
             warnings.append(IndexWarning(f"The source has {now:,} {name}. It had {before:,} when it was last read."))
     return warnings
@@ -115,20 +115,20 @@ def compare(report: dict[str, Any]) -> list[IndexWarning]:
 
 def find_failures(report: dict[str, Any], kinds: Collection[str]) -> list[IndexWarning]:
     """A warning for each kind of loss that an owner does not accept and the report has."""
-    counts = {kind: _get(report, KINDS[kind]) for kind in KINDS if kind in kinds}
+    counts = {kind: _read_count(report, KINDS[kind]) for kind in KINDS if kind in kinds}
     return [IndexWarning(f"--fail-on {kind}: {count:,}.") for kind, count in counts.items() if count]
 
 
 def describe(report: dict[str, Any]) -> list[str]:
-    """The lines of a report. What is fine has no line."""
-    counts = {"left_out": _get(report, ["leftOut"]), "skipped": _get(report, ["skipped"])}
+    """The report as lines of text. A count of losses that is zero gets no line."""
+    counts = {"left_out": _read_count(report, ["leftOut"]), "skipped": _read_count(report, ["skipped"])}
     named = {f"has_{kind}": any(report.get(kind, ())) for kind in ("languages", "versions")}
     text = render_to_string("search/report.txt", {"report": report, **counts, **named})
     return [line for line in text.splitlines() if line.strip()]
 
 
-def _get(report: dict[str, Any], place: Sequence[str]) -> int:
-    """A number of a report; of a list or a group the sum of its counts."""
+def _read_count(report: dict[str, Any], place: Sequence[str]) -> int:
+    """Read the count at a place in the report. Groups by reason are added up; a missing value is 0."""
     value: Any = report
     for name in place:
         value = value.get(name, 0) if isinstance(value, dict) else 0

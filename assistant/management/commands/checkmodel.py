@@ -213,7 +213,7 @@ def _quote(model: Model, failure: UpstreamError) -> Iterator[Finding]:
 
 
 def _build_passages(tokens: int) -> list[Hit]:
-    """Passages that fill a prompt, with a fact in the first and in the last."""
+    """Build as many passages as a prompt can hold. The first and the last one each contain a fact to ask for."""
     full = [_build_passage(number) for number in range(tokens // prompts.MIN_PASSAGE)]
     count = len(prompts.choose_passages(enumerate(full, 1), tokens, QUESTION.text))
     first, last = FACTS.values()

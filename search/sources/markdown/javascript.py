@@ -91,7 +91,7 @@ def find_entries(inner: str) -> dict[str, str]:
 
 
 def find_objects(text: str, before: str) -> list[str]:
-    """What stands in the braces of each object behind this pattern."""
+    """The text between the braces of each object literal that directly follows a match of the pattern."""
     found = re.finditer(rf"\b{before}\s*(?:/\*.{{0,200}}?\*/\s*)?\(?\{{", text)
     return [_find_inner(text, one.end()) for one in islice(found, MAX_OBJECTS)]
 
