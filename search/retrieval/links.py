@@ -2,8 +2,7 @@
 
 import posixpath
 import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -22,19 +21,17 @@ from search.text.markdown.links import Link, links
 from search.text.shared_texts import share
 
 MAX_PATHS = 500  # paths looked up in the index; real passages have a handful
-MAX_BODY_BYTES = 16 * 1024 * 1024  # of texts whose links were rewritten lately, of all projects; both versions count
-_ENTRY_BYTES = 400  # of one, without its texts
+MAX_PAGE_BYTES = 4 * 1024 * 1024  # of the pages that links led to lately, of all projects, some 8,000
+_PAGE_BYTES = 500  # of one, without its path
 MAX_TARGET = 2_000  # characters of a link that may lead to a page
-# Paths of the index, each with the path, version, language and address of its page.
-IndexedPages = Mapping[str, tuple[str, ...]]
+Page = tuple[str, ...]  # path, version, language and address; empty where the index has none
+IndexedPages = Mapping[str, Page]  # by the path of a link
 
 _ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
-# A project, the address of its site, the generation of its index, and the reader's groups.
-Scope = tuple[int, str, int, Groups]
-# The same, and a hit's path, version, language and body.
-_BodyKey = tuple[Scope | None, str, str | None, str | None, str]
-_bodies: SizedCache[_BodyKey, str] = SizedCache()
-primary.forget_with(_bodies.clear)
+# A project, the generation of its index, and the reader's groups: what decides which pages there are.
+Scope = tuple[int, int, Groups]
+_pages: SizedCache[tuple[Scope, str], Page] = SizedCache()
+primary.forget_with(_pages.clear)
 # A text without these has only links to the web, which stay as they are.
 _MAY_CHANGE = re.compile(
     r"!\[|\]\(\s*+<?+(?!https?://|mailto:)|<(?!https?://|mailto:)[a-z][a-z0-9+.-]{1,31}:", re.IGNORECASE
@@ -44,34 +41,13 @@ _ELSEWHERE = re.compile(r"[a-zA-Z][\w+.-]*:|//")  # another scheme or host
 
 def make_absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
     """The hits with absolute links. A link that leads to no page of the index or the web becomes its label."""
-    changing = [number for number, hit in enumerate(hits) if _MAY_CHANGE.search(hit.body)]
-    if not changing:
-        return list(hits)
-    scope = _find_scope(project)
-    keys = {
-        number: (scope, hit.path, hit.version, hit.language, hit.body)
+    parsed = {number: tuple(links(hit.body)) for number, hit in enumerate(hits) if _MAY_CHANGE.search(hit.body)}
+    paths = islice(_list_paths(project, hits, parsed), MAX_PATHS)
+    pages = _find_pages(project, dict.fromkeys(paths)) if parsed else {}
+    return [
+        replace(hit, body=share(_rewrite(project, hit, parsed[number], pages))) if number in parsed else hit
         for number, hit in enumerate(hits)
-        if number in changing
-    }
-    bodies = {number: body for number, key in keys.items() if scope and (body := _bodies.get(key)) is not None}
-    if missing := [number for number in changing if number not in bodies]:
-        parsed = {number: tuple(links(hits[number].body)) for number in missing}
-        paths = list(islice(_list_paths(project, hits, parsed), MAX_PATHS + 1))
-        wanted = set(paths[:MAX_PATHS])
-        pages = _load_pages(project, wanted) if wanted else {}
-        for number, of_hit in parsed.items():
-            bodies[number] = body = share(_rewrite(project, hits[number], of_hit, pages))
-            if scope and len(paths) <= MAX_PATHS:  # else the links of one text may depend on those of others
-                nbytes = sys.getsizeof(hits[number].body) + sys.getsizeof(body) + _ENTRY_BYTES
-                _bodies.put(keys[number], body, nbytes, MAX_BODY_BYTES)
-    return [replace(hit, body=bodies[number]) if number in bodies else hit for number, hit in enumerate(hits)]
-
-
-def _find_scope(project: Project) -> Scope | None:
-    """What decides where links lead. None in a preview of an index, for which nothing is kept."""
-    if staged_index():
-        return None
-    return project.pk, project.docs_url, *index_state.get_scope(project)
+    ]
 
 
 def _list_paths(project: Project, hits: Sequence[Hit], parsed: Mapping[int, Sequence[Link]]) -> Iterator[str]:
@@ -80,6 +56,20 @@ def _list_paths(project: Project, hits: Sequence[Hit], parsed: Mapping[int, Sequ
         for link in of_hit:
             if not link.is_image and not _ABSOLUTE.match(link.target):
                 yield from find_paths(project, hits[number].path, link.target)
+
+
+def _find_pages(project: Project, paths: Collection[str]) -> IndexedPages:
+    """The paths that the index has, each with its page. They are remembered until the index changes."""
+    if staged_index():  # a preview
+        return _load_pages(project, set(paths))
+    scope = project.pk, *index_state.get_scope(project)
+    known = {path: page for path in paths if (page := _pages.get((scope, path))) is not None}
+    if missing := [path for path in paths if path not in known]:
+        loaded = _load_pages(project, set(missing))
+        for path in missing:
+            known[path] = loaded.get(path, ())
+            _pages.put((scope, path), known[path], _PAGE_BYTES + len(path), MAX_PAGE_BYTES)
+    return {path: page for path, page in known.items() if page}
 
 
 def urls_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
