@@ -290,6 +290,7 @@ def _own_links(request: HttpRequest, project: Project, state: ReportState) -> di
     return {
         "annotations_link": reverse("admin:analytics_annotations", args=[project.domain]),
         "share_link": reverse("admin:analytics_share", args=[project.domain]) if is_owner else "",
+        "sample_link": reverse("admin:sample", args=[project.domain]) if is_owner else "",
         "back": state.link(),
         "agents_link": navigation.page_url("agents", project) + state.dates_link,
         "projects": [

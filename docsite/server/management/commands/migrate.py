@@ -50,6 +50,8 @@ def _lock() -> Iterator[None]:
         with path.open("a") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+            if not connection.in_atomic_block:
+                connection.close()  # the last one writes the log back, and the next process must not meet that
         return
     holder = connection.copy()  # in a transaction of its own, which works through a pooler, too
     try:

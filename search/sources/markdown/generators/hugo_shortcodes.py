@@ -15,7 +15,7 @@ MAX_TOTAL = 1_000_000  # characters that the shortcodes of one page may show; ea
 _TAG = re.compile(r"\{\{([<%])(/\*)?((?:(?!\{\{[<%]|[>%]\}\}).){0,2000})[>%]\}\}", re.DOTALL)
 _END = re.compile(r"\{\{[<%]\s{0,9}/\s{0,9}([\w/-]+)")
 _NAME = re.compile(r"^([^\s\"`=]+)\s*")
-_ARGUMENT = re.compile(r"(?:([\w-]+)[ \t]*=[ \t]*)?(?:\"((?:[^\"\\]|\\.)*+)(?:\"|\Z)|`([^`]*+)(?:`|\Z)|([^\s\"`=]+))")
+_ARGUMENT = re.compile(r"(?:([\w-]+)[ \t]*=[ \t]*)?(?:\"((?:[^\"\\]|\\.?)*+)(?:\"|\Z)|`([^`]*+)(?:`|\Z)|([^\s\"`=]+))")
 _ACTION = re.compile(r"(?:\s{0,200}\{\{-\s|\{\{)(.{0,1000}?)(?:\s-\}\}\s{0,200}|\}\})", re.DOTALL)
 _INNER = re.compile(r"\.Inner\b.*|\.Page\.RenderString .*\.Inner\b.*")
 _GET = re.compile(r"\.Get\s+(?:(\d+)|[\"`]([\w-]+)[\"`])")
