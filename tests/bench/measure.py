@@ -277,24 +277,21 @@ class Bench:
         await self.finish(target, [], [])  # a socket's answers run on without their readers
 
     async def memory(self, target: Target) -> None:
-        """Memory that a stream takes while it is open and quiet, kilobytes. Wants a process that has not worked yet.
-
-        Each question is asked before, by a few readers at once: the caches of the search fill with every new one, up
-        to their limits, and are no part of a stream.
+        """Memory that each further stream takes while it is open and quiet, kilobytes: the slope between half of the
+        streams and all of them. Wants a process that has not worked yet.
         """
         assert target.process
-        await self.plan(tokens=3)
-        for _ in range(0, max(len(target.door.questions), 2 * OPENING), OPENING):
-            warm = await self.open(target, OPENING)  # imports, threads and connections, too
-            await self.finish(target, *warm)
         await self.plan(rate=0.5)
+        half = self.knobs.memory_streams // 2
+        first = await self.open(target, half)
+        await asyncio.sleep(0.5)
         before = target.process.rss()
-        readers, answers = await self.open(target, self.knobs.memory_streams)
+        second = await self.open(target, half)
         await asyncio.sleep(0.5)
         grown = target.process.rss() - before
-        await self.finish(target, readers, answers)
-        if answers:
-            self.figures.add("memory", target.name, grown / len(answers) / 1024)
+        await self.finish(target, first[0] + second[0], first[1] + second[1])
+        if second[1]:
+            self.figures.add("memory", target.name, grown / len(second[1]) / 1024)
 
     async def gone(self, target: Target) -> None:
         """From a reader's leaving to the upstream's end, and the tokens that were written meanwhile.

@@ -24,6 +24,17 @@ from tests.ports import free_port
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+# Before a question. Each makes it another text, with a vector and a search of its own.
+OPENINGS = (
+    "",
+    "Hello! ",
+    "Quick question: ",
+    "Sorry to ask. ",
+    "I am new here. ",
+    "Please help me: ",
+    "Hm. ",
+    "Again: ",
+)
 START_SECONDS = 90.0
 INSTALL_SECONDS = 900.0
 DOMAIN, TINY, EMPTY = "bench", "tiny", "empty"
@@ -180,8 +191,10 @@ def install(name: str, *requirements: Path) -> Path:
         # The shell's environment stays: it says where packages come from.
         for command in (
             [sys.executable, "-m", "venv", "--clear", folder],
-            [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-            + [part for file in requirements for part in ("-r", file)],
+            *(
+                [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *_arguments(file)]
+                for file in requirements
+            ),
         ):
             try:
                 subprocess.run(list(map(str, command)), timeout=INSTALL_SECONDS, check=True, stderr=subprocess.PIPE)
@@ -191,6 +204,16 @@ def install(name: str, *requirements: Path) -> Path:
                 raise Trouble("\n".join([f"The environment {name} could not be made.", *lines[-5:]])) from None
         mark.write_text(wanted)
     return python
+
+
+def _arguments(requirements: Path) -> list[str | Path]:
+    """Those of pip for a file. A lock file, which has hashes, names all packages that it needs."""
+    return [*(["--no-deps"] if b"--hash=" in requirements.read_bytes() else []), "-r", requirements]
+
+
+def list_requirements() -> list[Path]:
+    """What `make demo` installs for our service, and what the benchmark adds."""
+    return [OURS / "requirements.txt", OURS / "requirements-meaning.txt", HERE / "requirements.txt"]
 
 
 def say(line: str) -> None:
@@ -243,7 +266,7 @@ def prepare(stage: Stage, python: Path, documentation: Path) -> Tenant:
     (page / "feeder.md").write_text(f"# Label printers\n\n{QUESTION} Press the button beside the feeder.\n")
 
     def manage(*arguments: str | Path) -> str:
-        return run([python, "manage.py", *arguments], 120, OURS, DATA_DIR=str(data))
+        return run([python, "manage.py", *arguments], 300, OURS, DATA_DIR=str(data))
 
     manage("migrate", "--verbosity", "0")
     keys = {}
@@ -252,6 +275,8 @@ def prepare(stage: Stage, python: Path, documentation: Path) -> Tenant:
         keys[domain] = json.loads(made)["assistant_key"]
     ingested = json.loads(manage("ingest", DOMAIN, manifest.parent, "--manifest", manifest, "--json"))
     manage("ingest", TINY, page, "--json")
+    for domain in (DOMAIN, TINY):
+        manage("embed", domain)
     return Tenant(data, keys, questions, ingested["sections"])
 
 
@@ -266,7 +291,8 @@ def find_documentation(data: Path, folder: Path) -> tuple[Path, tuple[str, ...]]
     manifest = max(manifests, key=lambda file: len(file.read_bytes().splitlines()))
     queries = map(json.loads, (data / "queries.jsonl").read_text().splitlines())
     asked = [query["query"] for query in queries if query["corpus"] == manifest.parent.name]
-    return manifest, tuple(question for question in asked if len(question) < MAX_QUESTION)
+    short = [question for question in asked if len(question) < MAX_QUESTION]
+    return manifest, tuple(f"{opening}{question}" for opening in OPENINGS for question in short)
 
 
 def serve(

@@ -15,13 +15,14 @@ What the figures mean:
   `--data`, which is asked the questions that are judged there. "Without" is the same on a project of one
   section, less the time between the tool's input and its output (`9:` and `a:`, `tool-input-available` and
   `tool-output-available`) as the reader saw them arrive.
+- Questions are in people's words, and no process is asked one of them twice while it is timed. Our service is installed
+  as `make demo` installs it: with the model for vectors, and with the vectors of all sections.
 - "Added" is a relay's figure less that of the bare model server in the same run, whose own stands under "no relay".
 - A token is 8 characters, about two real ones; CPU includes storing the answer while it streams. Each answer ends with
   a citation of the first passage: one without sources would be a gap, whose nearest pages are searched afterwards.
 - "Reader gone" closes the connection; on the socket, where answers are resumable, it is the `stop` message.
 - At 20 × 20 tokens/s no relay is busy. 10 × 200 tokens/s is about all that LiteLLM can do on one core. In a run where
-  it just keeps up its delays are a few milliseconds, else seconds; so the ratio to it says less than the milliseconds
-  of ours.
+  it just keeps up its delays are a few milliseconds, else seconds; so there is no ratio to it.
 - "Saturated" is limited by the readers' core for what is faster than about 50,000 tokens/s.
 - Stock Django is a startproject with its seven middlewares and an async view that looks the key up with the ORM.
 
@@ -45,7 +46,7 @@ from pathlib import Path
 from tests.bench import documentation, relays, table
 from tests.bench.load import Caller, Door
 from tests.bench.measure import Bench, Figures, Knobs, Target
-from tests.bench.relays import OURS, Process, Stage, Trouble, say
+from tests.bench.relays import Process, Stage, Trouble, say
 from tests.bench.summary import to_json
 
 MEASURES = ("memory", "first", "light", "paced", "saturated", "gone", "keyed", "many", "stall")
@@ -90,7 +91,7 @@ async def set_up(options: argparse.Namespace, stage: Stage) -> Scene:
     """Install what is missing, and start the service, its peers and the model server."""
     without = set(filter(None, options.without.split(",")))
     problems = []
-    python = relays.install("ours", OURS / "requirements.txt", relays.HERE / "requirements.txt")
+    python = relays.install("ours", *relays.list_requirements())
     litellm: Path | None = None
     if "litellm" not in without:
         try:

@@ -79,8 +79,8 @@ class Writer:
         self.level = max(self.level, 2) if node.get("is_continued") else max(self.level, int(is_object)) + 1
         is_heading = not self.nesting and (node["ids"] or not is_object)
         # The id by which Sphinx links it: its own, or a label's if its own is only a number.
-        ids: list[str] = [*node["ids"], ""]
-        anchor = ids[1] if ids[1] and _AUTOMATIC_ID.match(ids[0]) else ids[0]
+        own, label = [*node["ids"], "", ""][:2]
+        anchor = label if label and _AUTOMATIC_ID.match(own) else own
         blocks = [self._heading(text, anchor) if is_heading else f"**{text}**"] if text else []
         blocks += self.blocks(child for child in node.children if child is not title)
         self.level = outer_level

@@ -1,5 +1,6 @@
 """Our answers as a worker, in process and without a model. It indexes and ranks as `tests.bench.search.ours` does."""
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,13 +20,21 @@ from search.retrieval import answerability, ranking  # noqa: E402
 from search.retrieval.answerability import ChanceModel  # noqa: E402
 from search.retrieval.page_search import find  # noqa: E402
 from search.retrieval.passages import find_passages  # noqa: E402
-from tests.bench.search.ours import build, models, projects, train  # noqa: E402
+from tests.bench.search import ours  # noqa: E402
+from tests.bench.search.ours import models, projects, train  # noqa: E402
 from tests.bench.search.worker import serve  # noqa: E402
 from tests.training import answers, data  # noqa: E402
 
 SEARCHED = 5  # pages that search is given to find the right ones
 
 chances: dict[str, ChanceModel] = {}
+
+
+def build(set: str, folder: str) -> dict[str, Any]:
+    """Ingest a set and make its vectors, as an installed service does by itself."""
+    built = ours.build(set, folder)
+    call_command("embed", set, stdout=io.StringIO())
+    return built
 
 
 def prepare(source: str, folder: str, shipped: bool = False) -> dict[str, Any]:

@@ -42,6 +42,7 @@ SITE = Site(
         (".. list-table::\n\n   * - a\n   * text", "```\n.. list-table::\n\n   * - a\n   * text\n```"),
         (".. figure:: a.png\n   :alt: A plan\n\n   The caption.", "A plan\n\nThe caption."),
         (".. raw:: html\n\n   <b>no</b>\n\nyes", "yes"),
+        (".. class:: A\n   :noindex:\n\n   Words.", "**`A`**\n\n`class A`\n\nWords."),
         (".. py:function:: f(a)\n   :module: m\n\n   Does.", "**`m.f`**\n\n`m.f(a)`\n\nDoes."),
     ],
 )  # fmt: skip
