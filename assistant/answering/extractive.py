@@ -50,22 +50,33 @@ def answer(
     if preface := _build_preface(phrases, language, pages_language, rung):
         yield Text(f"{preface}\n\n")
     sections = {hit.url: hit for hit in reversed(quotable) if hit.body}  # the best passage of each
-    quoted = [hit for hit in quotable if sections.get(hit.url) is hit][: len(QUOTE_WORDS)] or quotable[:1]
-    if len(quoted) > 2 and quoted[2].score < MIN_THIRD * quoted[0].score:
-        quoted = quoted[:2]
-    for position, hit in enumerate(quoted):
-        quote = choose_quote(topic, hit, QUOTE_WORDS[position], CODE_LINES[position])
+    candidates = [hit for hit in quotable if sections.get(hit.url) is hit] or quotable[:1]
+    quotes = _choose_quotes(topic, candidates)
+    for position, (hit, quote) in enumerate(quotes):
         link, new_sources = citations.cite(citations.passages.index(hit), quote.sentence)
         yield from new_sources
         heading = f"**{escape_markdown(hit.section or hit.title)}**"  # a quoted setting or method may not name itself
         yield Text(f"\n\n{heading}\n\n" if position else f"{heading}\n\n")
         name = phrases.read_on if quote.is_cut else escape_markdown(hit.section)
         yield from _format_quote(quote, link, f"[{name}]({hit.url})")
-    pages = {hit.path for hit in quoted}
+    pages = {hit.path for hit, _ in quotes}
     further = [hit for hit in {hit.path: hit for hit in reversed(quotable)}.values() if hit.path not in pages]
     links = [f"- [{escape_markdown(hit.title)}]({hit.url})" for hit in further[::-1][:MAX_FURTHER_PAGES]]
     if links:
         yield Text("\n\n" + "\n".join([phrases.see_also, "", *links]))
+
+
+def _choose_quotes(topic: str, passages: Sequence[Hit]) -> list[tuple[Hit, Quote]]:
+    """The quotes, best first. Lines out of long code are quoted only where nothing stands before them."""
+    quotes: list[tuple[Hit, Quote]] = []
+    for hit in passages:
+        number = len(quotes)
+        if number == len(QUOTE_WORDS) or (number == 2 and hit.score < MIN_THIRD * passages[0].score):
+            break
+        quote = choose_quote(topic, hit, QUOTE_WORDS[number], CODE_LINES[number])
+        if not (quotes and quote.is_part_of_code):
+            quotes.append((hit, quote))
+    return quotes
 
 
 def _build_preface(phrases: Phrases, language: str, pages_language: str, rung: Rung) -> str:

@@ -5,13 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from search.hits import Hit
 from search.retrieval.excerpts import excerpt_of
 from search.text import analysis
 from search.text.markdown.plain_text import plain
-from search.text.markdown.reader import blocks, is_code
+from search.text.markdown.reader import blocks, fence, is_code, parse
 
 MIN_GAIN = 3.0  # how much better other blocks must match than the beginning, which says what the section is about
 SHORT_CODE = 3  # lines; such a block is quoted beside a longer one
@@ -33,11 +33,15 @@ _LIST_POINT = re.compile(r"(?m)^[-*+] ")
 
 @dataclass(frozen=True)
 class Quote:
-    """Blocks of Markdown from one passage, the sentence in them that answers best, and whether the passage has more."""
+    """Blocks of Markdown from one passage, the sentence in them that answers best, and whether the passage has more.
+
+    `is_part_of_code`: the passage has nothing but long code, of which some lines are quoted.
+    """
 
     blocks: Sequence[str]
     sentence: str
     is_cut: bool
+    is_part_of_code: bool = False
 
 
 def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Quote:
@@ -45,7 +49,8 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
     section = [block for block in blocks(hit.body.split("\n")) if block.strip()][:MAX_BLOCKS]
     section = _drop_empty_titles(section)
     if not section:
-        return _quote_excerpt(hit, is_cut=False)
+        excerpt = excerpt_of(hit)  # plain text
+        return Quote([excerpt], excerpt, is_cut=False)
     terms = _terms_of(section, hit)
     weights = _weigh_terms(query, hit, terms)
     start = _find_start(section, terms, weights, max_words)
@@ -73,8 +78,8 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
         left -= len(shortened.split())
     if chosen and not any(map(is_code, chosen)) and (code := _find_short_code(section, max_code_lines)):
         chosen.append(_FENCE_INFO.sub(_clean_fence_info, code, count=1))
-    if not chosen:  # the passage has nothing but long code
-        return _quote_excerpt(hit, is_cut=True)
+    if not chosen:
+        return _quote_lines(query, hit, section, max_code_lines)
     while len(chosen) > 1 and (chosen[-1].rstrip().endswith(":") or _is_title(chosen[-1])):
         chosen.pop()  # it leads to what is not quoted
     if is_cut and chosen[-1].rstrip().endswith(":"):
@@ -87,10 +92,16 @@ def _find_short_code(section: Sequence[str], max_lines: int) -> str:
     return next((block for block in section if is_code(block) and block.count("\n") - 1 <= max_lines), "")
 
 
-def _quote_excerpt(hit: Hit, *, is_cut: bool) -> Quote:
-    """Plain text of a passage that has no block to quote."""
-    excerpt = excerpt_of(hit)
-    return Quote([excerpt], excerpt, is_cut)
+def _quote_lines(query: str, hit: Hit, section: Sequence[str], max_lines: int) -> Quote:
+    """Neighbouring lines of a passage that is all long code: those with the rarest words of the query."""
+    code = max((parse(block)[0] for block in section if is_code(block)), key=lambda token: len(token.content))
+    lines = code.content.rstrip("\n").split("\n")
+    weights = _weigh_terms(query, hit, terms := _terms_of(lines, hit))
+    scores = [_score(weights, [*chain.from_iterable(terms[at : at + max_lines])]) for at in range(len(lines))]
+    start = min(scores.index(max(scores)), max(0, len(lines) - max_lines))
+    language = _clean_language(code.info.partition(" ")[0])
+    block = fence("\n".join(lines[start : start + max_lines]), language)
+    return Quote([block], _find_best_sentence(query, hit, [block]), is_cut=True, is_part_of_code=True)
 
 
 def is_paragraph(block: str) -> bool:
@@ -155,8 +166,13 @@ def _cut_to_sentences(block: str, max_words: int, weights: TermWeights, hit: Hit
 
 
 def _clean_fence_info(info: re.Match[str]) -> str:
-    """Keep only the language of a fence. Only the service may write a block of `suggestions`."""
-    return info[1] + ("text" if info[2].lower() == "suggestions" else info[2])
+    """Keep only the language of a fence."""
+    return info[1] + _clean_language(info[2])
+
+
+def _clean_language(language: str) -> str:
+    """Only the service may write a block of `suggestions`."""
+    return "text" if language.lower() == "suggestions" else language
 
 
 def _shorten(block: str, max_words: int, weights: TermWeights, hit: Hit) -> str:

@@ -105,10 +105,21 @@ def test_a_sentence_that_leads_to_code_ends_openly_without_the_code():
     ("excerpt", "text", "quoted"),
     [("… makes it.", "echo\n" * 40, "… makes it."), ("", "echo 1\necho 2", "echo 1 · echo 2"), ("", "", "Part")],
 )
-def test_of_a_passage_that_is_all_code_its_excerpt_or_beginning_is_quoted(excerpt, text, quoted):
-    code = "```sh\n" + "echo\n" * 40 + "```"
-    quote = choose_quote("acme script", hit(body=code, excerpt=excerpt, text=text), 60, 10)
-    assert (quote.blocks, quote.is_cut) == ([quoted], True)
+def test_of_a_passage_without_blocks_its_excerpt_or_beginning_is_quoted(excerpt, text, quoted):
+    quote = choose_quote("acme script", hit(body="", excerpt=excerpt, text=text), 60, 10)
+    assert (quote.blocks, quote.is_cut) == ([quoted], False)
+
+
+@pytest.mark.parametrize("mark", ["    ", ""])
+def test_of_a_passage_that_is_all_code_the_lines_that_match_are_quoted(mark):
+    lines = [f"print({number})" for number in range(20)] + ["run_acme_script()"] + ["print()"] * 3
+    code = "\n".join(f"{mark}{line}" for line in lines) if mark else "\n".join(["```suggestions x", *lines, "```"])
+    quote = choose_quote("acme script", hit(body=code), 60, 5)
+    shown = quote.blocks[0].split("\n")[1:-1]
+    assert "run_acme_script()" in shown
+    assert len(shown) == 5
+    assert quote.blocks[0].startswith("```\n" if mark else "```text\n")
+    assert (quote.sentence, quote.is_cut, quote.is_part_of_code) == ("run_acme_script()", True, True)
 
 
 def test_a_quote_of_a_short_passage_is_all_of_it():
