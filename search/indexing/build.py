@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from docsite.core.tenants.models import Project
-from search.indexing import entries
+from search.indexing import entries, link_texts
 from search.indexing.outcome import IngestSuperseded
 from search.models import Document, Generation, Index, Section
 from search.postings import storage
@@ -21,7 +21,7 @@ from search.text import analysis, sections
 from search.text.vocabulary import IndexVocabulary
 from search.vectors.texts import compute_digest
 
-FORMAT = 11  # raise it when sections are cut or stored differently: every page is then indexed again
+FORMAT = 12  # raise it when sections are cut or stored differently: every page is then indexed again
 ANALYSER_VERSION = f"{FORMAT}.{analysis.VERSION}"  # stored as `Index.analyser`
 PAGES_PER_STEP, SECTIONS_PER_STEP = 50, 1000  # of one transaction, so that other writers never wait for long
 
@@ -78,16 +78,36 @@ class IndexBuild:
                 for document, (_, parts) in zip(documents, pages, strict=True)
                 for position, part in enumerate(parts)
             )
-        for at in range(0, len(rows), SECTIONS_PER_STEP):
-            # Analysed outside of any transaction, so that others can write meanwhile.
-            analysed = [(row, *entries.analyse(row.document, row)) for row in rows[at : at + SECTIONS_PER_STEP]]
-            self.staged_segments.append(Segment.build(entry for _, entry, _ in analysed))
-            for row, _, words in analysed:
-                self.staged_words.add(row.document.groups, [words])
+        # The first section of a page also has what other pages call it, which is known at the end.
+        further = [row for row in rows if row.position > 0]
+        for at in range(0, len(further), SECTIONS_PER_STEP):
+            self._index(further[at : at + SECTIONS_PER_STEP])
         return len(rows)
+
+    def _index(self, rows: Sequence[Section]) -> None:
+        """Analyse some staged sections, outside of any transaction, so that others can write meanwhile."""
+        analysed = [(row, *entries.analyse(row.document, row)) for row in rows]
+        self.staged_segments.append(Segment.build(entry for _, entry, _ in analysed))
+        for row, _, words in analysed:
+            self.staged_words.add(row.document.groups, [words])
+
+    def _index_beginnings(self, replaced: set[str]) -> None:
+        """Index the first section of each staged page, with the texts of links to the page."""
+        texts = link_texts.collect(self.project, self.name, replaced)
+        staged = list(Document.every.filter(project=self.project, build=self.name).values_list("pk", flat=True))
+        for ids in batches(staged):
+            first = Section.objects.filter(document__in=ids, position=0).order_by("pk")
+            rows = list(first.select_related("document").defer("document__content"))
+            for row in rows:
+                row.document.link_texts = texts.get(row.document_id, "")
+            with transaction.atomic():
+                self.claim()
+                Document.every.bulk_update([row.document for row in rows if row.document.link_texts], ["link_texts"])
+            self._index(rows)
 
     def prepare(self, replaced: set[str]) -> Replacement:
         """Get ready to swap, with the paths of the pages that leave the index."""
+        self._index_beginnings(replaced)
         visible = list(Document.indexed.filter(project=self.project).values_list("pk", "path"))
         pages = [pk for pk, path in visible if path in replaced]
         stale = [

@@ -74,7 +74,7 @@ def compute_digest(page: Page) -> str:
 def analyse(document: Document, row: Section) -> tuple[Entry, SectionWords]:
     """The section as engines store it, and its words for the vocabulary."""
     language = document.language or "en"
-    words = document.words.splitlines() if row.position == 0 else []
+    words = [*document.words.splitlines(), *document.link_texts.splitlines()] if row.position == 0 else []
     titles = [*([row.heading] if row.heading else [document.title, *document.aliases]), *words]
     questions = _QUESTION.findall(row.body)[:MAX_QUESTIONS]
     names = dict.fromkeys(name for text in titles for name in analysis.names_of(text))

@@ -11,7 +11,7 @@ from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from docsite.core.tenants.models import Project
-from search.indexing import entries, report
+from search.indexing import entries, link_texts, report
 from search.indexing.build import ANALYSER_VERSION, PAGES_PER_STEP, SECTIONS_PER_STEP, IndexBuild, batches
 from search.indexing.changes import NewPage, SourceChanges
 from search.indexing.outcome import IngestRefused, IngestSuperseded, Summary
@@ -187,6 +187,7 @@ class _Ingest:
         document.source, document.digest = self.source, new.digest
         document.diagnostics = report.diagnose(new.page, new.parts)
         document.words = self.changes.words.get(document.path, "")
+        document.links = link_texts.list_links(self.project, new.page)
         document.groups = self.find_groups(document.path, document.own_groups)
         return document
 

@@ -77,6 +77,15 @@ class Document(models.Model):
         blank=True,
         help_text="What readers call it, one name a line, as `PageWords` had it at the last ingest.",
     )
+    links = models.JSONField(
+        default=list, db_default=[], editable=False, help_text="Its links, as `search.indexing.link_texts` lists them."
+    )
+    link_texts = models.TextField(
+        default="",
+        db_default="",
+        editable=False,
+        help_text="What other pages called it when it was indexed, one text a line.",
+    )
     boost = models.FloatField(default=1.0, help_text="Multiplies the odds of its score.")
     groups = models.TextField(
         default="",

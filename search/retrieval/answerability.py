@@ -25,7 +25,7 @@ from search.text import analysis, english
 from search.text.terms import Query
 
 MIN_CHANCE = 0.35  # below it, the passages may be beside the point
-MIN_CLOSE_CHANCE = 0.15  # below it, the documentation does not answer
+MIN_CLOSE_CHANCE = 0.12  # below it, the documentation does not answer
 MIN_PASSAGE_SCORE = 0.005  # passages with a smaller score answer nothing
 PASSAGES = 3  # the best ones, whose text is compared with the question
 SHORT = 5  # words; a shorter question has few pairs of words

@@ -44,7 +44,7 @@ FEATURES = {
     "exact": "whether its heading, a name in it or its page's title is just what the reader typed, but for stop words",
     "heading": "share of the words, by rarity, in its own heading: the first section with all of them leads its page",
     "trail": "share of the words, by rarity, in the headings above",
-    "about": "share of the words, by rarity, in the page's description, keywords and path (first section only)",
+    "about": "share of the words, by rarity, in the page's description, keywords, path and links to it (first section)",
     "pairs": "share of neighbouring words that stand side by side in title, heading or description",
     "support": "text score of the page's other candidates",
     "breadth": "how many candidates the page has",

@@ -12,7 +12,7 @@ class Entry:
     """A section as an engine stores it: terms joined by spaces, and facets that filters match.
 
     `heading` is the section's own, `trail` holds those above it. `about` is the
-    page's description, keywords and path, for its first section only. Facets of the kind
+    page's description, keywords, path and what other pages call it, for its first section only. Facets of the kind
     `n` are its names: its heading, or the titles of its page, each written as one word, whole and without stop words.
     """
 

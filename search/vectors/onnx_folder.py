@@ -42,7 +42,9 @@ class OnnxEmbedder:
             raise EmbeddingError(f"{file} is not the model that was reviewed: its SHA-256 is {digest}, not {sha256}")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.enable_cpu_mem_arena = False  # it would keep the memory of the largest batch for ever, and saves no time
+        options.enable_cpu_mem_arena = (
+            False  # it would keep the memory of the largest batch for ever, and saves no time
+        )
         self._session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
         self._inputs = {one.name for one in self._session.get_inputs()}
         outputs = [one.name for one in self._session.get_outputs()]
