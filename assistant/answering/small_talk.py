@@ -5,7 +5,7 @@
 "who are you?"                about the assistant
 "hi, how do I install acme?"  none of these: it asks something
 
-It also recognises what no documentation answers: insults, orders for a poem, attempts to get the instructions.
+It also recognises what no documentation answers: insults, orders for a poem, attempts to get the instructions, harm.
 """
 
 import re
@@ -95,12 +95,21 @@ _INSULT = re.compile(
     r" (?:stupid|idiots?|dumb|useless|morons?|garbage|trash|worthless|pathetic|suck|shit|bullshit)\b",
     re.IGNORECASE,
 )
+# What no documentation should answer with its nearest passages, wherever it stands in a text.
+_OTHERS = r"my (?:wife|husband|girlfriend|boyfriend|boss|neighbou?r|ex)"
+_HARM = re.compile(
+    r"\b(?:meth|methamphetamine|cocaine|heroin|fentanyl|mdma|ricin|nerve gas|pipe bombs?)\b"
+    rf"|\b(?:kill|hurt|hang|cut) (?:myself|{_OTHERS})\b|\bend my life\b"
+    rf"|\b(?:hack|break|get) into (?:her|his|their|some(?:one|body)(?:'?s)?|{_OTHERS}(?:'?s)?)(?: [\w']{{1,20}}){{0,2}}"
+    r" (?:account|e-?mails?|phone|wi-?fi|facebook|instagram|whatsapp|snapchat)\b",
+    re.IGNORECASE,
+)
 
 
 def is_no_question(text: str) -> bool:
-    """Whether a text is an insult, an order for a joke or the like, or an attempt to get the instructions."""
+    """Whether a text is an insult, an order for a poem, an attempt to get the instructions, or about harm."""
     plain = " ".join(text.replace("’", "'").replace(",", " ").split()).strip("!?.…~ ")
-    return bool(_ORDER.match(plain) or _INSULT.match(plain))
+    return bool(_ORDER.match(plain) or _INSULT.match(plain) or _HARM.search(plain))
 
 
 def recognise(text: str) -> tuple[Kind, str] | None:
