@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from search.text import analysis
+from search.text.compounds import LANGUAGES as COMPOUNDING
 from search.text.language import detect_language
 from search.text.synonyms import NO_SYNONYMS, Phrase, Synonyms, load_equivalents
 from search.text.terms import EngineQuery, Query, Term, rarity
@@ -13,6 +14,7 @@ from search.text.vocabulary import Vocabulary
 MAX_TERMS = 32
 CORRECTED = 0.8  # certainty that the reader meant the corrected (split, completed) word
 SPLIT = 0.8
+COMPOUND = 0.5  # certainty of a compound that ends with the reader's word
 EQUIVALENT = 0.7  # certainty of another spelling or an abbreviation (`search/text/equivalents.txt`)
 SYNONYM = 0.95  # certainty of a word that the owner calls a synonym of the reader's
 COMPLETED = 0.9
@@ -43,6 +45,7 @@ def parse(
     context: Sequence[str] = (),
     previous_questions: str = "",
     synonyms: Synonyms = NO_SYNONYMS,
+    preferred_language: str = "",
 ) -> Query:
     """Parse a text into a query. Every term has the stems of all `languages`.
 
@@ -50,8 +53,9 @@ def parse(
     beginning of a word, unless a space follows it. Words of previous questions
     count less than the text's own, and of the context only the rarest words count,
     code names as a whole. A synonym counts nearly as much as the word itself.
+    `preferred_language` is that of a text whose words do not tell it.
     """
-    reader = _TermReader(vocabulary, languages, synonyms)
+    reader = _TermReader(vocabulary, languages, synonyms, preferred_language)
     words = analysis.shorten_addresses(text[:2000])
     terms, pairs = reader.read_terms(words, is_alone=not (context or previous_questions))
     unknown = reader.find_unknown(words)
@@ -102,8 +106,11 @@ def _plan_engine_queries(terms: Sequence[Term], vocabulary: Vocabulary) -> list[
 class _TermReader:
     """Turns words into terms, with the vocabulary of an index."""
 
-    def __init__(self, vocabulary: Vocabulary, languages: Sequence[str], synonyms: Synonyms) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, languages: Sequence[str], synonyms: Synonyms, preferred_language: str
+    ) -> None:
         self.vocabulary = vocabulary
+        self.preferred_language = preferred_language
         self.languages = languages
         self.synonyms = synonyms
         self.equivalents = load_equivalents() if "en" in languages else NO_SYNONYMS
@@ -118,6 +125,9 @@ class _TermReader:
             self.minor |= analysis.FUNCTION_WORDS.get(language, frozenset())
         words = self.select_words(analysis.tokens(text, self.vocabulary.terms), is_alone)
         is_typing = bool(text) and not text[-1].isspace() and bool(words) and text.rstrip().endswith(words[-1])
+        language = language or self.preferred_language
+        compounds = self.vocabulary.compounds(language) if language in COMPOUNDING else None
+        found = compounds.find([word.lower() for word in words if word.lower() not in self.minor]) if compounds else {}
         terms: Terms = {}
         line: list[str] = []  # the terms in the order of the words, for pairs
         forms_before = ""
@@ -143,6 +153,10 @@ class _TermReader:
                 for other in equivalents:
                     self.add_term(terms, other, self.stems(other), JOINED)
                 equivalents = []
+            if compounds and not length and (parts := compounds.split(word.lower())):
+                forms_before = ""
+                line += self.add_phrase(terms, [word], [parts], is_typing and at == len(words) - 1, SPLIT)
+                continue
             forms, names = analysis.split_name(word)
             if length == 1 and names:  # k8s, i18n
                 forms, names = names[-1:], []
@@ -150,6 +164,8 @@ class _TermReader:
             for number, form in enumerate(forms):
                 for spellings in self.interpret(form, is_last and number == len(forms) - 1):
                     spellings = self.merge(spellings, equivalents, EQUIVALENT)
+                    for compound, has_both in found.get(word.lower(), {}).items():
+                        spellings = self.merge(spellings, [compound], SPLIT if has_both else COMPOUND)
                     self.add_term(terms, form, spellings)
                     line.append(spellings[0][0])
             for name in names:

@@ -77,7 +77,8 @@ def plan_search(
     synonyms = parse_synonyms(owner.synonyms, tuple(languages))
     if "en" in query_languages and not filters.language:
         text, previous_questions = _translate(text, query_languages), _translate(previous_questions, query_languages)
-    query = parsing.parse(text, state.vocabulary, languages, facets, context, previous_questions, synonyms)
+    language = (filters.language or site_language)[:2].lower()
+    query = parsing.parse(text, state.vocabulary, languages, facets, context, previous_questions, synonyms, language)
     page = _load_facets(project, current_path) if current_path else ("", "")
     if page is None:  # the reader may use an earlier address of the page
         current_path = page_of(project, current_path)

@@ -73,15 +73,20 @@ _VARIANTS = {language: _read_table(words["variants"]) for language, words in LAN
 _PLAIN = _read_table(_LETTERS["all"]) | {ord(zero) + n: str(n) for zero in _LETTERS["zeros"] for n in range(10)}
 
 
-def _to_plain(word: str) -> str:
+def to_plain(word: str) -> str:
     """The word without accents, and with one letter for all variants of it."""
     return remove_accents(word).translate(_PLAIN)
 
 
+def table_of(language: str) -> dict[str, str]:
+    """What `languages.toml` says of a language; nothing of an unknown one."""
+    code = language[:2].lower() or "en"
+    return LANGUAGES.get("no" if code == "nb" else code, {})
+
+
 @functools.cache
 def _stemmer(language: str) -> "Stemmer.Stemmer | None":
-    code = language[:2].lower() or "en"
-    name = LANGUAGES.get("no" if code == "nb" else code, {}).get("stemmer")
+    name = table_of(language).get("stemmer")
     return Stemmer.Stemmer(name) if name else None
 
 
@@ -96,7 +101,7 @@ def _stem_of(word: str, language: str) -> str:
         word = f"{word[:-1]}ة"
     if code in ("", "en"):  # stemmers of other languages need the accents
         word = remove_accents(word)
-    return _to_plain(stemmer.stemWord(word) if stemmer else word)  # a word with vowel signs is not `isalpha`
+    return to_plain(stemmer.stemWord(word) if stemmer else word)  # a word with vowel signs is not `isalpha`
 
 
 def words(text: str) -> list[str]:
@@ -219,7 +224,7 @@ class _Words(dict[str, tuple[tuple[str, ...], tuple[str, ...], str]]):
         forms = tuple(forms_of(word))
         terms = tuple(stem(form, self.language) for form in forms)
         if not word.isascii() and self.language not in ("", "en"):  # readers may leave the accents out
-            bare = [stem(plain, self.language) for form in forms if (plain := _to_plain(form)).isascii()]
+            bare = [stem(plain, self.language) for form in forms if (plain := to_plain(form)).isascii()]
             terms += tuple(term for term in bare if term not in terms)
         found = forms, terms, " ".join(terms)
         if len(word) <= _MAX_TERM:  # readers can send any number of long words

@@ -12,6 +12,8 @@ from functools import cached_property
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from search.text.compounds import Compounds
+
 MAX_CORRECTIONS = 3
 MAX_COMPLETIONS = 8
 _WORD_BYTES = 110  # measured, with its place in both counters and the sorted lists
@@ -64,6 +66,16 @@ class Vocabulary:
         for form in self.forms:
             lengths.setdefault(len(form), []).append(form)
         return lengths
+
+    @cached_property
+    def _compounds(self) -> dict[str, Compounds]:
+        return {}
+
+    def compounds(self, language: str) -> Compounds:
+        """The compounds among the words, in a language that has them."""
+        if language not in self._compounds:
+            self._compounds[language] = Compounds(self.terms, self.forms, language)
+        return self._compounds[language]
 
     def completions(self, prefix: str) -> list[str]:
         """The commonest longer forms that begin with the prefix."""

@@ -90,3 +90,42 @@ def test_an_operator_finds_the_section_that_holds_it(project, query, title):
 @pytest.mark.parametrize("query", ["!!!!", "~~~", "<<>>", "--none", "..", "? !"])
 def test_an_operator_that_no_page_has_finds_nothing_strange(project, query):
     assert page_search.find(project, query) == page_search.find(project, query.strip("-"))
+
+
+COMPOUNDS = {  # the language of the pages, their texts by title, and what readers type with what that finds
+    "German": (
+        "de",
+        {
+            "Pool": "Wie viele Datenbankverbindungen der Dienst höchstens öffnet. Ein Beispiel.",
+            "Netz": "Eine Verbindung, die nicht antwortet, wird nach einer Minute beendet.",
+            "Sicherung": "Die Datenbank und was sie enthält.",
+            "Rechte": "Zugriffsprüfungen sind Teil der Anmeldung. Der Zugriff selbst steht im Protokoll.",
+            "Ausnahmen": "Das Spiel mit den Nachrichten. Nach der Wahl richten sie sich.",
+        },
+        {
+            "Verbindungen": ["Netz", "Pool"],
+            "datenbank verbindung": ["Pool", "Netz", "Sicherung"],
+            "Datenbankverbindung ": ["Pool", "Netz", "Sicherung"],
+            "Verbindung zur Datenbank": ["Pool", "Netz", "Sicherung"],
+            "Prüfung ": ["Rechte"],
+            "prufung ": ["Rechte"],
+            "Spiel ": ["Ausnahmen"],
+            "Wahl ": ["Ausnahmen"],
+        },
+    ),
+    "Dutch": ("nl", {"A": "De databaseverbinding en de database."}, {"verbinding ": ["A"]}),
+    "Swedish": ("sv", {"A": "En databasanslutning till din databas."}, {"anslutningen ": ["A"]}),
+    "Danish": ("da", {"A": "En databaseforbindelse til din database."}, {"forbindelse ": ["A"]}),
+    "Norwegian": ("nb", {"A": "En databasetilkobling til en database."}, {"tilkobling ": ["A"]}),
+    "Finnish": ("fi", {"A": "Tietokantayhteys ja tietokanta."}, {"yhteys ": ["A"]}),
+    "English has none": ("en", {"A": "The database and the databaseconnection."}, {"connection ": []}),
+}
+
+
+@pytest.mark.parametrize(("language", "pages", "queries"), COMPOUNDS.values(), ids=COMPOUNDS)
+def test_a_compound_and_its_parts_find_each_other(make_project, language, pages, queries):
+    project = make_project().project
+    ingest(project, [Page(title, f"/{title}", text, language=language) for title, text in pages.items()])
+    for query, titles in queries.items():
+        found = [hit.title for hit in page_search.find(project, query)]
+        assert (found[:1], sorted(found)) == (titles[:1], sorted(titles)), query
