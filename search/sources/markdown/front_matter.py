@@ -4,7 +4,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -92,15 +92,34 @@ def split_front_matter(source: str, problems: list[Problem] | None = None) -> tu
 
 
 def _name_fields(front: dict[str, Any]) -> dict[str, Any]:
-    """The front matter, with groups and a language that it has under another name, such as `Groups`.
-
-    Hugo ignores the case of names, and editors leave characters that nobody sees.
-    """
-    named = (name for name in front if isinstance(name, str) and name.strip(_UNSEEN).lower() == "groups")
-    if "groups" not in front and (name := next(named, "")):
-        front = {**front, "groups": front[name]}
+    """The front matter, with groups and a language that it has under another name."""
+    front = name_groups(front)
     codes = [code for name in _LANGUAGE_FIELDS if isinstance(code := front.get(name), str) and is_language(code)]
     return {**front, "language": codes[0]} if codes and "language" not in front else front
+
+
+def name_groups(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata, with the groups that they have under another name such as `Groups`, or in Hugo's `params`.
+
+    Hugo ignores the case of names, and editors leave characters that nobody sees. Groups that stand twice and differ
+    are unknown.
+    """
+    params = meta.get("params")
+    found = [
+        value
+        for place in (meta, params if isinstance(params, Mapping) else {})
+        for name, value in place.items()
+        if isinstance(name, str) and name.strip(_UNSEEN).lower() == "groups"
+    ]
+    if not found:
+        return dict(meta)
+    is_known = len(found) == 1 or all(_is_flat(one) and one == found[0] for one in found)
+    return {**meta, "groups": found[0] if is_known else UNKNOWN_GROUPS}
+
+
+def _is_flat(value: Any) -> bool:
+    """Whether a value is a text or a list of texts, which can be compared in linear time."""
+    return isinstance(value, str) or (isinstance(value, list) and all(map(_is_single, value)))
 
 
 def get_text(meta: dict[str, Any], name: str) -> str | None:
@@ -114,7 +133,7 @@ def get_text(meta: dict[str, Any], name: str) -> str | None:
 
 
 def get_words(meta: dict[str, Any], name: str) -> tuple[str, ...]:
-    """A field as words, from a list or a text with commas: at most 100 words of at most 100 characters."""
+    """A field as words of at most 100 characters, from a list or a text with commas."""
     value = meta.get(name)
     if value is None:
         return ()
@@ -125,7 +144,7 @@ def get_words(meta: dict[str, Any], name: str) -> tuple[str, ...]:
     if not all(map(_is_single, value)):
         raise ValueError(f"its `{name}` are not a list of words")
     words = dict.fromkeys(str(word).strip()[:MAX_WORD].strip() for word in value)
-    return tuple(word for word in words if word)[:MAX_WORDS]
+    return tuple(word for word in words if word)
 
 
 def get_groups(meta: dict[str, Any]) -> tuple[str, ...] | None:
@@ -134,7 +153,7 @@ def get_groups(meta: dict[str, Any]) -> tuple[str, ...] | None:
     if value is None or value == "":
         return None
     if value is UNKNOWN_GROUPS:
-        raise ValueError("the `groups` that its section gives it cannot be read")
+        raise ValueError("the `groups` that it or its section names cannot be read, or differ")
     if isinstance(value, str):
         value = [name for name in value.split(",") if name.strip()]
     if not isinstance(value, list) or not all(map(_is_single, value)):
@@ -160,8 +179,13 @@ def collect_fields(meta: dict[str, Any], problems: list[Problem]) -> dict[str, A
             return get({}, name)
 
     fields: dict[str, Any] = {key: words for key in FIELDS if (words := accept(get_text, key)) is not None}
-    fields["tags"] = tuple(dict.fromkeys(accept(get_words, "tags") + accept(get_words, "tag")))[:MAX_WORDS]
-    fields |= {"keywords": accept(get_words, "keywords"), "boost": accept(get_boost, "boost")}
+    fields["tags"] = tuple(dict.fromkeys(accept(get_words, "tags") + accept(get_words, "tag")))
+    fields["keywords"] = accept(get_words, "keywords")
+    for name in ("tags", "keywords"):
+        if len(fields[name]) > MAX_WORDS:
+            problems.append(Problem(FRONT_MATTER, f"has {len(fields[name])} {name}, of which {MAX_WORDS} are read"))
+            fields[name] = fields[name][:MAX_WORDS]
+    fields["boost"] = accept(get_boost, "boost")
     groups = get_groups(meta)
     return fields if groups is None else {**fields, "groups": groups}
 
@@ -234,6 +258,8 @@ def _load_json(text: str) -> Any:
 
 def to_text(value: Any) -> Any:
     """The value with text instead of numbers, days and flags, as in YAML."""
+    if value is UNKNOWN_GROUPS:
+        return value
     if isinstance(value, dict):
         return {name: to_text(inner) for name, inner in value.items()}
     if isinstance(value, list):

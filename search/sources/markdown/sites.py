@@ -1,23 +1,25 @@
 """Types and helpers for generators that render a folder of Markdown."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from search.sources import PageRedirect, Problem
+from search.sources import PageRedirect, Problem, UnreadablePage
 from search.sources.files import MARKDOWN
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.slugs import Slugs
 
 MAX_STARS = 6  # of one pattern
+MAX_PATTERNS = 500
 _BEFORE_ZONE = re.compile(r"\s(?=[-+]\d\d:?\d\d$)")
 _ZONE_NAME = re.compile(r"(?<=\d) (?:UTC|GMT)$|(?<=[-+]\d{4}) [A-Z]{3,5}$")  # Go writes `+0000 UTC`
 _GLOB = re.compile(r"(?:\*\*/)+|\*+|.")
 _WILD = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+_T = TypeVar("_T")
 Meta = Mapping[str, Any]  # metadata of a page, from its front matter or the navigation
 
 
@@ -42,7 +44,7 @@ class Site:
       its metadata; empty if it does neither.
     - `page_metadata` is that of the navigation or of a section for its pages, by file name without ending, or by
       path without ending where trees may have files of the same name.
-    - `redirects` come from the configuration.
+    - `redirects` come from the configuration. `cuts` say which of its settings are not read whole.
     - `languages` are those of pages by the first folder of their address; that of the others has an empty name.
     - `expand` and `rewrite` make Markdown of what only this generator understands. `expand` is for what depends on
       other files or on the page's metadata. It adds to a list what it could not read.
@@ -59,6 +61,7 @@ class Site:
     includes: Includes | None = None
     page_metadata: Mapping[str, Meta] = field(default_factory=dict)
     redirects: tuple[PageRedirect, ...] = ()
+    cuts: Sequence[UnreadablePage] = ()
     languages: Mapping[str, str] = field(default_factory=dict)
     rewrite: Callable[[str], str] | None = None
     find_title: Callable[[str], str] = lambda body: ""
@@ -80,6 +83,13 @@ class Site:
 def as_mapping(value: Any) -> Mapping[str, Any]:
     """The value if it is a mapping, else an empty one."""
     return value if isinstance(value, Mapping) else {}
+
+
+def take(values: Sequence[_T], limit: int, origin: str, cuts: list[UnreadablePage]) -> Sequence[_T]:
+    """The first values of the setting or file that `origin` names. Adds to `cuts` if there are more."""
+    if len(values) > limit:
+        cuts.append(UnreadablePage(origin, f"has {len(values):,} entries, of which the first {limit:,} are read"))
+    return values[:limit]
 
 
 def is_future(moment: Any) -> bool:
@@ -110,8 +120,13 @@ def remove_ending(name: str) -> str:
 
 
 def compile_ignore_rules(patterns: str) -> Callable[[str], bool]:
-    """A function that checks whether `.gitignore` patterns ignore a file. The last matching pattern decides."""
-    lines = [line for line in map(str.strip, patterns.split("\n")[:500]) if line and not line.startswith("#")]
+    """A function that checks whether `.gitignore` patterns ignore a file. The last matching pattern decides.
+
+    Raises ValueError for more than `MAX_PATTERNS`: without the rest, pages would be read that the site leaves out.
+    """
+    lines = [line for line in map(str.strip, patterns.split("\n")) if line and not line.startswith("#")]
+    if len(lines) > MAX_PATTERNS:
+        raise ValueError(f"the configuration has more than {MAX_PATTERNS} patterns of files to leave out")
     return partial(_is_ignored, [(line.startswith("!"), _compile_pattern(line.lstrip("!"))) for line in lines])
 
 

@@ -11,7 +11,7 @@ from docsite.core.paths import normalize
 from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, myst, rst
 from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder, read_text_or_nothing
-from search.sources.markdown.front_matter import get_groups, get_words
+from search.sources.markdown.front_matter import MAX_WORDS, get_groups, get_words
 from search.sources.markdown.sites import compile_ignore_rules
 from search.sources.myst import links
 from search.sources.myst.outline import Outline
@@ -81,7 +81,7 @@ def _make_page(file: str, source: str, site: Site, language: str, address: str) 
     try:
         converted = myst.convert(source, site, name) if file.endswith(MARKDOWN) else rst.convert(source, site, name)
         meta = dict(converted.meta)
-        groups, keywords = get_groups(meta), get_words(meta, "keywords")
+        groups, keywords = get_groups(meta), get_words(meta, "keywords")[:MAX_WORDS]
     except ValueError as error:  # of front matter
         return UnreadablePage(file, str(error), path)
     if meta.get("nosearch", "false").lower() not in _FALSE:

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+from search.sources import UnreadablePage
 from search.sources.markdown import configuration, javascript
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, remove_ending, take
 from search.sources.request import SourceRequest
 from search.text.markdown.plain_text import slug
 from search.text.markdown.reader import fenced_lines
@@ -28,8 +30,9 @@ def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site
     if not (file := configuration.find(folder, _CONFIGS)):
         return None
     config = javascript.remove_comments(configuration.read_text(folder if folder == root.parent else root, file))
-    trees = tuple(_find_trees(config, root, folder, request))
-    return _build_site(config, trees, root, folder) if trees else None
+    cuts: list[UnreadablePage] = []
+    trees = tuple(_find_trees(config, root, folder, request, cuts))
+    return replace(_build_site(config, trees, root, folder), cuts=cuts) if trees else None
 
 
 def _build_site(config: str, trees: tuple[Tree, ...], root: Path, folder: Path) -> Site:
@@ -74,14 +77,16 @@ def _find_plugins(config: str) -> Iterator[tuple[str, str]]:
             yield name, options
 
 
-def _find_trees(config: str, root: Path, folder: Path, request: SourceRequest) -> Iterator[Tree]:
+def _find_trees(
+    config: str, root: Path, folder: Path, request: SourceRequest, cuts: list[UnreadablePage]
+) -> Iterator[Tree]:
     """Yield the documentation of each plug-in, with the older versions and translations that the site publishes."""
     default_language = javascript.find_text(config, "defaultLocale")
     locales = javascript.find_list(config, "locales")
     for name, options in _find_plugins(config):
         by_version = javascript.find_object(options, "versions")
         own = options.replace(by_version, "")
-        versions = [] if javascript.find_flag(own, "disableVersioning") else _read_versions(folder, name)
+        versions = [] if javascript.find_flag(own, "disableVersioning") else _read_versions(folder, name, cuts)
         newest = javascript.find_text(own, "lastVersion") or next(iter(versions), "current")
         if javascript.find_flag(own, "includeCurrentVersion") is not False:
             versions.insert(0, "current")
@@ -107,12 +112,12 @@ def _find_trees(config: str, root: Path, folder: Path, request: SourceRequest) -
                     yield Tree(tree, base, "" if version == "current" else version, language or default_language)
 
 
-def _read_versions(folder: Path, name: str) -> list[str]:
+def _read_versions(folder: Path, name: str, cuts: list[UnreadablePage]) -> list[str]:
     """The names of a plug-in's older versions, the newest first. Raises ValueError when the file cannot be read."""
     file = folder / "_".join(filter(None, (name, "versions.json")))
     versions = configuration.load(folder, file) if file.is_file() else []
     names = [one for one in versions if isinstance(one, str) and "/" not in one] if isinstance(versions, list) else []
-    return list(dict.fromkeys(names))[:MAX_VERSIONS]
+    return [*take(list(dict.fromkeys(names)), MAX_VERSIONS, file.name, cuts)]
 
 
 def _join_path(*parts: str) -> str:

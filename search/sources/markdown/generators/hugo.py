@@ -10,14 +10,15 @@ from typing import Any
 from docsite.core.unicode.normalization import to_ascii
 from search.sources.files import MARKDOWN, list_files, read_text_in_folder
 from search.sources.markdown import configuration
-from search.sources.markdown.front_matter import UNKNOWN_GROUPS, is_set, split_front_matter, to_text
+from search.sources.markdown.front_matter import UNKNOWN_GROUPS, is_set, name_groups, split_front_matter, to_text
 from search.sources.markdown.generators.hugo_shortcodes import Shortcodes
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, is_future, is_past, remove_ending
 from search.sources.markdown.slugs import Slugs
 from search.sources.request import SourceRequest
 
-_NAMES = tuple(f"{name}.{ending}" for name in ("hugo", "config") for ending in ("toml", "yaml", "yml", "json"))
+_ENDINGS = (".toml", ".yaml", ".yml", ".json")
+_NAMES = tuple(name + ending for name in ("hugo", "config") for ending in _ENDINGS)
 _PATH_SIGNS = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd"))
 _TOKEN = re.compile(r":(\w+)")
 
@@ -88,21 +89,32 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
 
 
 def _read_configuration(root: Path, folder: Path) -> dict[str, Any]:
-    """The configuration with its names in lower case, as Hugo compares them; empty without one."""
+    """The configuration with its names in lower case, as Hugo compares them; empty without one.
+
+    The site is published, so the folder of that environment wins over the others.
+    """
     config: dict[str, Any] = {}
-    for place in (folder / "config" / "_default", folder):
-        for name in _NAMES:
-            if (place / name).is_file() and (
-                place != folder or name.startswith("hugo") or (folder / "content").is_dir()
-            ):
-                found = _lower(configuration.load(root, place / name))
-                config |= found if place != folder or name.startswith("hugo") or _is_hugo(folder, found) else {}
-        for part in ("cascade", "languages", "module", "permalinks", "markup", "params"):
-            for ending in ("toml", "yaml", "yml", "json"):
-                if place != folder and (place / f"{part}.{ending}").is_file():
-                    found = configuration.load(root, place / f"{part}.{ending}")
-                    config[part] = found if part == "cascade" else _lower(found)
+    for place in (folder / name for name in _NAMES if (folder / name).is_file()):
+        if place.stem == "hugo" or (folder / "content").is_dir():
+            found = _lower(configuration.load(root, place))
+            config |= found if place.stem == "hugo" or _is_hugo(folder, found) else {}
+    for environment in ("_default", "production"):
+        for place in sorted(one for one in (folder / "config" / environment).glob("*") if one.suffix in _ENDINGS):
+            found = configuration.load(root, place)
+            found = found if place.stem == "cascade" else _lower(found)
+            name, _, language = place.stem.lower().partition(".")
+            above = [*(("languages", language) if language else ()), *(() if name in ("hugo", "config") else (name,))]
+            for key in reversed(above):
+                found = {key: found}
+            config = _merge(config, found)
     return config
+
+
+def _merge(one: Any, other: Any, depth: int = 5) -> Any:
+    """Two settings as one, where those of the second win."""
+    if not (isinstance(one, dict) and isinstance(other, dict) and depth):
+        return other
+    return {**one, **{name: _merge(one.get(name), value, depth - 1) for name, value in other.items()}}
 
 
 def _is_hugo(folder: Path, config: Meta) -> bool:
@@ -209,6 +221,7 @@ def _read_cascade(meta: Meta) -> dict[str, Any]:
     cascade = meta.get("cascade") or {}
     found: dict[str, Any] = {}
     for one in cascade if isinstance(cascade, list) else [cascade]:
+        one = name_groups(one) if isinstance(one, Mapping) else one
         if isinstance(one, Mapping) and not {"target", "_target"} & set(one):
             found |= {name: to_text(value) for name, value in one.items() if found.get(name) is not UNKNOWN_GROUPS}
         elif one and (not isinstance(one, Mapping) or "groups" in one):

@@ -1,7 +1,7 @@
 """Jekyll: pages and collections, with the addresses that `_config.yml` and `permalink` give them."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 
+from search.sources import UnreadablePage
 from search.sources.files import MARKDOWN, list_files
 from search.sources.markdown import configuration
 from search.sources.markdown.front_matter import UNKNOWN_GROUPS, is_set
@@ -23,11 +24,13 @@ from search.sources.markdown.sites import (
     compile_ignore_rules,
     is_future,
     remove_ending,
+    take,
 )
 from search.sources.markdown.slugs import GITHUB, Slugs, drop_unknown_anchors
 from search.sources.request import SourceRequest
 
 _CONFIGS = ("_config.yml", "_config.yaml")
+MAX_DEFAULTS = 300  # entries
 _OWN_FIELDS = frozenset(
     ("theme", "remote_theme", "collections", "kramdown", "markdown", "plugins", "gems", "baseurl", "permalink", "sass")
 )
@@ -41,7 +44,7 @@ _STYLES = {
 _POST = re.compile(r"(?:.*/)?(\d{4})-(\d\d?)-(\d\d?)-([^/]+)")
 _TOKEN = re.compile(r":(\w+?)(?=:|[^\w]|$|_(?!ext|day|month))")
 _UNREADABLE_GLOB = re.compile(rf"[\[{{\\]|(?:\*[^*]*){{{MAX_STARS + 1}}}")  # in a path of `defaults`
-_DEFAULT_EXCLUDES = "/vendor/\n/node_modules/\n"
+_DEFAULT_EXCLUDES = ("/vendor/", "/node_modules/")
 _VERBATIM = re.compile(r"\{%-?[ \t]{0,9}(raw|endraw|comment|endcomment)[ \t]{0,9}-?%\}")
 _TAG = re.compile(r"\{%-?\s{0,9}(\w{1,50}+)([^%{}]{0,1000}+)%\}|\{\{((?:(?!\{\{|\}\}).){0,1000})\}\}", re.DOTALL)
 _ANY_TAG = re.compile(r"\{%[^%]{0,1000}%\}")  # may hold a value in braces
@@ -67,11 +70,13 @@ def _build_site(config: Meta, folder: Path) -> Site:
     style = str(config.get("permalink") or "date")
     timezone = str(config.get("timezone") or "")
     above = str(config.get("collections_dir") or "").strip("/")
-    collections = {"posts": {"output": "true"}, **_read_collections(config.get("collections"))}
+    cuts: list[UnreadablePage] = []
+    collections = {"posts": {"output": "true"}, **_read_collections(config.get("collections"), cuts)}
+    defaults = _read_defaults(config.get("defaults"), cuts)
     folders = {"/".join(filter(None, (above, f"_{name}"))): name for name in collections}
     excluded = config.get("exclude")
-    patterns = [str(pattern) for pattern in (excluded if isinstance(excluded, list) else [])[:300]]
-    is_excluded = compile_ignore_rules(_DEFAULT_EXCLUDES + "\n".join(patterns))
+    patterns = map(str, excluded if isinstance(excluded, list) else ())
+    is_excluded = compile_ignore_rules("\n".join([*_DEFAULT_EXCLUDES, *patterns]))
 
     def find_collection(name: str) -> tuple[str, str]:
         """The collection of a file, and its name in there; empty for a page."""
@@ -83,7 +88,7 @@ def _build_site(config: Meta, folder: Path) -> Site:
 
     def find_defaults(name: str) -> Meta:
         names = {name, name.removeprefix(f"{above}/")}  # paths may leave out `collections_dir`
-        return _find_defaults(config.get("defaults"), names, find_collection(name)[0] or "pages")
+        return _find_defaults(defaults, names, find_collection(name)[0] or "pages")
 
     def find_exclusion(name: str, meta: Meta) -> str:
         collection, inner = find_collection(name)
@@ -117,19 +122,27 @@ def _build_site(config: Meta, folder: Path) -> Site:
         page_metadata={remove_ending(name): find_defaults(name) for name in files},
         rewrite=remove_liquid,
         find_exclusion=find_exclusion,
+        cuts=cuts,
     )
 
 
-def _read_collections(value: Any) -> dict[str, Mapping[str, Any]]:
-    if isinstance(value, list):
-        return {str(name): {} for name in value[:100]}
-    return {str(name): as_mapping(settings) for name, settings in list(as_mapping(value).items())[:100]}
+def _read_collections(value: Any, cuts: list[UnreadablePage]) -> dict[str, Meta]:
+    pairs = [(name, {}) for name in value] if isinstance(value, list) else list(as_mapping(value).items())
+    return {str(name): as_mapping(settings) for name, settings in take(pairs, 100, "collections of _config.yml", cuts)}
 
 
-def _find_defaults(defaults: Any, names: set[str], kind: str) -> dict[str, Any]:
+def _read_defaults(value: Any, cuts: list[UnreadablePage]) -> list[Meta]:
+    """The first entries of `defaults`. If later ones have groups, the groups of all pages are unknown."""
+    entries = list(map(as_mapping, value if isinstance(value, list) else ()))
+    found = take(entries, MAX_DEFAULTS, "defaults of _config.yml", cuts)
+    has_groups = any("groups" in as_mapping(entry.get("values")) for entry in entries[MAX_DEFAULTS:])
+    return [*found, {"values": {"groups": UNKNOWN_GROUPS}}] if has_groups else [*found]
+
+
+def _find_defaults(defaults: Sequence[Meta], names: set[str], kind: str) -> dict[str, Any]:
     """The metadata that `defaults` give to a file; the longest path wins."""
     found: list[tuple[int, Meta]] = []
-    for entry in map(as_mapping, defaults[:300] if isinstance(defaults, list) else ()):
+    for entry in defaults:
         scope = as_mapping(entry.get("scope"))
         path = str(scope.get("path") or "").removeprefix("./").strip("/")
         values = as_mapping(entry.get("values"))

@@ -9,10 +9,10 @@ from typing import Any
 from urllib.parse import unquote
 
 from docsite.core.paths import normalize
-from search.sources import PageRedirect
+from search.sources import PageRedirect, UnreadablePage
 from search.sources.markdown import configuration
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, remove_ending, take
 from search.sources.markdown.slugs import Slugs
 from search.sources.request import SourceRequest
 from search.text.markdown.reader import fences
@@ -47,6 +47,7 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         return f"{remove_ending(name)}.html"
 
     html = as_mapping(as_mapping(config.get("output")).get("html"))
+    cuts: list[UnreadablePage] = []
     is_smart = html.get("smart-punctuation") is not False  # on since mdBook 0.5
     hidden = as_mapping(as_mapping(html.get("code")).get("hidelines"))
     return Site(
@@ -57,7 +58,8 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         Slugs(f"mdbook {is_smart}", _make_slug, drops_dashes=is_smart),
         includes=Includes("mdbook", root, ()),
         page_metadata={remove_ending(name): {"navTitle": title} for name, title in titles.items()},
-        redirects=tuple(_read_redirects(as_mapping(html.get("redirect")))),
+        redirects=tuple(_read_redirects(as_mapping(html.get("redirect")), cuts)),
+        cuts=cuts,
         find_title=lambda body: found[1].strip() if (found := _TITLE.search(body)) else "",
         rewrite=partial(_hide_lines, {str(language): str(prefix) for language, prefix in hidden.items()}),
     )
@@ -93,8 +95,8 @@ def _read_summary(summary: str) -> Iterator[tuple[str, str]]:
             yield posixpath.normpath(unquote(target.partition("#")[0])), title
 
 
-def _read_redirects(redirects: Mapping[str, Any]) -> Iterator[PageRedirect]:
-    for old, new in list(redirects.items())[:MAX_REDIRECTS]:
+def _read_redirects(redirects: Mapping[str, Any], cuts: list[UnreadablePage]) -> Iterator[PageRedirect]:
+    for old, new in take(list(redirects.items()), MAX_REDIRECTS, "redirect of book.toml", cuts):
         if isinstance(new, str) and "://" not in new:
             target = posixpath.normpath(posixpath.join(posixpath.dirname(old), new.partition("#")[0]))
             yield PageRedirect(normalize(old), normalize(target))

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+from search.sources import UnreadablePage
 from search.sources.markdown import configuration, javascript
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, remove_ending
+from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, remove_ending, take
 from search.sources.markdown.slugs import VITEPRESS
 from search.sources.request import SourceRequest
 
@@ -34,9 +35,11 @@ def _build_site(config: str, languages: Mapping[str, str], root: Path, folder: P
     is_excluded = compile_ignore_rules("\n".join(javascript.find_list(config, "srcExclude")))
     ending = "" if javascript.find_flag(config, "cleanUrls") else ".html"
 
+    cuts: list[UnreadablePage] = []
+    pairs = list(javascript.find_pairs(config, "rewrites").items())
     rewrites = [
         (pattern, target)
-        for source_path, target in list(javascript.find_pairs(config, "rewrites").items())[:MAX_REWRITES]
+        for source_path, target in take(pairs, MAX_REWRITES, "rewrites of the configuration", cuts)
         if (pattern := _compile_rewrite(source_path))
     ]
 
@@ -53,6 +56,7 @@ def _build_site(config: str, languages: Mapping[str, str], root: Path, folder: P
         VITEPRESS,
         Includes("vitepress", root, (source,)),
         languages=languages,
+        cuts=cuts,
     )
 
 

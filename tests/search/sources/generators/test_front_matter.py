@@ -47,6 +47,8 @@ UNKNOWN_GROUPS = {
     "behind a line in brackets": '---\ntitle: "a" b\n[note]\ngroups staff\n---',
     "behind a list in JSON": '{\n"tags":\n["a"],\n"groups" ["staff"]\n}',
     "behind a list in TOML": "+++\ntags =\n['a']\ngroups = ['staff']\n+++",
+    "parameters that say something else": "---\ngroups: [all]\nparams: {groups: [staff]}\n---",
+    "another name that says something else": "---\ngroups: [all]\nGroups: [staff]\n---",
     "two entries on a line": '{\n"title": "x" "y", "groups": ["staff"]\n}',
     "a mapping on a line": "---\n{title: a: b, groups: [staff]}\n---",
     "such a mapping without a colon": "---\n{title: a, b: c: d, groups [staff]}\n---",
@@ -63,6 +65,9 @@ UNKNOWN_GROUPS = {
 }
 READ_GROUPS = {
     "a capital letter": "---\nGroups: [staff]\n---",
+    "in parameters": "---\nparams: {groups: [staff]}\n---",
+    "in parameters under another name": "+++\n[params]\nGroups = ['staff']\n+++",
+    "also in parameters": "---\ngroups: [staff]\nparams: {groups: [staff]}\n---",
     "a character that nobody sees": "---\n\u200bgroups: [staff]\n---",
     "behind a line in brackets": '---\ntitle: "a" b\n[note]\ngroups: [staff]\n---',
     "behind a list in JSON": '{\n"title": x,\n"tags":\n["a"],\n"groups": ["staff"]\n}',
@@ -90,7 +95,8 @@ def test_the_word_groups_alone_loses_no_page(front):
 def test_a_page_whose_groups_cannot_be_read_is_not_shown_to_anybody(write, front):
     (item,) = read_folder(write({"a.md": f"{front}\nText"}))
     assert isinstance(item, UnreadablePage)
-    assert "`groups` cannot be read" in item.reason
+    assert "`groups`" in item.reason
+    assert "cannot be read" in item.reason
 
 
 def test_values_that_a_field_cannot_have_cost_only_themselves(write):
@@ -107,3 +113,9 @@ def test_values_that_a_field_cannot_have_cost_only_themselves(write):
             "boost is not a positive number",
         )
     )
+
+
+def test_tags_that_are_too_many_are_said(write):
+    (page,) = read_folder(write({"a.md": f"---\ntags: [{', '.join(f't{n}' for n in range(101))}]\n---\nText"}))
+    built = page.build()
+    assert (len(built.tags), [one.detail for one in built.problems]) == (100, ["has 101 tags, of which 100 are read"])

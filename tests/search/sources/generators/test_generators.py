@@ -311,3 +311,36 @@ def test_a_generator_can_be_told_and_must_be_known(write):
     with pytest.raises(ValueError, match=r"^gatsby is no known generator: plain, mkdocs, .* or swagger-ui$"):
         list(registry.read(SourceRequest(str(root), "", generator="gatsby")))
     assert {"sphinx", "html", "redoc"} < set(generators.NAMES)
+
+
+CUTS = {  # files of a site whose configuration is too long, and what is said of it
+    "Jekyll's defaults": ({"_config.yml": "theme: x\ndefaults:\n" + "- {}\n" * 301}, "defaults of _config.yml"),
+    "Jekyll's collections": (
+        {"_config.yml": "collections:\n" + "".join(f"  c{n}: {{}}\n" for n in range(101))}, "collections of _config.yml"
+    ),
+    "Docusaurus's versions": (
+        {"docusaurus.config.js": "", "versions.json": json.dumps([f"{n}" for n in range(201)]), "docs/a.md": "T"},
+        "versions.json",
+    ),
+    "mdBook's redirects": (
+        {"book.toml": "[output.html.redirect]\n" + "".join(f"'/{n}.html' = 'a.html'\n" for n in range(5_001))},
+        "redirect of book.toml",
+    ),
+    "VitePress's rewrites": (
+        {".vitepress/config.js": "export default { rewrites: {" + "".join(f"'a{n}.md': 'b.md',\n" for n in range(101))},
+        "rewrites of the configuration",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "origin"), CUTS.values(), ids=CUTS)
+def test_a_setting_that_is_not_read_whole_is_said(write, files, origin):
+    items = read_folder(write({**files, "a.md": "T"}))
+    cuts = [item for item in items if isinstance(item, UnreadablePage)]
+    assert [(cut.origin, "of which the first" in cut.reason) for cut in cuts] == [(origin, True)]
+
+
+def test_more_patterns_than_can_be_checked_stop_the_reading(write):
+    patterns = "".join(f"  /x{n}\n" for n in range(501))
+    with pytest.raises(ValueError, match="more than 500 patterns"):
+        list(read_folder(write({"mkdocs.yml": f"exclude_docs: |\n{patterns}", "docs/a.md": "T"})))

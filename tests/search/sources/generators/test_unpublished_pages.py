@@ -129,6 +129,22 @@ FOLDERS = {  # the files of a site, one of its pages, who may read the page; Non
         "content/in/a.md", None,
     ),
     "a cascade that is text": ({**TWO_NAMES, "content/in/_index.md": "---\ncascade:\n  groups:staff\n---"}, "content/in/a.md", None),
+    "another environment": (
+        {**TWO_NAMES, "config/production/config.toml": "[cascade.params]\ngroups = ['staff']"}, "content/a.md", ("staff",)
+    ),
+    "parameters of the section": (
+        {**HUGO, "content/in/_index.md": "---\ncascade: {params: {groups: [staff]}}\n---"}, "content/in/a.md", ("staff",)
+    ),
+    "parameters of the section for some pages": (
+        {**HUGO, "content/in/_index.md": "---\ncascade:\n- {params: {groups: [staff]}, target: {path: /x}}\n---"},
+        "content/in/a.md", None,
+    ),
+    "parameters of the section that differ": (
+        {**HUGO, "content/in/_index.md": "---\ncascade: {groups: [a], params: {groups: [staff]}}\n---"}, "content/in/a.md", None
+    ),
+    "more defaults than are read": (
+        {"_config.yml": DEFAULTS.replace("scope", "{}\n- " * 300 + "scope") % "x"}, "in/a.md", None
+    ),
     "defaults": ({"_config.yml": DEFAULTS % "in"}, "in/a.md", ("staff",)),
     "defaults for a pattern": ({"_config.yml": DEFAULTS % "in/*/y"}, "in/x/y/z/a.md", ("staff",)),
     "defaults for another pattern": ({"_config.yml": DEFAULTS % "*/y"}, "in/x/y/a.md", ()),
