@@ -12,7 +12,7 @@ from search.indexing.outcome import Summary
 from search.indexing.splitter import Sections, Splitter, explain
 from search.indexing.time_limit import PageTimeout, limit_cpu_time
 from search.models import Document
-from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage
+from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, Problem, UnreadablePage
 from search.text import sections
 
 # `normalize` cuts paths at MAX_LENGTH and drops a slash at the end, so a path of these lengths may have been cut.
@@ -109,6 +109,9 @@ class SourceChanges:
         if isinstance(item, PageRedirect):
             if max(len(item.path), len(item.target)) <= MAX_PATH and storable.is_storable(item):
                 self.redirects[item.path] = item.target
+            return None
+        if isinstance(item, Problem):
+            self.summary.problems.append(item._replace(detail=storable.clean_text(item.detail)))
             return None
         if isinstance(item, Page | Draft):
             if len(item.path) > MAX_PATH:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from search.signals import IndexEffect, IndexWarning
-from search.sources import ExcludedPage, UnreadablePage
+from search.sources import ExcludedPage, Problem, UnreadablePage
 
 
 @dataclass
@@ -12,7 +12,7 @@ class Summary:
     """Counts of the pages of an ingest, and the pages that it did not index, with the reasons.
 
     `skipped` files could not be read; `left_out` files are not pages; `wrong_lines` are those of front matter,
-    each with its file. `sections` counts the sections written.
+    each with its file. `problems` are those with settings. `sections` counts the sections written.
     `paths` lists the added, changed and removed pages. `report` is that of
     `search.indexing.report`. `effects` is empty unless the indexes were compared.
     """
@@ -25,6 +25,7 @@ class Summary:
     redirects: int = 0
     skipped: list[UnreadablePage] = field(default_factory=list)
     left_out: list[ExcludedPage] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
     wrong_lines: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[IndexWarning] = field(default_factory=list)
     paths: dict[str, list[str]] = field(default_factory=lambda: {"added": [], "changed": [], "removed": []})

@@ -27,7 +27,9 @@ KINDS = {
     "left-out": ("leftOut",),
     "code": ("code", "empty"),
     "sections": ("sections", "empty"),
+    "configuration": ("problems", "configuration"),
     "front-matter": ("problems", "front matter"),
+    "markup": ("problems", "markup"),
     "includes": ("problems", "include"),
     "shortcodes": ("problems", "shortcode"),
     "references": ("problems", "reference"),
@@ -82,6 +84,8 @@ def build(
     for path, diagnostics in found:
         for kind, detail in diagnostics.get("problems", ()):
             kinds[kind][detail if kind == "shortcode" else f"{path}: {detail}"] += 1
+    for kind, detail in summary.problems:
+        kinds[kind][detail] += 1
     samples = [pages[at] for at in sorted({0, len(pages) // 2, len(pages) - 1})] if pages else []
     return {
         "found": len(pages) + len(summary.skipped) + len(summary.left_out),
@@ -181,7 +185,8 @@ def _check_anchors(project: Project, pages: Sequence[Sequence[Any]], redirects: 
     for page in pages:
         for target in page[6].get("links", ()):
             place, _, anchor = target.partition("#")
-            paths = (redirects.get(path, path) for path in find_paths(project, page[1], place or "#"))
+            found = find_paths(project, page[1], place or "#")
+            paths = (path if path in known else redirects.get(path, path) for path in found)
             if anchor and (path := next((path for path in paths if path in known), "")):
                 wanted.append((page[1], path, unquote(anchor)))
     anchors: defaultdict[str, set[str]] = defaultdict(set)

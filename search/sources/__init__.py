@@ -18,9 +18,9 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database stores NUL or half
 
 
 class Problem(NamedTuple):
-    """A part of a page that could not be read, though the page was.
+    """A part of a page that could not be read, though the page was, or a setting of a source.
 
-    `kind` is `front matter`, `include`, `shortcode` or `reference`; `detail` says which one.
+    `kind` is `configuration`, `front matter`, `markup`, `include`, `shortcode` or `reference`; `detail` says which one.
     """
 
     kind: str
@@ -103,7 +103,7 @@ class PageRedirect:
     target: str
 
 
-Item = Page | Draft | UnreadablePage | ExcludedPage | PageRedirect
+Item = Page | Draft | UnreadablePage | ExcludedPage | PageRedirect | Problem
 
 
 def compute_digest(*parts: str | bytes) -> str:

@@ -10,7 +10,17 @@ from typing import Protocol, cast
 
 from docsite.core.paths import normalize
 from docsite.core.unicode.addresses import urlsplit
-from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, generators
+from search.sources import (
+    Draft,
+    ExcludedPage,
+    Item,
+    Page,
+    PageRedirect,
+    Problem,
+    UnreadablePage,
+    compute_digest,
+    generators,
+)
 from search.sources.markdown.generators import detect_site
 from search.sources.request import SourceRequest, normalize_prefix
 from search.sources.samples import open_first
@@ -88,7 +98,7 @@ def read(request: SourceRequest) -> Iterator[Item]:
 
 def _apply_request(item: Item, request: SourceRequest) -> Item:
     """The item with the request's path prefix, and with its version and language unless the item has its own."""
-    if isinstance(item, ExcludedPage):
+    if isinstance(item, ExcludedPage | Problem):
         return item
     prefix = request.path_prefix
     path = normalize(f"{prefix}/{item.path}") if prefix and item.path else item.path

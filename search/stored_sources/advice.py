@@ -24,7 +24,10 @@ def add(report: dict[str, Any], request: SourceRequest, generator: str) -> None:
     taken = sum(group["count"] for group in report["skipped"] if "already taken" in group["reason"])
     other_formats = sum(group["count"] for group in report["leftOut"] if OTHER_FORMAT in group["reason"])
     offers = [  # each with the number of what it mends; of equal numbers the first wins, so causes stand before effects
-        (int(report["detected"] == "plain"), f"No generator was recognized, so addresses are guesses. {built}"),
+        (
+            (report["detected"] == "plain") * max(1, anchors["missing"]),
+            f"No generator was recognized, so addresses and anchors are guesses. {built}",
+        ),
         (taken, "Several pages have one address, and only the first of them is read: look at their permalinks."),
         (shortcodes, f"Shortcodes were not understood. {built}"),
         (other_formats, f"{other_formats:,} files are in other formats. {built}"),

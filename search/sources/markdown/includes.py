@@ -42,6 +42,7 @@ _IMPORT = re.compile(
     r"(?m)^[ \t]{0,100}import\s{1,9}([A-Z]\w{0,100})(?:\s{0,9},\s{0,9}\{[^{}]{0,500}\})?"
     r"\s{1,9}from\s{1,9}[\"']([^\"'\n]{1,300}\.mdx?)[\"']"
 )
+_ALIAS = re.compile(r"@site(?=/)|[@~](?=/)")  # of the site's folder, or of its `src`
 _COMPONENT = re.compile(r"([ \t]*)<([A-Z]\w*)(\s[^<>]*)?(?:/>|>\s*</\2\s*>)[ \t]*$")
 _FILE_ATTRIBUTE = re.compile(r"\bfile\s*=\s*[\"']([^\"'\n]+)[\"']")
 _MDBOOK = re.compile(
@@ -267,7 +268,7 @@ def _read_mdx(text: str, is_included: bool) -> Iterator[str | _Directive]:
     code = fenced_lines(text, is_mdx=True)
     lines = text.split("\n")
     prose = "\n".join("" if number in code else line for number, line in enumerate(lines))
-    imports = {name: path.removeprefix("@site") for name, path in _IMPORT.findall(prose)}
+    imports = {name: _ALIAS.sub("", path) for name, path in _IMPORT.findall(prose)}
     for number, line in enumerate(lines):
         name, component = "", None
         if is_included and number not in code and _match(_IMPORT_STATEMENT, line):

@@ -10,6 +10,7 @@ _LINE_COMMENT = re.compile(r"(?m)^[^\S\n]*+//.*$")
 _PAIR = re.compile(r"([\"'`])([^\"'`\n]+)\1\s*:\s*([\"'`])([^\"'`\n]*)\3")
 _ENTRY = re.compile(r"(?<![\w.-])[\"'`]?([\w.-]++)[\"'`]?\s*+:\s*\{")
 _IMPORT = re.compile(r"\bimport\s+(\w+|\{[^{}]{0,500}\})\s+from\s+([\"'])(\.\.?/[^\"'\n]{1,200})\2")
+_EXPORT = re.compile(r"\bexport\s+default\s[\w\s]{0,50}\(?\s*\{")
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\.)*`?|[{}]")
 
 
@@ -31,6 +32,21 @@ def find_text(text: str, name: str) -> str:
     """The value of the first setting with this name whose value is a quoted text. Empty if there is none."""
     found = re.search(rf"\b{name}[\"']?\s*:\s*([\"'`])([^\"'`\n$]*)\1", text)
     return found[2] if found else ""
+
+
+def find_own_text(text: str, name: str) -> str:
+    """The same for a setting of the outermost object: no `base` of a plug-in."""
+    exported = _EXPORT.search(text)
+    pieces, depth, at = [], 0, 0
+    for mark in _QUOTED.finditer(text, exported.start() if exported else 0):
+        if mark[0] in "{}":
+            if depth == 1:
+                pieces.append(text[at : mark.start()])
+            depth += 1 if mark[0] == "{" else -1
+            at = mark.end()
+            if not depth and exported:
+                break
+    return find_text("\n".join(pieces), name)
 
 
 def find_flag(text: str, name: str) -> bool | None:

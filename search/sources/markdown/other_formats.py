@@ -37,6 +37,7 @@ def build_rst_page(page: Page, root: Path, name: str) -> Page | UnreadablePage:
     converted = rst.convert(page.markdown, project, bare)
     description = page.description or converted.meta.get("description", "")
     page = replace(page, markdown=converted.markdown, title=page.title or title, description=description)
+    page = replace(page, problems=(*page.problems, *converted.problems))
     try:
         return page if page.groups is not None else replace(page, groups=get_groups(dict(converted.meta)))
     except ValueError as wrong:

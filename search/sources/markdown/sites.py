@@ -8,11 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from search.sources import PageRedirect, Problem, UnreadablePage
+from search.sources import PageRedirect, Problem
 from search.sources.files import MARKDOWN
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.slugs import Slugs
 
+CONFIGURATION = "configuration"  # the kind of problems with it
 MAX_STARS = 6  # of one pattern
 MAX_PATTERNS = 500
 _BEFORE_ZONE = re.compile(r"\s(?=[-+]\d\d:?\d\d$)")
@@ -45,7 +46,8 @@ class Site:
     - `page_metadata` is that of the navigation or of a section for its pages, by file name without ending, or by
       path without ending where trees may have files of the same name.
     - `redirects` come from the configuration. `cuts` say which of its settings are not read whole.
-    - `languages` are those of pages by the first folder of their address; that of the others has an empty name.
+    - `languages` are those of pages by the first folder of their address below the `base` of the site; that of the
+      others has an empty name.
     - `expand` and `rewrite` make Markdown of what only this generator understands. `expand` is for what depends on
       other files or on the page's metadata. It adds to a list what it could not read.
     - `find_title` finds a title that stands in the text, but is no heading. `uses_title` says that a page's address
@@ -61,8 +63,9 @@ class Site:
     includes: Includes | None = None
     page_metadata: Mapping[str, Meta] = field(default_factory=dict)
     redirects: tuple[PageRedirect, ...] = ()
-    cuts: Sequence[UnreadablePage] = ()
+    cuts: Sequence[Problem] = ()
     languages: Mapping[str, str] = field(default_factory=dict)
+    base: str = ""
     rewrite: Callable[[str], str] | None = None
     find_title: Callable[[str], str] = lambda body: ""
     uses_title: bool = False
@@ -76,7 +79,7 @@ class Site:
 
     def find_language(self, address: str) -> str:
         """The language of the page at an address relative to the docs URL; empty if it is not known."""
-        first, slash, _ = address.partition("/")
+        first, slash, _ = address.removeprefix(f"{self.base}/").partition("/")
         return self.languages.get(first if slash else "") or self.languages.get("", "")
 
 
@@ -85,10 +88,10 @@ def as_mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def take(values: Sequence[_T], limit: int, origin: str, cuts: list[UnreadablePage]) -> Sequence[_T]:
-    """The first values of the setting or file that `origin` names. Adds to `cuts` if there are more."""
+def take(values: Sequence[_T], limit: int, name: str, cuts: list[Problem]) -> Sequence[_T]:
+    """The first values of a setting. Adds to `cuts` if there are more."""
     if len(values) > limit:
-        cuts.append(UnreadablePage(origin, f"has {len(values):,} entries, of which the first {limit:,} are read"))
+        cuts.append(Problem(CONFIGURATION, f"{name}: the first {limit:,} of {len(values):,} are read"))
     return values[:limit]
 
 

@@ -4,9 +4,10 @@ A directive is converted as reStructuredText. If its content is prose, the conte
 """
 
 import re
+from contextlib import suppress
 
 from docsite.core.access.readers import EVERYBODY
-from search.sources import rst
+from search.sources import Problem, rst
 from search.sources.markdown.front_matter import get_groups, split_front_matter
 from search.sources.myst.links import resolve
 from search.sources.myst.outline import LABEL, Ids, find_heading, strip_markup
@@ -43,11 +44,15 @@ def convert(source: str, site: Site, page: str) -> rst.MarkdownPage:
     for fields in (myst.get("html_meta") if isinstance(myst, dict) else None, front):
         if isinstance(fields, dict) and isinstance(fields.get("description"), str):
             meta["description"] = fields["description"]
-    try:
-        markdown = _Converter(body, site, page).markdown()
-    except PageTooComplex:
-        return rst.MarkdownPage(body, meta)
-    return rst.MarkdownPage(markdown if len(markdown) <= MAX_MARKDOWN else body, meta)
+    converter = _Converter(body, site, page)
+    problems = converter.scope.problems
+    markdown: str | None = None
+    with suppress(PageTooComplex):
+        markdown = converter.markdown()
+    if markdown is None or len(markdown) > MAX_MARKDOWN:
+        markdown = body
+        problems.append(rst.PLAIN_TEXT)
+    return rst.MarkdownPage(markdown, meta, tuple(problems))
 
 
 class _Converter:
@@ -177,7 +182,10 @@ class _Converter:
     def _include(self, reference: str, options: dict[str, str]) -> None:
         """Read the lines of another file as if they were here."""
         self.scope.include_count += 1
-        text = "\n".join(select_lines(read_text(self.site, reference, self.page).split("\n"), options))
+        included = read_text(self.site, reference, self.page)
+        if not included:
+            self.scope.problems.append(Problem("include", reference))
+        text = "\n".join(select_lines(included.split("\n"), options))
         self.budget -= len(text)
         if self.scope.include_count > MAX_INCLUDES or self.budget < 0:
             return

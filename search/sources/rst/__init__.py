@@ -14,6 +14,7 @@ from docutils import frontend, nodes, utils
 from docutils.parsers.rst import Parser
 from docutils.transforms import references
 
+from search.sources import Problem
 from search.sources.rst import includes as includes  # registers its directives
 from search.sources.rst.directives import MAX_LINE, prepare
 from search.sources.rst.object_order import arrange_objects
@@ -22,6 +23,7 @@ from search.sources.rst.site import MAX_MARKDOWN, Site
 from search.sources.rst.writer import Writer
 from search.text.markdown.writer import escape_line_start, escape_text
 
+PLAIN_TEXT = Problem("markup", "is shown as plain text")
 MAX_TARGETS = 3000  # of a page
 _GROUPS = re.compile(r"(?m)^:groups:[ \t]*+(.++)$")
 MESSAGE_WORK = 40  # line visits that a message of docutils counts as: docutils has searched in vain before
@@ -52,10 +54,11 @@ _TRANSFORMS = [
 
 @dataclass(frozen=True)
 class MarkdownPage:
-    """A page in Markdown, and its metadata, for example `nosearch` and `description`."""
+    """A page in Markdown, its metadata, for example `nosearch` and `description`, and what of it is lost."""
 
     markdown: str
     meta: dict[str, str]
+    problems: tuple[Problem, ...] = ()
 
 
 class Document(nodes.document):
@@ -90,19 +93,21 @@ def convert(
     site = site or Site()
     source = source.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
     whole = "\n\n".join(filter(None, [site.prolog, source, site.epilog]))
+    scope = scope or Scope(site, page, highlight=site.highlight)
     try:
-        document = _parse(whole, scope or Scope(site, page, highlight=site.highlight))
+        document = _parse(whole, scope)
         meta = _remove_metadata(document)
         arrange_objects(document)
         markdown = Writer(document, level).markdown()
         if len(markdown) > MAX_MARKDOWN:
             raise PageTooComplex(f"{len(markdown)} characters")
-        return MarkdownPage(markdown, meta)
+        return MarkdownPage(markdown, meta, tuple(scope.problems))
     except Exception as failure:  # docutils may raise anything, and no page should be lost for that
         is_expected = isinstance(failure, PageTooComplex | RecursionError)
         logger.warning("%s: left as plain text: %r", page, failure, exc_info=None if is_expected else failure)
     groups = _GROUPS.search(source)  # such a page must stay with its readers, too
-    return MarkdownPage(_plain_text(source), {"groups": groups[1]} if groups else {})
+    scope.problems.append(PLAIN_TEXT)
+    return MarkdownPage(_plain_text(source), {"groups": groups[1]} if groups else {}, tuple(scope.problems))
 
 
 def _parse(source: str, scope: Scope) -> Document:

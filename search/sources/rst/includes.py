@@ -11,6 +11,7 @@ from docutils.parsers.rst import Directive, directives
 from docutils.parsers.rst.directives import tables
 from docutils.statemachine import StringList, string2lines
 
+from search.sources import Problem
 from search.sources.files import read_text_or_nothing
 from search.sources.markdown.includes import extract_lines
 from search.sources.rst.base import BaseDirective, bold_title, code_block, register, scope_of
@@ -78,6 +79,8 @@ def _read_file(directive: Directive, file: str) -> str:
     if scope.include_count > MAX_INCLUDES:
         return ""
     text = read_text(scope.site, file, _current_file(directive) or scope.page)
+    if not text:
+        scope.problems.append(Problem("include", file))
     scope.spend(len(text) // 1000)
     return text
 

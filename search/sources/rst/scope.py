@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from search.sources import Problem
 from search.sources.rst.site import Site
 
 MAX_INCLUDES = 100  # files that a page includes, directly or through other files
@@ -20,6 +21,7 @@ class Scope:
     - `highlight`: the language of code that names none
     - `classes`: the classes whose descriptions are open, innermost last
     - `roles`: the base role of each role that the page defines
+    - `problems`: what of the page is lost
     """
 
     site: Site
@@ -34,6 +36,7 @@ class Scope:
     include_count: int = 0
     included_characters: int = 0
     code_characters: int = 0
+    problems: list[Problem] = field(default_factory=list)
 
     def spend(self, visits: int) -> None:
         """Subtract work. Raises PageTooComplex."""

@@ -96,6 +96,7 @@ def _make_page(file: str, source: str, site: Site, language: str, address: str) 
         keywords=keywords,
         address=address,
         groups=groups,
+        problems=converted.problems,
         anchors=tuple(target.anchor for target in site.labels.values() if target.page == name),
     )
 

@@ -26,6 +26,11 @@ FOLDERS = {  # files, the page, what its text holds, and what it does not hold
     "a parameter of Hugo": ({**HUGO, "content/a.md": "Run `get-{{< param version >}}`."}, "/a", ["`get-v1.30`"], ["{{"]),
     "a file of Hugo": ({**HUGO, "content/a.md": '{{% readfile "b.py" %}}', "content/b.py": "main()"}, "/a",
         ["```py\nmain()\n```"], ["{{"]),
+    "an import of Starlight": (
+        {"astro.config.mjs": "starlight()", "src/content/docs/a.mdx": "import X from '@/parts/x.md';\n\n<X />", "src/parts/x.md": "Part"},
+        "/a", ["Part"], ["<X"]),
+    "an object of Sphinx without a name": ({"conf.py": "", "a.rst": "A\n=\n\n- Item\n\n    .. method:: a.b(c, d,\n                    e)\n\n       Text\n"},
+        "/a", ["a.b(c, d,", "Text"], [".. method"]),
     "a deep conf.py": ({"x/y/manual/conf.py": "extensions = []", "x/y/manual/a.rst": "A\n=\n\nText"}, "/a", ["Text"], []),
 }  # fmt: skip
 

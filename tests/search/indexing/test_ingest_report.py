@@ -88,6 +88,7 @@ ADVICE = {
         {"hugo.toml": "title = 'A'", "content/a.md": "{{< a >}}"},
         "Shortcodes were not understood. The built",
     ),
+    "anchors without a generator": ({"a.md": "# A\n\n[a](#none) [b](#no)"}, "so addresses and anchors are guesses"),
     "anchors": ({**MKDOCS, "docs/a.md": "# A\n\n[a](#none)"}, "Many links lead to anchors"),
     "nothing": ({**MKDOCS, "docs/a.md": "# A\n\n[a](#a)"}, ""),
 }
@@ -157,3 +158,25 @@ def test_a_source_without_a_readable_page_says_what_it_has(make_project, tmp_pat
     with pytest.raises(CommandError, match="no readable page"):
         call_command("ingest", make_project().domain, str(root), stdout=out, stderr=out)
     assert "left out, 2: is AsciiDoc, which is not read here: read the built site (a.adoc, b.adoc)" in out.getvalue()
+
+
+LOSSES = {  # a folder, the kind of what it loses, and what the report says of it
+    "a file of Sphinx": ({"conf.py": "", "a.rst": "A\n=\n\n.. literalinclude:: gone.py\n"}, "include", "/a: gone.py"),
+    "a file of MyST": (
+        {"conf.py": "extensions = ['myst_parser']", "a.md": "# A\n\n```{include} gone.md\n```\n", "b.rst": "B\n="},
+        "include",
+        "/a: gone.md",
+    ),
+    "markup of Sphinx": ({"conf.py": "", "a.rst": f"A\n=\n\n{'(' * 200_000}"}, "markup", "/a: is shown as plain text"),
+    "a setting": (
+        {"book.toml": "[preprocessor.toc]\n", "src/a.md": "A"},
+        "configuration",
+        "preprocessor toc of book.toml is not run here",
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "kind", "example"), LOSSES.values(), ids=LOSSES)
+def test_it_says_what_a_page_or_its_site_loses(make_project, tmp_path, files, kind, example):
+    problems = read_json(make_project(), write(tmp_path, files))["problems"]
+    assert problems == {kind: {"count": 1, "examples": [example]}}

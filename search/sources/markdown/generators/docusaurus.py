@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from search.sources import UnreadablePage
+from search.sources import Problem
 from search.sources.markdown import configuration, javascript
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, remove_ending, take
@@ -30,7 +30,7 @@ def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site
     if not (file := configuration.find(folder, _CONFIGS)):
         return None
     config = javascript.remove_comments(configuration.read_text(folder if folder == root.parent else root, file))
-    cuts: list[UnreadablePage] = []
+    cuts: list[Problem] = []
     trees = tuple(_find_trees(config, root, folder, request, cuts))
     return replace(_build_site(config, trees, root, folder), cuts=cuts) if trees else None
 
@@ -77,9 +77,7 @@ def _find_plugins(config: str) -> Iterator[tuple[str, str]]:
             yield name, options
 
 
-def _find_trees(
-    config: str, root: Path, folder: Path, request: SourceRequest, cuts: list[UnreadablePage]
-) -> Iterator[Tree]:
+def _find_trees(config: str, root: Path, folder: Path, request: SourceRequest, cuts: list[Problem]) -> Iterator[Tree]:
     """Yield the documentation of each plug-in, with the older versions and translations that the site publishes."""
     default_language = javascript.find_text(config, "defaultLocale")
     locales = javascript.find_list(config, "locales")
@@ -112,7 +110,7 @@ def _find_trees(
                     yield Tree(tree, base, "" if version == "current" else version, language or default_language)
 
 
-def _read_versions(folder: Path, name: str, cuts: list[UnreadablePage]) -> list[str]:
+def _read_versions(folder: Path, name: str, cuts: list[Problem]) -> list[str]:
     """The names of a plug-in's older versions, the newest first. Raises ValueError when the file cannot be read."""
     file = folder / "_".join(filter(None, (name, "versions.json")))
     versions = configuration.load(folder, file) if file.is_file() else []

@@ -103,7 +103,8 @@ def _read_configuration(root: Path, folder: Path) -> dict[str, Any]:
             found = configuration.load(root, place)
             found = found if place.stem == "cascade" else _lower(found)
             name, _, language = place.stem.lower().partition(".")
-            above = [*(("languages", language) if language else ()), *(() if name in ("hugo", "config") else (name,))]
+            above = ["languages", language] if language else []
+            above += [] if name in ("hugo", "config") or (language and name == "languages") else [name]
             for key in reversed(above):
                 found = {key: found}
             config = _merge(config, found)

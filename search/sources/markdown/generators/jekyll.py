@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 
-from search.sources import UnreadablePage
+from search.sources import Problem
 from search.sources.files import MARKDOWN, list_files
 from search.sources.markdown import configuration
 from search.sources.markdown.front_matter import UNKNOWN_GROUPS, is_set
@@ -61,8 +61,9 @@ def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site
     if not file or (not request.generator and (folder / "_toc.yml").is_file()):  # Jupyter Book has both files
         return None
     config = as_mapping(configuration.load(root, file, yaml.BaseLoader))
-    is_site = request.generator or (_OWN_FIELDS & set(config) and "source_dir" not in config)  # Hexo's
-    return _build_site(config, folder) if is_site else None
+    is_site = request.generator or _OWN_FIELDS & set(config)
+    is_hexo = "source_dir" in config or configuration.depends_on(root, folder, "hexo")
+    return _build_site(config, folder) if is_site and (request.generator or not is_hexo) else None
 
 
 def _build_site(config: Meta, folder: Path) -> Site:
@@ -70,7 +71,7 @@ def _build_site(config: Meta, folder: Path) -> Site:
     style = str(config.get("permalink") or "date")
     timezone = str(config.get("timezone") or "")
     above = str(config.get("collections_dir") or "").strip("/")
-    cuts: list[UnreadablePage] = []
+    cuts: list[Problem] = []
     collections = {"posts": {"output": "true"}, **_read_collections(config.get("collections"), cuts)}
     defaults = _read_defaults(config.get("defaults"), cuts)
     folders = {"/".join(filter(None, (above, f"_{name}"))): name for name in collections}
@@ -126,12 +127,12 @@ def _build_site(config: Meta, folder: Path) -> Site:
     )
 
 
-def _read_collections(value: Any, cuts: list[UnreadablePage]) -> dict[str, Meta]:
+def _read_collections(value: Any, cuts: list[Problem]) -> dict[str, Meta]:
     pairs = [(name, {}) for name in value] if isinstance(value, list) else list(as_mapping(value).items())
     return {str(name): as_mapping(settings) for name, settings in take(pairs, 100, "collections of _config.yml", cuts)}
 
 
-def _read_defaults(value: Any, cuts: list[UnreadablePage]) -> list[Meta]:
+def _read_defaults(value: Any, cuts: list[Problem]) -> list[Meta]:
     """The first entries of `defaults`. If later ones have groups, the groups of all pages are unknown."""
     entries = list(map(as_mapping, value if isinstance(value, list) else ()))
     found = take(entries, MAX_DEFAULTS, "defaults of _config.yml", cuts)
@@ -190,7 +191,7 @@ def _fill(pattern: str, collection: str, inner: str, front: Meta, timezone: str)
         "i_month": month.lstrip("0"), "i_day": number.lstrip("0"), "short_year": year[2:],
         "categories": "/".join(str(word).lower() for word in words),
     }  # fmt: skip
-    filled = _TOKEN.sub(lambda token: tokens.get(token[1], token[0]), pattern)
+    filled = _TOKEN.sub(lambda token: tokens.get(token[1], str(front.get(token[1], token[0]))), pattern)
     path = re.sub("/{2,}", "/", filled).lstrip("/")
     return path.removesuffix("index.html")
 

@@ -9,10 +9,10 @@ from typing import Any
 from urllib.parse import unquote
 
 from docsite.core.paths import normalize
-from search.sources import PageRedirect, UnreadablePage
+from search.sources import PageRedirect, Problem
 from search.sources.markdown import configuration
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, remove_ending, take
+from search.sources.markdown.sites import CONFIGURATION, Meta, Site, Tree, as_mapping, remove_ending, take
 from search.sources.markdown.slugs import Slugs
 from search.sources.request import SourceRequest
 from search.text.markdown.reader import fences
@@ -47,7 +47,9 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         return f"{remove_ending(name)}.html"
 
     html = as_mapping(as_mapping(config.get("output")).get("html"))
-    cuts: list[UnreadablePage] = []
+    cuts: list[Problem] = []
+    for name in as_mapping(config.get("preprocessor")).keys() - {"links", "index"}:
+        cuts.append(Problem(CONFIGURATION, f"preprocessor {name} of book.toml is not run here"))
     is_smart = html.get("smart-punctuation") is not False  # on since mdBook 0.5
     hidden = as_mapping(as_mapping(html.get("code")).get("hidelines"))
     return Site(
@@ -95,9 +97,9 @@ def _read_summary(summary: str) -> Iterator[tuple[str, str]]:
             yield posixpath.normpath(unquote(target.partition("#")[0])), title
 
 
-def _read_redirects(redirects: Mapping[str, Any], cuts: list[UnreadablePage]) -> Iterator[PageRedirect]:
+def _read_redirects(redirects: Mapping[str, Any], cuts: list[Problem]) -> Iterator[PageRedirect]:
     for old, new in take(list(redirects.items()), MAX_REDIRECTS, "redirect of book.toml", cuts):
-        if isinstance(new, str) and "://" not in new:
+        if isinstance(new, str) and "://" not in new and "#" not in old:  # that of an anchor leaves the page
             target = posixpath.normpath(posixpath.join(posixpath.dirname(old), new.partition("#")[0]))
             yield PageRedirect(normalize(old), normalize(target))
 

@@ -65,4 +65,5 @@ def _build_site(config: str, root: Path, folder: Path, request: SourceRequest) -
         GITHUB,
         Includes("mdx", root, (folder,)),
         languages={**{locale: locale for locale in locales}, "": default},
+        base=base,
     )

@@ -32,8 +32,8 @@ def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site
 
 
 def _build_site(config: str, languages: Mapping[str, str], root: Path, docs: Path, request: SourceRequest) -> Site:
-    base = configuration.remove_known_base(javascript.find_text(config, "base"), request)
-    end = "" if javascript.find_text(config, "trailingSlash") == "never" else "/"
+    base = configuration.remove_known_base(javascript.find_own_text(config, "base"), request)
+    end = "" if javascript.find_own_text(config, "trailingSlash") == "never" else "/"
 
     def address(name: str, front: Meta) -> str:
         given = front.get("slug")
@@ -49,8 +49,9 @@ def _build_site(config: str, languages: Mapping[str, str], root: Path, docs: Pat
         address,
         lambda name: not name.rpartition("/")[2].startswith("_") and remove_ending(name).rpartition("/")[2] != "404",
         GITHUB,
-        Includes("mdx", root, (docs,)),
+        Includes("mdx", root, (docs, *docs.parents[1:3])),  # `@/` is `src`
         languages=languages,
+        base=base,
         rewrite=_rewrite,
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from search.sources import UnreadablePage
+from search.sources import Problem
 from search.sources.markdown import configuration, javascript
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, remove_ending, take
@@ -35,7 +35,7 @@ def _build_site(config: str, languages: Mapping[str, str], root: Path, folder: P
     is_excluded = compile_ignore_rules("\n".join(javascript.find_list(config, "srcExclude")))
     ending = "" if javascript.find_flag(config, "cleanUrls") else ".html"
 
-    cuts: list[UnreadablePage] = []
+    cuts: list[Problem] = []
     pairs = list(javascript.find_pairs(config, "rewrites").items())
     rewrites = [
         (pattern, target)

@@ -105,6 +105,17 @@ SITES = {
     "starlight with imported JSON": ({"astro.config.mjs": "import all from './i18n.json'\nstarlight({ locales: all, })",
                                       "i18n.json": '{"root": {"lang": "en-GB"}, "de": {"lang": "de"}}',
                                       f"{DOCS}/a.md": "x", f"{DOCS}/de/a.md": "x"}, {"/a": "en-GB", "/de/a": "de"}),
+    "starlight with the base of something else": (
+        {"astro.config.mjs": "export default defineConfig({ integrations: [starlight({ locales: "
+         f"{LOCALES}, plugins: [blog({{ base: 'news' }})] }})] }})", f"{DOCS}/a.md": "x", f"{DOCS}/de/a.md": "x"},
+        {"/a": "en-GB", "/de/a": "de"}),
+    "starlight with a base": (
+        {"astro.config.mjs": f"export default {{ x: [starlight({{ locales: {LOCALES} }})], base: '/v2/docs' }}",
+         f"{DOCS}/a.md": "x", f"{DOCS}/de/a.md": "x"}, {"/v2/docs/a": "en-GB", "/v2/docs/de/a": "de"}),
+    "hugo with a file for each language": (
+        {"config/_default/hugo.toml": "baseURL = '/'", "config/_default/languages.de.toml": "contentDir = 'content/de'",
+         "config/production/languages.fr.toml": "contentDir = 'content/fr'", "content/de/a.md": "x",
+         "content/fr/a.md": "x"}, {"/de/a": "de", "/fr/a": "fr"}),
     "no language beside translations": ({"astro.config.mjs": "starlight({ locales: { fr: { lang: 'fr' } } })",
                                          f"{DOCS}/a.md": TEXTS["en"], f"{DOCS}/fr/a.md": "x"},
                                         {"/a": "en", "/fr/a": "fr"}),
