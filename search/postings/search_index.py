@@ -153,7 +153,9 @@ class SearchIndex:
         for passing in having:
             chosen &= passing
         docs = np.concatenate([_NONE, *(one.docs for one in postings)])
-        impacts = np.concatenate([_NONE, *(one.impacts for one in postings)])
+        found = zip(postings, map(query.scored.__getitem__, terms), strict=True)
+        weighed = (one.impacts * share if share < 1 else one.impacts for one, share in found)
+        impacts = np.concatenate([_NONE, *weighed])
         scores = np.bincount(docs, impacts, len(self.ids))
         places = np.flatnonzero(chosen)
         if len(places) > limit:

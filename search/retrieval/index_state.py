@@ -38,6 +38,7 @@ _REFUSAL = (
     "More than %s sets of readers' groups search %s within %.0f minutes. Each search of a further set takes longer, "
     "since what it needs is not kept in memory."
 )
+MAX_UNNAMED = 4  # pages without a language for each one in the commonest language, which is then still the site's
 _STATE_BYTES = 4_000  # without the words
 
 logger = logging.getLogger(__name__)
@@ -249,18 +250,24 @@ def _describe_pages(documents: "QuerySet[Document]") -> dict[str, Any]:
         outside = documents.filter(language=language).exclude(path__icontains=f"/{language}/")
         return outside.count() if len(counts) > 1 else 0, counts[language]
 
+    commonest = max(counts.keys() - {""}, key=count, default="")
+    if MAX_UNNAMED * counts.get(commonest, 0) < counts.get("", 0):
+        commonest = ""
     versions = documents.exclude(version="").values_list("version", flat=True).distinct()
     return {
         "languages": tuple(sorted({language[:2].lower() or "en" for language in counts})) or ("en",),
-        "site_language": (front or max(counts, key=count, default="")).lower(),
+        "site_language": (front or commonest).lower(),
         "latest_version": find_latest(versions),
         "page_count": documents.count(),
     }
 
 
 def find_latest(versions: Iterable[str]) -> str:
-    """The newest of some versions by their numbers: 0.12 after 0.9, 2.0 after 2.0-rc1, numbers after names."""
-    return max(versions, key=_version_key, default="").lower()
+    """The newest of some versions by their numbers: 0.12 after 0.9, 2.0 after 2.0-rc1, numbers after names.
+
+    `next`, as Docusaurus calls what is not released, is only taken if there is no other.
+    """
+    return max(versions, key=lambda version: (version != "next", _version_key(version)), default="").lower()
 
 
 def _version_key(version: str) -> list[tuple[int, int, str]]:

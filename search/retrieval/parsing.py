@@ -85,10 +85,20 @@ def parse(
 
 
 def _plan_engine_queries(terms: Sequence[Term], vocabulary: Vocabulary) -> list[EngineQuery]:
-    """The queries for the engine. Words of nearly every section are left out where rarer words find enough."""
-    spellings = {spelling for term in terms for spelling, _ in term.spellings}
-    held = sorted((vocabulary.terms[spelling], spelling) for spelling in spellings if spelling in vocabulary.terms)
-    every = {spelling: rarity(vocabulary.sections, holding) for holding, spelling in held}
+    """The queries for the engine. Words of nearly every section are left out where rarer words find enough.
+
+    A spelling is as rare as its term: else pages in a language whose stem few pages have would come first.
+    """
+    holding: dict[str, int] = {}  # how many sections hold the rarest term of a spelling
+    for term in terms:
+        known = [spelling for spelling, _ in term.spellings if spelling in vocabulary.terms]
+        count = min(vocabulary.sections, sum(vocabulary.terms[spelling] for spelling in known))
+        holding |= {spelling: min(count, holding.get(spelling, count)) for spelling in known}
+    held = sorted((vocabulary.terms[spelling], spelling) for spelling in holding)
+    every = {
+        spelling: rarity(vocabulary.sections, holding[spelling]) / rarity(vocabulary.sections, own)
+        for own, spelling in held
+    }
     needed: set[str] = set()
     scored: dict[str, float] = {}
     found = 0

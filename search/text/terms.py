@@ -59,7 +59,7 @@ class Marks:
 class EngineQuery:
     """A query as an engine runs it: sections with one of the `needed` terms, ranked by the `scored` terms.
 
-    `scored` holds the rarity of each term.
+    `scored` holds the share of its score with which each term counts, in 0..1.
     """
 
     needed: frozenset[str]

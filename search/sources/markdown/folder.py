@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from docsite.core.paths import normalize
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, Problem, UnreadablePage, compute_digest
-from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
+from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder, read_text_or_nothing
 from search.sources.markdown import generators, other_formats
 from search.sources.markdown.front_matter import (
     collect_fields,
@@ -68,11 +68,26 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[It
     yield from (*site.redirects, *site.cuts)
     for tree in site.trees:
         for name in list_files(tree.folder):
+            origin = _name_origin(root, tree, name)
             ending = name.lower().rpartition(".")[2]
             if ending in _OTHER_FORMATS:
-                yield ExcludedPage(name, f"is {_OTHER_FORMATS[ending]}{OTHER_FORMAT}")
+                yield ExcludedPage(origin, f"is {_OTHER_FORMATS[ending]}{OTHER_FORMAT}")
+            elif ending == "html" and site.generator in ("hugo", "jekyll") and _has_front_matter(root, tree, name):
+                if site.is_page(name):
+                    yield ExcludedPage(origin, f"is HTML{OTHER_FORMAT}")
             elif name.lower().endswith(MARKDOWN) and site.is_page(name):
                 yield from _read_file(root, tree, site, _SourceFile(name, "", "", {}), request)
+
+
+def _name_origin(root: Path, tree: Tree, name: str) -> str:
+    """The name of a file as messages say it: its path in the folder that is read."""
+    file = tree.folder / name
+    return file.relative_to(root).as_posix() if file.is_relative_to(root) else name
+
+
+def _has_front_matter(root: Path, tree: Tree, name: str) -> bool:
+    """Whether a file is a page of Hugo or Jekyll, not one that they copy."""
+    return read_text_or_nothing(root, tree.folder / name).startswith(("---", "+++"))
 
 
 def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = None) -> Iterator[Item]:
@@ -111,7 +126,7 @@ def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = No
 def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request: SourceRequest) -> Iterator[Item]:
     """The items of one file. Metadata of the manifest wins over the front matter, which wins over the navigation."""
     file = tree.folder / source.name
-    origin = file.relative_to(root).as_posix() if file.is_relative_to(root) else source.name
+    origin = _name_origin(root, tree, source.name)
     file_path = ""
     problems: list[Problem] = []
     try:

@@ -54,7 +54,7 @@ def test_it_says_what_was_read_and_what_was_lost(make_project, tmp_path):
     }
     assert [(one["count"], one["examples"]) for one in found["leftOut"]] == [
         *((1, [f"docs/{name}"]) for name in ("c.md", "d.md")),
-        (1, ["e.adoc"]),
+        (1, ["docs/e.adoc"]),
     ]
     assert found["skipped"] == [{"reason": "is not UTF-8", "count": 1, "examples": ["docs/f.md"]}]
     assert found["code"] == {"count": 2, "empty": 1, "examples": ["/b"]}

@@ -20,6 +20,7 @@ from search.retrieval.parsing import (
     SPLIT,
     parse,
 )
+from search.retrieval.plan import plan_search
 from search.sources import Page
 from search.text import analysis
 from search.text.synonyms import parse_synonyms
@@ -254,6 +255,7 @@ def test_letters_with_accents_belong_to_their_words(text, found):
 def test_versions_end_before_they_go_on_and_after_their_candidates():
     assert index_state.find_latest(["0.9", "0.12", "0.12-rc1"]) == "0.12"
     assert index_state.find_latest(["v1.9", "v1.10", "next"]) == "v1.10"
+    assert index_state.find_latest(["canary", "next"]) == "canary"
     assert index_state.find_latest(["2.0", "2.0.1", "2.0.1b2"]) == "2.0.1"
     assert index_state.find_latest([]) == ""
 
@@ -346,3 +348,15 @@ def test_another_spelling_or_an_abbreviation_matches_less_than_the_word_itself(q
 )
 def test_an_address_is_searched_without_its_host_and_values(text, short):
     assert re.sub(" +", " ", analysis.shorten_addresses(text)) == short
+
+
+def test_a_stem_that_few_pages_have_brings_none_of_them_forward(make_project):
+    english = [Page("e", f"/e{n}", f"Include a template of number {n}.", language="en") for n in range(30)]
+    greek = [Page("g", f"/g{n}", "Την include για το template και πολλά άλλα λόγια.", language="el") for n in range(3)]
+    others = [Page("o", f"/o{n}", f"Other text {n}.", language="en") for n in range(200)]
+    project = make_project().project
+    ingest(project, [*english, *greek, *others])
+    plan = plan_search(project, "include template")
+    likeliest = plan.index.load(plan.index.rank(plan.query.engine_queries[0], (), 10))
+    assert {candidate.language for candidate in likeliest} == {"en"}
+    assert plan_search(project, "other ").query.engine_queries[0].scored == {"other": 1.0}

@@ -4,7 +4,8 @@ import pytest
 
 from search.hits import Filters
 from search.indexing.ingest import ingest
-from search.retrieval import page_search
+from search.retrieval import index_state, page_search
+from search.sources import Page
 from search.sources.registry import read
 from search.sources.request import SourceRequest
 
@@ -62,3 +63,16 @@ def test_the_translations_of_a_page_are_one_page(make_project, tmp_path, config,
     assert find("what is that with acme tray")[0] == "/printer"
     code = "pt-BR" if config.get("config/l.ts") else "pt-br"
     assert find("acme tray", language=code)[0] == "/pt-br/printer"
+
+
+@pytest.mark.parametrize(
+    ("counts", "language"),
+    [({"": 4, "en": 3, "fr": 2}, "en"), ({"": 9, "fr": 2}, ""), ({"": 3}, ""), ({"fr": 2}, "fr")],
+)
+def test_a_site_has_the_language_that_most_pages_name(make_project, counts, language):
+    project = make_project().project
+    ingest(
+        project,
+        [Page("", f"/{code}-{n}", "Text.", language=code) for code, count in counts.items() for n in range(count)],
+    )
+    assert index_state.get_state(project).site_language == language

@@ -107,7 +107,8 @@ def _find_trees(config: str, root: Path, folder: Path, request: SourceRequest, c
                 tree = configuration.find_inner_folder(root, place / inner if place else old)
                 if tree := docs if version == "current" and not place else tree:
                     base = "/".join(filter(None, (language, route, segment)))
-                    yield Tree(tree, base, "" if version == "current" else version, language or default_language)
+                    named = version if version != "current" else "next" if newest != "current" else ""
+                    yield Tree(tree, base, named, language or default_language)
 
 
 def _read_versions(folder: Path, name: str, cuts: list[Problem]) -> list[str]:

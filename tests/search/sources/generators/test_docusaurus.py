@@ -116,11 +116,11 @@ API = "plugins: [['@docusaurus/plugin-content-docs', /** @type {x} */ ({ id: 'ap
 SITES = {
     "docs beside website": (
         {"website/docusaurus.config.js": CLASSIC % "path: '../docs', routeBasePath: '/'", "docs/a.md": "x", **VERSIONS},
-        {"/next/a": "", "/a": "2.0", "/1.0/a": "1.0"},
+        {"/next/a": "next", "/a": "2.0", "/1.0/a": "1.0"},
     ),
     "docs beside website by itself": (
         {"website/docusaurus.config.js": "", "docs/a.md": "x", **VERSIONS},
-        {"/docs/next/a": "", "/docs/a": "2.0", "/docs/1.0/a": "1.0"},
+        {"/docs/next/a": "next", "/docs/a": "2.0", "/docs/1.0/a": "1.0"},
     ),
     "a folder of another name": (
         {"docusaurus.config.js": CLASSIC % "path: 'manual', routeBasePath: 'b'", "manual/a.md": "x", "docs/b.md": "x"},
@@ -133,7 +133,7 @@ SITES = {
     "some versions": (
         {"website/docusaurus.config.js": CLASSIC % "onlyIncludeVersions: ['current', '2.0']", "docs/a.md": "x",
          **VERSIONS},
-        {"/docs/next/a": "", "/docs/a": "2.0"},
+        {"/docs/next/a": "next", "/docs/a": "2.0"},
     ),
     "paths of versions": (
         {"website/docusaurus.config.js": CLASSIC % "lastVersion: 'current', versions: { current: { label: '3' }, "
@@ -144,7 +144,7 @@ SITES = {
         {"docusaurus.config.js": f"{API % 'routeBasePath: `reference`'}, {CLASSIC % 'x: 1'}", "docs/a.md": "x",
          "api/b.md": "x", "api_versions.json": '["1"]', "api_versioned_docs/version-1/b.md": "x",
          f"i18n/fr/{I18N}-api/version-1/b.md": "x"},
-        {"/docs/a": "", "/reference/next/b": "", "/reference/b": "1", "/fr/reference/b": "1"},
+        {"/docs/a": "", "/reference/next/b": "next", "/reference/b": "1", "/fr/reference/b": "1"},
     ),
     "a plug-in alone": (
         {"docusaurus.config.js": f"docs: false, {API % 'path: `api/v1`'}", "docs/a.md": "x", "api/v1/b.md": "x"},

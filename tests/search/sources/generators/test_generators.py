@@ -217,7 +217,7 @@ def test_docusaurus_has_versions_and_languages(write):
         f"{i18n}/version-2.0/a.md": "x",
     })  # fmt: skip
     found = {item.path: (item.version, item.language) for item in read(root) if isinstance(item, Page)}
-    assert found == {"/next/a": ("", ""), "/a": ("2.0", ""), "/1.0/a": ("1.0", ""), "/fr/a": ("2.0", "fr")}
+    assert found == {"/next/a": ("next", ""), "/a": ("2.0", ""), "/1.0/a": ("1.0", ""), "/fr/a": ("2.0", "fr")}
 
 
 def test_vitepress_has_files_unless_its_addresses_are_clean(write):
