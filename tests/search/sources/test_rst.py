@@ -60,6 +60,8 @@ def test_rst_becomes_markdown(source, markdown):
         (".. _set up:\n\nSet up\n------", "## Set up"),
         (".. _other:\n\nSame\n----\n\nSame\n----", "## Same {#id1}"),
         (".. currentmodule:: m\n\n.. class:: C\n\n   .. method:: __len__()", "### `C.__len__` {#m.C.\\_\\_len\\_\\_}"),
+        (".. automodule:: m\n\n   .. autoclass:: m.C(x)\n\n      .. attribute:: a", "## `C.a` {#m.C.a}"),
+        (".. autoexception:: E\n\n   .. attribute:: a\n\n.. function:: f", "## `f`"),
         (".. program:: x\n\n.. option:: --no-cache <y>", "## `--no-cache <y>` {#cmdoption-x-no-cache}"),
         (".. envvar:: HOME_DIR", "## `HOME_DIR` {#envvar-HOME_DIR}"),
         (".. glossary::\n\n   Some term\n      Meaning.", "## Some term {#term-Some-term}"),
