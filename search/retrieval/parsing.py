@@ -89,14 +89,14 @@ def _plan_engine_queries(terms: Sequence[Term], vocabulary: Vocabulary) -> list[
 
     A spelling is as rare as its term: else pages in a language whose stem few pages have would come first.
     """
-    holding: dict[str, int] = {}  # how many sections hold the rarest term of a spelling
+    counts: dict[str, int] = {}  # how many sections hold the rarest term of a spelling
     for term in terms:
         known = [spelling for spelling, _ in term.spellings if spelling in vocabulary.terms]
         count = min(vocabulary.sections, sum(vocabulary.terms[spelling] for spelling in known))
-        holding |= {spelling: min(count, holding.get(spelling, count)) for spelling in known}
-    held = sorted((vocabulary.terms[spelling], spelling) for spelling in holding)
+        counts |= {spelling: min(count, counts.get(spelling, count)) for spelling in known}
+    held = sorted((vocabulary.terms[spelling], spelling) for spelling in counts)
     every = {
-        spelling: rarity(vocabulary.sections, holding[spelling]) / rarity(vocabulary.sections, own)
+        spelling: rarity(vocabulary.sections, counts[spelling]) / rarity(vocabulary.sections, own)
         for own, spelling in held
     }
     needed: set[str] = set()

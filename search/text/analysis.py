@@ -81,7 +81,8 @@ def to_plain(word: str) -> str:
 def table_of(language: str) -> dict[str, str]:
     """What `languages.toml` says of a language; nothing of an unknown one."""
     code = language[:2].lower() or "en"
-    return LANGUAGES.get("no" if code == "nb" else code, {})
+    table: dict[str, str] = LANGUAGES.get("no" if code == "nb" else code, {})
+    return table
 
 
 @functools.cache

@@ -65,7 +65,8 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[It
     request = request or SourceRequest(str(root), "")
     site = generators.detect_site(root, request)
     request.progress(f"generator: {site.generator}")
-    yield from (*site.redirects, *site.cuts)
+    yield from site.redirects
+    yield from site.cuts
     for tree in site.trees:
         for name in list_files(tree.folder):
             origin = _name_origin(root, tree, name)
