@@ -73,6 +73,8 @@ def _describe_match(term: Term, is_half: bool, vocabulary: Vocabulary) -> str:
         return "written as one"
     if any(certainty == parsing.SYNONYM for _, certainty in term.spellings):
         return "synonym"
+    if any(certainty == parsing.COMPOUND for _, certainty in term.spellings):
+        return "part of compounds"
     best = max(certainty for _, certainty in term.spellings)
     if best < 1.0:
         return "split" if is_half else "corrected"

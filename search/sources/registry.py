@@ -10,17 +10,8 @@ from typing import Protocol, cast
 
 from docsite.core.paths import normalize
 from docsite.core.unicode.addresses import urlsplit
-from search.sources import (
-    Draft,
-    ExcludedPage,
-    Item,
-    Page,
-    PageRedirect,
-    Problem,
-    UnreadablePage,
-    compute_digest,
-    generators,
-)
+from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, Problem, UnreadablePage, compute_digest
+from search.sources.generators import validate
 from search.sources.markdown.generators import detect_site
 from search.sources.request import SourceRequest, normalize_prefix
 from search.sources.samples import open_first
@@ -90,7 +81,7 @@ def detect_generator(request: SourceRequest) -> str:
 
 def read(request: SourceRequest) -> Iterator[Item]:
     """The items of a source. Raises ValueError with a sentence when the source cannot be read at all."""
-    generators.validate(request.generator)
+    validate(request.generator)
     request = replace(request, path_prefix=normalize_prefix(request.path_prefix))
     items = find_reader(request).read(request)
     yield from open_first((_apply_request(item, request) for item in items), request)

@@ -26,6 +26,7 @@ class Vocabulary:
     sections: int = 0
     terms: Counter[str] = field(default_factory=Counter)
     forms: Counter[str] = field(default_factory=Counter)
+    _compounds: dict[str, Compounds] = field(default_factory=dict, compare=False)
 
     def add(self, found: Iterable[tuple[set[str], set[str]]], sign: int = 1) -> None:
         """Count sections in, or out with sign -1, each by its terms and its forms."""
@@ -66,10 +67,6 @@ class Vocabulary:
         for form in self.forms:
             lengths.setdefault(len(form), []).append(form)
         return lengths
-
-    @cached_property
-    def _compounds(self) -> dict[str, Compounds]:
-        return {}
 
     def compounds(self, language: str) -> Compounds:
         """The compounds among the words, in a language that has them."""

@@ -73,8 +73,8 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[It
             ending = name.lower().rpartition(".")[2]
             if ending in _OTHER_FORMATS:
                 yield ExcludedPage(origin, f"is {_OTHER_FORMATS[ending]}{OTHER_FORMAT}")
-            elif ending == "html" and site.generator in ("hugo", "jekyll") and _has_front_matter(root, tree, name):
-                if site.is_page(name):
+            elif ending == "html" and site.generator in ("hugo", "jekyll") and site.is_page(name):
+                if read_text_or_nothing(root, tree.folder / name).startswith(("---", "+++")):  # else it is copied
                     yield ExcludedPage(origin, f"is HTML{OTHER_FORMAT}")
             elif name.lower().endswith(MARKDOWN) and site.is_page(name):
                 yield from _read_file(root, tree, site, _SourceFile(name, "", "", {}), request)
@@ -84,11 +84,6 @@ def _name_origin(root: Path, tree: Tree, name: str) -> str:
     """The name of a file as messages say it: its path in the folder that is read."""
     file = tree.folder / name
     return file.relative_to(root).as_posix() if file.is_relative_to(root) else name
-
-
-def _has_front_matter(root: Path, tree: Tree, name: str) -> bool:
-    """Whether a file is a page of Hugo or Jekyll, not one that they copy."""
-    return read_text_or_nothing(root, tree.folder / name).startswith(("---", "+++"))
 
 
 def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = None) -> Iterator[Item]:

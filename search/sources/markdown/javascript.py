@@ -4,13 +4,14 @@ import re
 from itertools import islice
 
 MAX_OBJECTS = 100
+MAX_NESTED = 20  # objects inside each other
 MAX_OBJECT = 20_000  # characters
 _ENDINGS = ("ts", "mts", "js", "mjs", "cjs", "cts")
 _LINE_COMMENT = re.compile(r"(?m)^[^\S\n]*+//.*$")
 _PAIR = re.compile(r"([\"'`])([^\"'`\n]+)\1\s*:\s*([\"'`])([^\"'`\n]*)\3")
 _ENTRY = re.compile(r"(?<![\w.-])[\"'`]?([\w.-]++)[\"'`]?\s*+:\s*\{")
 _IMPORT = re.compile(r"\bimport\s+(\w+|\{[^{}]{0,500}\})\s+from\s+([\"'])(\.\.?/[^\"'\n]{1,200})\2")
-_EXPORT = re.compile(r"\bexport\s+default\s[\w\s]{0,50}\(?\s*\{")
+_OBJECT = re.compile(r"\{[^{}]*+\}")  # that holds no other
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\.)*`?|[{}]")
 
 
@@ -35,18 +36,11 @@ def find_text(text: str, name: str) -> str:
 
 
 def find_own_text(text: str, name: str) -> str:
-    """The same for a setting of the outermost object: no `base` of a plug-in."""
-    exported = _EXPORT.search(text)
-    pieces, depth, at = [], 0, 0
-    for mark in _QUOTED.finditer(text, exported.start() if exported else 0):
-        if mark[0] in "{}":
-            if depth == 1:
-                pieces.append(text[at : mark.start()])
-            depth += 1 if mark[0] == "{" else -1
-            at = mark.end()
-            if not depth and exported:
-                break
-    return find_text("\n".join(pieces), name)
+    """The same for a setting of the exported object, not of one inside it: no `base` of a plug-in."""
+    text = text[max(text.find("export default"), 0) :].partition("{")[2]
+    for _ in range(MAX_NESTED):
+        text = _OBJECT.sub("", text)
+    return find_text(text, name)
 
 
 def find_flag(text: str, name: str) -> bool | None:

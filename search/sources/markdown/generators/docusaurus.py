@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-from search.sources import Problem
 from search.sources.markdown import configuration, javascript
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, remove_ending, take
+from search.sources.markdown.sites import Meta, Site, Tree, as_mapping, remove_ending
 from search.sources.request import SourceRequest
 from search.text.markdown.plain_text import slug
 from search.text.markdown.reader import fenced_lines
@@ -19,7 +17,6 @@ _NUMBER_PREFIX = re.compile(r"\d+\s*[-_.]+\s*(?=[^-_.\s])")
 _TAGGED = re.compile(r"#{1,6}[ \t][^<\n]*<[A-Za-z/>]")
 _TAG = re.compile(r"`[^`\n]*`|</?[A-Za-z][^<>\n]*>|</?>")
 _DATE_OR_VERSION = re.compile(r"\d+[-_.]\d+")
-MAX_VERSIONS = 200
 _PLUGIN = "docusaurus-plugin-content-docs"
 
 
@@ -30,9 +27,8 @@ def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site
     if not (file := configuration.find(folder, _CONFIGS)):
         return None
     config = javascript.remove_comments(configuration.read_text(folder if folder == root.parent else root, file))
-    cuts: list[Problem] = []
-    trees = tuple(_find_trees(config, root, folder, request, cuts))
-    return replace(_build_site(config, trees, root, folder), cuts=cuts) if trees else None
+    trees = tuple(_find_trees(config, root, folder, request))
+    return _build_site(config, trees, root, folder) if trees else None
 
 
 def _build_site(config: str, trees: tuple[Tree, ...], root: Path, folder: Path) -> Site:
@@ -77,14 +73,14 @@ def _find_plugins(config: str) -> Iterator[tuple[str, str]]:
             yield name, options
 
 
-def _find_trees(config: str, root: Path, folder: Path, request: SourceRequest, cuts: list[Problem]) -> Iterator[Tree]:
+def _find_trees(config: str, root: Path, folder: Path, request: SourceRequest) -> Iterator[Tree]:
     """Yield the documentation of each plug-in, with the older versions and translations that the site publishes."""
     default_language = javascript.find_text(config, "defaultLocale")
     locales = javascript.find_list(config, "locales")
     for name, options in _find_plugins(config):
         by_version = javascript.find_object(options, "versions")
         own = options.replace(by_version, "")
-        versions = [] if javascript.find_flag(own, "disableVersioning") else _read_versions(folder, name, cuts)
+        versions = [] if javascript.find_flag(own, "disableVersioning") else _read_versions(folder, name)
         newest = javascript.find_text(own, "lastVersion") or next(iter(versions), "current")
         if javascript.find_flag(own, "includeCurrentVersion") is not False:
             versions.insert(0, "current")
@@ -111,12 +107,12 @@ def _find_trees(config: str, root: Path, folder: Path, request: SourceRequest, c
                     yield Tree(tree, base, named, language or default_language)
 
 
-def _read_versions(folder: Path, name: str, cuts: list[Problem]) -> list[str]:
+def _read_versions(folder: Path, name: str) -> list[str]:
     """The names of a plug-in's older versions, the newest first. Raises ValueError when the file cannot be read."""
     file = folder / "_".join(filter(None, (name, "versions.json")))
     versions = configuration.load(folder, file) if file.is_file() else []
     names = [one for one in versions if isinstance(one, str) and "/" not in one] if isinstance(versions, list) else []
-    return [*take(list(dict.fromkeys(names)), MAX_VERSIONS, file.name, cuts)]
+    return list(dict.fromkeys(names))
 
 
 def _join_path(*parts: str) -> str:

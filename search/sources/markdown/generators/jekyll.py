@@ -70,25 +70,26 @@ def _build_site(config: Meta, folder: Path) -> Site:
     kramdown = as_mapping(config.get("kramdown"))
     style = str(config.get("permalink") or "date")
     timezone = str(config.get("timezone") or "")
-    above = str(config.get("collections_dir") or "").strip("/")
+    above = f"{str(config.get('collections_dir') or '').strip('/')}/".removeprefix("/")
     cuts: list[Problem] = []
-    collections = {"posts": {"output": "true"}, **_read_collections(config.get("collections"), cuts)}
+    named = config.get("collections")
+    named = as_mapping(dict.fromkeys(map(str, named)) if isinstance(named, list) else named)
+    collections = {"posts": {"output": "true"}, **{str(name): as_mapping(named[name]) for name in named}}
     defaults = _read_defaults(config.get("defaults"), cuts)
-    folders = {"/".join(filter(None, (above, f"_{name}"))): name for name in collections}
     excluded = config.get("exclude")
     patterns = map(str, excluded if isinstance(excluded, list) else ())
     is_excluded = compile_ignore_rules("\n".join([*_DEFAULT_EXCLUDES, *patterns]))
 
     def find_collection(name: str) -> tuple[str, str]:
         """The collection of a file, and its name in there; empty for a page."""
-        for collection_folder, collection in folders.items():
-            if name.startswith(f"{collection_folder}/"):
-                return collection, name[len(collection_folder) + 1 :]
+        first, slash, inner = name.removeprefix(above).partition("/")
+        if slash and name.startswith(f"{above}_") and first[1:] in collections:
+            return first[1:], inner
         before, posts, rest = name.partition("/_posts/")
         return ("posts", f"{before}/{rest}") if posts else ("", name)
 
     def find_defaults(name: str) -> Meta:
-        names = {name, name.removeprefix(f"{above}/")}  # paths may leave out `collections_dir`
+        names = {name, name.removeprefix(above)}  # paths may leave out `collections_dir`
         return _find_defaults(defaults, names, find_collection(name)[0] or "pages")
 
     def find_exclusion(name: str, meta: Meta) -> str:
@@ -125,11 +126,6 @@ def _build_site(config: Meta, folder: Path) -> Site:
         find_exclusion=find_exclusion,
         cuts=cuts,
     )
-
-
-def _read_collections(value: Any, cuts: list[Problem]) -> dict[str, Meta]:
-    pairs = [(name, {}) for name in value] if isinstance(value, list) else list(as_mapping(value).items())
-    return {str(name): as_mapping(settings) for name, settings in take(pairs, 100, "collections of _config.yml", cuts)}
 
 
 def _read_defaults(value: Any, cuts: list[Problem]) -> list[Meta]:

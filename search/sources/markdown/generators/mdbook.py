@@ -12,7 +12,7 @@ from docsite.core.paths import normalize
 from search.sources import PageRedirect, Problem
 from search.sources.markdown import configuration
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import CONFIGURATION, Meta, Site, Tree, as_mapping, remove_ending, take
+from search.sources.markdown.sites import CONFIGURATION, Meta, Site, Tree, as_mapping, remove_ending
 from search.sources.markdown.slugs import Slugs
 from search.sources.request import SourceRequest
 from search.text.markdown.reader import fences
@@ -23,7 +23,6 @@ _FENCE = re.compile(r"[`~]{3,}+[ \t]*+([\w+-]*+)")
 _HIDELINES = re.compile(r"\bhidelines=([^\s,]++)")
 _HIDDEN_RUST = re.compile(r"[\s>]*+#(?: |$)")
 _ESCAPED_RUST = re.compile(r"[\s>]*+##")
-MAX_REDIRECTS = 5_000
 
 
 def detect_site(root: Path, folder: Path | None, request: SourceRequest) -> Site | None:
@@ -47,9 +46,7 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         return f"{remove_ending(name)}.html"
 
     html = as_mapping(as_mapping(config.get("output")).get("html"))
-    cuts: list[Problem] = []
-    for name in as_mapping(config.get("preprocessor")).keys() - {"links", "index"}:
-        cuts.append(Problem(CONFIGURATION, f"preprocessor {name} of book.toml is not run here"))
+    others = sorted(as_mapping(config.get("preprocessor")).keys() - {"links", "index"})
     is_smart = html.get("smart-punctuation") is not False  # on since mdBook 0.5
     hidden = as_mapping(as_mapping(html.get("code")).get("hidelines"))
     return Site(
@@ -60,8 +57,8 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         Slugs(f"mdbook {is_smart}", _make_slug, drops_dashes=is_smart),
         includes=Includes("mdbook", root, ()),
         page_metadata={remove_ending(name): {"navTitle": title} for name, title in titles.items()},
-        redirects=tuple(_read_redirects(as_mapping(html.get("redirect")), cuts)),
-        cuts=cuts,
+        redirects=tuple(_read_redirects(as_mapping(html.get("redirect")))),
+        cuts=[Problem(CONFIGURATION, f"preprocessor {name} of book.toml is not run here") for name in others],
         find_title=lambda body: found[1].strip() if (found := _TITLE.search(body)) else "",
         rewrite=partial(_hide_lines, {str(language): str(prefix) for language, prefix in hidden.items()}),
     )
@@ -97,8 +94,8 @@ def _read_summary(summary: str) -> Iterator[tuple[str, str]]:
             yield posixpath.normpath(unquote(target.partition("#")[0])), title
 
 
-def _read_redirects(redirects: Mapping[str, Any], cuts: list[Problem]) -> Iterator[PageRedirect]:
-    for old, new in take(list(redirects.items()), MAX_REDIRECTS, "redirect of book.toml", cuts):
+def _read_redirects(redirects: Mapping[str, Any]) -> Iterator[PageRedirect]:
+    for old, new in redirects.items():
         if isinstance(new, str) and "://" not in new and "#" not in old:  # that of an anchor leaves the page
             target = posixpath.normpath(posixpath.join(posixpath.dirname(old), new.partition("#")[0]))
             yield PageRedirect(normalize(old), normalize(target))

@@ -318,18 +318,6 @@ CUTS = {  # files of a site whose configuration is too long, and what is said of
         {"_config.yml": "theme: x\ndefaults:\n" + "- {}\n" * 301},
         "defaults of _config.yml: the first 300 of 301 are read",
     ),
-    "Jekyll's collections": (
-        {"_config.yml": "collections:\n" + "".join(f"  c{n}: {{}}\n" for n in range(101))},
-        "collections of _config.yml: the first 100 of 101 are read",
-    ),
-    "Docusaurus's versions": (
-        {"docusaurus.config.js": "", "versions.json": json.dumps([f"{n}" for n in range(201)]), "docs/a.md": "T"},
-        "versions.json: the first 200 of 201 are read",
-    ),
-    "mdBook's redirects": (
-        {"book.toml": "[output.html.redirect]\n" + "".join(f"'/{n}.html' = 'a.html'\n" for n in range(5_001))},
-        "redirect of book.toml: the first 5,000 of 5,001 are read",
-    ),
     "mdBook's preprocessors": (
         {"book.toml": "[preprocessor.links]\n[preprocessor.toc]\n"},
         "preprocessor toc of book.toml is not run here",
