@@ -37,7 +37,9 @@ def add(report: dict[str, Any], request: SourceRequest, generator: str) -> None:
             offers.append((includes, f"Pages include files outside of this folder. Read the repository: {repository}"))
         offers.append((lost, f"{lost:,} of {blocks:,} code blocks and includes are lost. {built}"))
     if anchors["missing"] * _ENOUGH > anchors["count"] * 5:
-        offers.append((anchors["missing"], f"Many links lead to anchors that do not exist. {built}"))
+        offers.append(
+            (anchors["missing"], f"Many links lead to anchors that do not exist. If your site has them: {built}")
+        )
     count, sentence = max(offers, key=itemgetter(0))
     report["advice"] = sentence if count else ""
 
