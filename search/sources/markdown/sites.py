@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from search.sources import PageRedirect, Problem
 from search.sources.files import MARKDOWN
@@ -20,7 +20,6 @@ _BEFORE_ZONE = re.compile(r"\s(?=[-+]\d\d:?\d\d$)")
 _ZONE_NAME = re.compile(r"(?<=\d) (?:UTC|GMT)$|(?<=[-+]\d{4}) [A-Z]{3,5}$")  # Go writes `+0000 UTC`
 _GLOB = re.compile(r"(?:\*\*/)+|\*+|.")
 _WILD = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-_T = TypeVar("_T")
 Meta = Mapping[str, Any]  # metadata of a page, from its front matter or the navigation
 
 
@@ -88,11 +87,9 @@ def as_mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def take(values: Sequence[_T], limit: int, name: str, cuts: list[Problem]) -> Sequence[_T]:
-    """The first values of a setting. Adds to `cuts` if there are more."""
-    if len(values) > limit:
-        cuts.append(Problem(CONFIGURATION, f"{name}: the first {limit:,} of {len(values):,} are read"))
-    return values[:limit]
+def find_cut(name: str, count: int, limit: int) -> list[Problem]:
+    """What is said of a setting of which only the first entries are read; empty if it has no more."""
+    return [Problem(CONFIGURATION, f"{name}: the first {limit:,} of {count:,} are read")] if count > limit else []
 
 
 def is_future(moment: Any) -> bool:

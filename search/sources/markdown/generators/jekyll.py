@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 
-from search.sources import Problem
 from search.sources.files import MARKDOWN, list_files
 from search.sources.markdown import configuration
 from search.sources.markdown.front_matter import UNKNOWN_GROUPS, is_set
@@ -22,9 +21,9 @@ from search.sources.markdown.sites import (
     Tree,
     as_mapping,
     compile_ignore_rules,
+    find_cut,
     is_future,
     remove_ending,
-    take,
 )
 from search.sources.markdown.slugs import GITHUB, Slugs, drop_unknown_anchors
 from search.sources.request import SourceRequest
@@ -71,11 +70,12 @@ def _build_site(config: Meta, folder: Path) -> Site:
     style = str(config.get("permalink") or "date")
     timezone = str(config.get("timezone") or "")
     above = f"{str(config.get('collections_dir') or '').strip('/')}/".removeprefix("/")
-    cuts: list[Problem] = []
     named = config.get("collections")
     named = as_mapping(dict.fromkeys(map(str, named)) if isinstance(named, list) else named)
     collections = {"posts": {"output": "true"}, **{str(name): as_mapping(named[name]) for name in named}}
-    defaults = _read_defaults(config.get("defaults"), cuts)
+    entries = config.get("defaults")
+    entries = list(map(as_mapping, entries if isinstance(entries, list) else ()))
+    defaults = _limit_defaults(entries)
     excluded = config.get("exclude")
     patterns = map(str, excluded if isinstance(excluded, list) else ())
     is_excluded = compile_ignore_rules("\n".join([*_DEFAULT_EXCLUDES, *patterns]))
@@ -124,16 +124,14 @@ def _build_site(config: Meta, folder: Path) -> Site:
         page_metadata={remove_ending(name): find_defaults(name) for name in files},
         rewrite=remove_liquid,
         find_exclusion=find_exclusion,
-        cuts=cuts,
+        cuts=find_cut("defaults of _config.yml", len(entries), MAX_DEFAULTS),
     )
 
 
-def _read_defaults(value: Any, cuts: list[Problem]) -> list[Meta]:
+def _limit_defaults(entries: Sequence[Meta]) -> list[Meta]:
     """The first entries of `defaults`. If later ones have groups, the groups of all pages are unknown."""
-    entries = list(map(as_mapping, value if isinstance(value, list) else ()))
-    found = take(entries, MAX_DEFAULTS, "defaults of _config.yml", cuts)
     has_groups = any("groups" in as_mapping(entry.get("values")) for entry in entries[MAX_DEFAULTS:])
-    return [*found, {"values": {"groups": UNKNOWN_GROUPS}}] if has_groups else [*found]
+    return [*entries[:MAX_DEFAULTS], *([{"values": {"groups": UNKNOWN_GROUPS}}] if has_groups else [])]
 
 
 def _find_defaults(defaults: Sequence[Meta], names: set[str], kind: str) -> dict[str, Any]:

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from search.sources import Problem
 from search.sources.markdown import configuration, javascript
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, remove_ending, take
+from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, find_cut, remove_ending
 from search.sources.markdown.slugs import VITEPRESS
 from search.sources.request import SourceRequest
 
@@ -35,12 +34,9 @@ def _build_site(config: str, languages: Mapping[str, str], root: Path, folder: P
     is_excluded = compile_ignore_rules("\n".join(javascript.find_list(config, "srcExclude")))
     ending = "" if javascript.find_flag(config, "cleanUrls") else ".html"
 
-    cuts: list[Problem] = []
     pairs = list(javascript.find_pairs(config, "rewrites").items())
     rewrites = [
-        (pattern, target)
-        for source_path, target in take(pairs, MAX_REWRITES, "rewrites of the configuration", cuts)
-        if (pattern := _compile_rewrite(source_path))
+        (pattern, target) for source_path, target in pairs[:MAX_REWRITES] if (pattern := _compile_rewrite(source_path))
     ]
 
     def address(name: str, front: Meta) -> str:
@@ -56,7 +52,7 @@ def _build_site(config: str, languages: Mapping[str, str], root: Path, folder: P
         VITEPRESS,
         Includes("vitepress", root, (source,)),
         languages=languages,
-        cuts=cuts,
+        cuts=find_cut("rewrites of the configuration", len(pairs), MAX_REWRITES),
     )
 
 
