@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-VERSION = "5"  # of the code that builds pages; raise it when it builds other pages, so that all digests change
+VERSION = "6"  # of the code that builds pages; raise it when it builds other pages, so that all digests change
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database stores NUL or half of a surrogate pair
 
 
