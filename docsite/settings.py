@@ -49,6 +49,8 @@ INSTALLED_APPS = [
     "docsite.setup",
     "docsite.extras.access_logs",
     "docsite.extras.conformance",
+    "docsite.extras.database_move",
+    "docsite.extras.model_check",
     "docsite.extras.openid_connect",
     "docsite.extras.view_log",
 ]

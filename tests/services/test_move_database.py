@@ -9,9 +9,9 @@ import psycopg
 import pytest
 from django.db import connection
 
+from docsite.extras.database_move import source
+from docsite.extras.database_move.copying import STEP_ROWS
 from docsite.server.backup.rows import BackupError
-from docsite.server.move import source
-from docsite.server.move.copying import STEP_ROWS
 from tests import processes, scenarios
 from tests.conftest import PATIENCE, wait_for
 from tests.docsite.server.operating.backups import add_counters

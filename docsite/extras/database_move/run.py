@@ -9,8 +9,8 @@ from django.db.models import Model
 
 from analytics.counting import partitions
 from docsite.core.db import snapshot
+from docsite.extras.database_move import copying, id_counters, source, target
 from docsite.server.backup.rows import BackupError, compare, count_rows
-from docsite.server.move import copying, id_counters, source, target
 
 Report = Callable[[str, int, int], None]  # table, rows copied, rows in all
 
