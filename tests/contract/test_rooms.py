@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -52,13 +53,16 @@ def imports(module: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-IMPORTS = [
-    (dotted(module), name)
-    for app in APPS
-    for module in (ROOT / app).rglob("*.py")
-    if "migrations" not in module.parts
-    for name in imports(module)
-]
+@cache
+def list_imports() -> list[tuple[str, str]]:
+    """Every import of one package from another: who imports, and what."""
+    return [
+        (dotted(module), name)
+        for app in APPS
+        for module in (ROOT / app).rglob("*.py")
+        if "migrations" not in module.parts
+        for name in imports(module)
+    ]
 
 
 @pytest.mark.parametrize("room", [room for room in ROOMS if room.name not in NO_ROOMS], ids=dotted)
@@ -67,7 +71,7 @@ def test_a_package_names_what_others_import_from_it(room: Path) -> None:
     prefix = f"{dotted(room)}."
     used = {
         name.removeprefix(prefix).split(".")[0]
-        for importer, name in IMPORTS
+        for importer, name in list_imports()
         if name.startswith(prefix) and not f"{importer}.".startswith(prefix)
     }
     modules = {name for name in used if (room / f"{name}.py").exists() or (room / name).is_dir()}

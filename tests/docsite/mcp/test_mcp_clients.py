@@ -4,9 +4,7 @@ import json
 import subprocess
 from typing import Any
 
-import mcp
 import pytest
-from mcp.client.client import Client
 
 from analytics.models import PageView
 from assistant.models import Message
@@ -31,6 +29,9 @@ def test_the_python_client_calls_every_tool(service, project, mode):
 
 def run_python(url: str, mode: str) -> dict[str, Any]:
     import asyncio
+
+    import mcp  # takes a second, which no other worker has to wait
+    from mcp.client.client import Client
 
     async def run() -> dict[str, Any]:
         info = mcp.types.Implementation(name="Python Agent", version="1.0")

@@ -3,6 +3,7 @@
 import re
 import sys
 import unicodedata
+from collections.abc import Iterator
 from typing import get_args
 
 import pytest
@@ -20,7 +21,6 @@ from tests.processes import ROOT, SERVICE
 
 FORMS = get_args(normalization.Form)
 MARKS = "\u0316\u0301"  # of two classes, so that they must be sorted
-EVERY_CHARACTER = [chr(point) for point in range(sys.maxunicode + 1) if not 0xD800 <= point <= 0xDFFF]
 
 # The first article of the Declaration of Human Rights, and what else is written with marks and compatibility forms.
 ORDINARY = {
@@ -37,6 +37,11 @@ ORDINARY = {
     "signs": "½ ² ﬁ Ⅷ ⒈ ⑽ ™ ① ㎏ 😀👩‍💻 é",
     "Zalgo": f"Z{MARKS * (MAX_MARKS // 2)}a{MARKS * 3}l{MARKS * 7}go ",
 }
+
+
+def every_character() -> Iterator[str]:
+    """All of Unicode, without halves of pairs."""
+    return (chr(point) for point in range(sys.maxunicode + 1) if not 0xD800 <= point <= 0xDFFF)
 
 
 def find_marks(text: str) -> list[int]:
@@ -78,13 +83,13 @@ def test_a_long_run_is_cut_wherever_it_begins(pair):
 
 
 def test_every_mark_of_this_python_is_known():
-    for character in EVERY_CHARACTER:
+    for character in every_character():
         is_mark = bool(unicodedata.combining(unicodedata.normalize("NFKD", character)[0]))
         assert normalization._is_mark(character) is is_mark, f"{character!r}: add it to _MARKS_OF_CLASS_ZERO"
 
 
 def test_every_long_compatibility_form_of_this_python_is_known():
-    for character in EVERY_CHARACTER:
+    for character in every_character():
         is_long = len(unicodedata.normalize("NFKD", character)) > 4
         assert not is_long or normalization._LONG.match(character), f"{character!r}: add it to _LONG"
 
