@@ -167,27 +167,39 @@ def _database(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
         yield
 
 
+Environment = frozenset[tuple[str, str]]
+
+
 class Start:
-    """Start `manage.py serve` with extra environment."""
+    """Start `manage.py serve` with extra environment. All but a few end with the file of tests that started them.
+
+    A start takes 0.2 s of processor time, and an idle service as much in half a minute.
+    """
 
     def __init__(self, factory: pytest.TempPathFactory) -> None:
         self._factory = factory
-        self._all: list[Service] = []
+        self._lasting: dict[Environment, Service] = {}
+        self._shared: dict[Environment, Service] = {}
         self._fresh: list[Service] = []
-        self._shared: dict[frozenset[tuple[str, str]], Service] = {}
 
     def __call__(self, **environment: str) -> Service:
         """A service with this environment, which other tests use, too: it may not be ended."""
         key = frozenset(environment.items())
+        if key in self._lasting:
+            return self._lasting[key]
         if key not in self._shared:
             self._shared[key] = self._start(manage, environment)
         return self._shared[key]
 
-    def fresh(self, run: Callable[..., None] = manage, **environment: str) -> Service:
-        """A service for one test or one file, which may end it and read its log. `run` runs a command of `manage.py`.
+    def lasting(self, **environment: str) -> Service:
+        """A service with this environment that tests of many files use. It ends with the session."""
+        key = frozenset(environment.items())
+        if key not in self._lasting:
+            self._lasting[key] = self._start(manage, environment)
+        return self._lasting[key]
 
-        It ends with the file, since even an idle service takes memory and processor time.
-        """
+    def fresh(self, run: Callable[..., None] = manage, **environment: str) -> Service:
+        """A service for one test or one file, which may end it and read its log. `run` calls `manage.py`."""
         self._fresh.append(self._start(run, environment))
         return self._fresh[-1]
 
@@ -197,21 +209,21 @@ class Start:
         inherited = {name: value for name, value in os.environ.items() if name != ASYNC_UNSAFE}
         process = Process(run, ("serve", "--port", str(port)), {**inherited, **environment}, log, log)
         service = Service(f"http://127.0.0.1:{port}", process, log)
-        self._all.append(service)
         wait_for(
             lambda: process.poll() is not None or (log.exists() and "Ready:" in log.read_text()), "the service to start"
         )
         assert process.poll() is None, log.read_text()
         return service
 
-    def end_fresh(self) -> None:
+    def end_file(self) -> None:
         """End the services of a file."""
-        services, self._fresh = self._fresh, []
+        services = [*self._fresh, *self._shared.values()]
+        self._fresh, self._shared = [], {}
         _end(services)
 
     def end(self) -> None:
-        """End all of them."""
-        _end(self._all)
+        """End those that last."""
+        _end([*self._lasting.values()])
 
 
 def _end(services: list[Service]) -> None:
@@ -232,9 +244,9 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _end_fresh_services(start: Start) -> Iterator[None]:
+def _end_services_of_file(start: Start) -> Iterator[None]:
     yield
-    start.end_fresh()
+    start.end_file()
 
 
 def wait_for(condition: Any, what: str) -> None:
@@ -255,7 +267,7 @@ def own_database(tmp_path_factory: pytest.TempPathFactory, copy_database: Any) -
 @pytest.fixture(scope="session")
 def service(start: Any, django_db_setup: None) -> Service:
     """The service without a model: answers are quoted."""
-    return start()
+    return start.lasting()
 
 
 @dataclass
@@ -339,7 +351,7 @@ def upstream() -> Iterator[Upstream]:
 @pytest.fixture(scope="session")
 def model_service(start: Any, upstream: Upstream, django_db_setup: None) -> Service:
     """The service with the fake model server behind it."""
-    return start(OPENAI_BASE_URL=f"{upstream.url}/v1", OPENAI_API_KEY="sk-secret", OPENAI_MODEL="fake-1")
+    return start.lasting(OPENAI_BASE_URL=f"{upstream.url}/v1", OPENAI_API_KEY="sk-secret", OPENAI_MODEL="fake-1")
 
 
 @dataclass

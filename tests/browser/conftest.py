@@ -211,7 +211,7 @@ def site(start: Any, django_db_setup: None) -> tuple[Service, Tenant]:
     domain = "docs-site"
     project, key, admin_key = create_project(domain, "Docs site", "https://docs.example.com", [])
     ingest(project, read_folder(ROOT / "docsite" / "site" / "content"))
-    service = start(SITE_DOMAIN=domain, SITE_ASSISTANT_KEY=key)
+    service = start.lasting(SITE_DOMAIN=domain, SITE_ASSISTANT_KEY=key)
     return service, Tenant(project, key, admin_key, domain, project.project_id)
 
 

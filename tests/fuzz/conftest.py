@@ -20,7 +20,7 @@ MAX_SECONDS = 10.0 if IS_LONG else 60.0  # for one response; tests share their m
 def service(start: Any, django_db_setup: None) -> Service:
     """The service without a model, and with limits that a run does not reach."""
     limits = [name for name in Env.model_fields if name.startswith("limit_")]
-    return start(**{name.upper(): "100000000/h" for name in limits})
+    return start.lasting(**{name.upper(): "100000000/h" for name in limits})
 
 
 @pytest.fixture
