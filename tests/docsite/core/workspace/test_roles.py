@@ -21,8 +21,9 @@ from tests.conftest import logged_in
 
 pytestmark = pytest.mark.slow
 
-VIEWER, WRITER, OWNER = "viewer", "writer", "owner"
+ROLES = VIEWER, WRITER, OWNER = "viewer", "writer", "owner"  # each may do what those before it may
 NOBODY = "nobody"  # superusers only
+EVERYBODY = pytest.mark.parametrize("everybody", [False, pytest.param(True, marks=pytest.mark.matrix)])
 HOW_TO_ADD = """
 These addresses of the admin have no row in the table of this test: {missing}.
 Say who may open each of them: add it to ADDRESSES below, as "name": Row(reads, acts, {{its arguments}}). `reads` and
@@ -171,6 +172,12 @@ def find_key(row: Any) -> Any:
     return row.request_id if isinstance(row, SupportRequest) else row.pk
 
 
+def choose_roles(least: str, everybody: bool) -> tuple[str, ...]:
+    """The roles that try: the least that may, and the one before it, which may not. In the matrix all of them."""
+    place = len(ROLES) if least == NOBODY else ROLES.index(least)
+    return ROLES if everybody else ROLES[max(place - 1, 0) : place + 1]
+
+
 def status(client: Client, address: str, method: str) -> int:
     return getattr(client, method)(address).status_code
 
@@ -184,7 +191,8 @@ def test_every_address_has_a_row():
     assert not stale, f"These rows name no address of the admin: {stale}."
 
 
-def test_only_the_named_roles_open_and_change_a_page(browsers, project, rows):
+@EVERYBODY
+def test_only_the_named_roles_open_and_change_a_page(browsers, project, rows, everybody):
     patterns = {pattern.name: pattern for pattern in walk(admin.site.get_urls())}
     known = {
         "domain": project.domain,
@@ -197,14 +205,14 @@ def test_only_the_named_roles_open_and_change_a_page(browsers, project, rows):
             key: find_key(rows[value[1:]]) if value[0] == "@" else value for key, value in (row.arguments or {}).items()
         }
         arguments = {key: {**known, **own}[key] for key in patterns[name].pattern.converters}
-        check_page(browsers, name, row, reverse(f"admin:{name}", kwargs=arguments) + row.query)
+        check_page(browsers, name, row, reverse(f"admin:{name}", kwargs=arguments) + row.query, everybody)
 
 
-def check_page(browsers, name, row, address):
-    """Everybody asks for a page, and acts there."""
+def check_page(browsers, name, row, address, everybody):
+    """People ask for a page, and act there."""
     for method, least in (("get", row.reads), ("post", row.acts)):
         allowed = {role.value for role in list_roles_from(Role(least))}
-        for person in (VIEWER, WRITER, OWNER):
+        for person in choose_roles(least, everybody):
             code = status(browsers[person], address, method)
             where = f"{method} {address} as {person}: {code}"
             assert (code not in (403, 404, 500)) if person in allowed else (code == 403), where
@@ -220,13 +228,14 @@ def walk(patterns: Any) -> Any:
         yield from walk(pattern.url_patterns) if isinstance(pattern, URLResolver) else [pattern]
 
 
-def test_only_the_named_roles_open_and_change_the_rows_of_a_model(browsers, rows, project):
+@EVERYBODY
+def test_only_the_named_roles_open_and_change_the_rows_of_a_model(browsers, rows, project, everybody):
     for model in MODELS:
-        check_model(browsers, rows, project, model)
+        check_model(browsers, rows, project, model, everybody)
 
 
-def check_model(browsers, rows, project, model):
-    """Everybody asks for each page of a model, and changes a row."""
+def check_model(browsers, rows, project, model, everybody):
+    """People ask for each page of a model, and change a row."""
     found = {type(row)._meta.label_lower.replace(".", "_"): row for row in rows.values()}
     found |= {"projects_project": project.project, "projects_organization": project.project.organization}
     reads, adds, changes, deletes = MODELS[model]
@@ -240,7 +249,7 @@ def check_model(browsers, rows, project, model):
         arguments = [] if part in ("changelist", "add") else [row.pk]
         address = reverse(f"admin:{model}_{part}", args=arguments)
         allowed = set() if least == NOBODY else {role.value for role in list_roles_from(Role(least))}
-        for person in (VIEWER, WRITER, OWNER):
+        for person in choose_roles(least, everybody):
             code = status(browsers[person], address, method)
             where = f"{method} {address} as {person}: {code}"
             assert (code in (200, 302)) if person in allowed else (code == 403), where
