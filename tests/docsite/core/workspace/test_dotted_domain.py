@@ -1,5 +1,7 @@
 """A project whose name in the API has dots, as the address of its site has."""
 
+import secrets
+
 import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
@@ -7,33 +9,33 @@ from django.test import Client
 from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.core.tenants.models import Project
 
-DOMAIN = "docs.acme-tools.example.com"
 PAGES = ["/admin/projects/project/of/{0}", "/admin/project/{0}/agents", "/admin/project/{0}/conversations",
          "/admin/assistant/assistantsettings/of/{0}"]  # fmt: skip
 
 
 @pytest.fixture
 def dotted(django_db_setup: None):
-    project, assistant_key, _ = create_project(DOMAIN, "Acme", "https://docs.acme.example", origins=[])
-    yield project, {"Authorization": f"Bearer {assistant_key}"}
-    Project.objects.filter(pk=project.pk).delete()
+    domain = f"docs.acme-{secrets.token_hex(4)}.example.com"
+    _, assistant_key, _ = create_project(domain, domain, "https://docs.acme.example", origins=[])
+    return domain, {"Authorization": f"Bearer {assistant_key}"}
 
 
 def test_the_api_serves_it(http, service, dotted):
-    _, headers = dotted
+    domain, headers = dotted
     body = {"fp": "anonymous", "messages": [{"id": "1", "role": "user", "content": "hello"}]}
-    for path in (f"/discovery/v1/assistant/{DOMAIN}/message", f"/discovery/v2/assistant/{DOMAIN}/message"):
+    for path in (f"/discovery/v1/assistant/{domain}/message", f"/discovery/v2/assistant/{domain}/message"):
         assert http.post(service.url + path, json=body, headers=headers).status_code == 200
-    assert http.post(f"{service.url}/discovery/v1/search/{DOMAIN}", json={"query": "a"}, headers=headers).json() == []
+    assert http.post(f"{service.url}/discovery/v1/search/{domain}", json={"query": "a"}, headers=headers).json() == []
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    assert http.post(f"{service.url}/mcp/{DOMAIN}", json=ping).json()["result"] == {}
+    assert http.post(f"{service.url}/mcp/{domain}", json=ping).json()["result"] == {}
 
 
 def test_its_pages_open(admin_client: Client, dotted):
+    domain, _ = dotted
     for page in PAGES:
-        response = admin_client.get(page.format(DOMAIN))
+        response = admin_client.get(page.format(domain))
         assert response.status_code in (200, 302), (page, response.status_code)
-        assert DOMAIN in response.content.decode() + response.get("Location", ""), page
+        assert domain in response.content.decode() + response.get("Location", ""), page
 
 
 @pytest.mark.parametrize("domain", [".acme", "acme.", "a..b", "a.-b", "Acme.example", "a_b.c", "a/b", "a.b\n"])
