@@ -3,7 +3,7 @@
 import re
 
 _POWER = re.compile(r"[-−+]?\d+(?:[.,/]\d+)?|[a-z]")
-_SUM = re.compile(r"[\w−]{1,20}(?:\s?[-−+*/·]\s?[\w−]{1,20}){1,5}")
+_SUM = re.compile(r"−?\w{1,20}(?:\s?[-−+*/·]\s?−?\w{1,20}){1,5}")
 _SPACE = re.compile(r"[ \t\n\r\f\v\xa0\u2028\u2029]+")
 # Control and zero-width characters, halves of surrogate pairs, and private characters that writers use as marks.
 _INVISIBLE = re.compile("[\x00-\x08\x0e-\x1f\u200b\u200c\u2060\ufeff\xad\ud800-\udfff\ue000-\ue004]")

@@ -4,7 +4,7 @@ import pytest
 
 from search.text.markdown.cleaning import clean
 from search.text.markdown.plain_text import plain
-from search.text.markdown.writer import code_span, escape_line_start, escape_text
+from search.text.markdown.writer import code_span, escape_line_start, escape_text, superscript
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,14 @@ def test_a_line_begins_no_block(line, escaped):
 )
 def test_a_code_span_has_enough_backticks(text, span):
     assert code_span(text) == span
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        *(("32", "^32"), ("−1", "^−1"), ("n", "^n"), ("n-1", "^(n-1)"), ("n − 1", "^(n − 1)"), ("a+−b", "^(a+−b)")),
+        *(("th", "th"), ("TM", "TM"), ("a-", "a-"), ("−−−", "−−−")),
+    ],
+)
+def test_a_raised_text_is_a_power_or_stays(text, line):
+    assert superscript(text) == line
