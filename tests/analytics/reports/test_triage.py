@@ -199,7 +199,8 @@ def test_the_number_of_queries_does_not_grow_with_the_feedback(people, given):
         return len(counted)
 
     few = {query: count(query) for query in ("?compare=1", "?tab=pages&compare=1")}
+    owner = user_of(people.owner)
     for number in range(60):
-        give(given, f"/page{number}", comment="More.", assignee=user_of(people.owner))
+        give(given, f"/page{number}", comment="More.", assignee=owner)
     for query, number in few.items():
         assert count(query) <= number <= 20
