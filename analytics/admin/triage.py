@@ -47,8 +47,8 @@ def show_feedback(request: HttpRequest, project: Project) -> HttpResponseBase:
     if window:
         start, end = window
         context["period"] = previous_period(start, end) if state.compare else None
-        totals = triage.count(project, start, end)
-        before = triage.count(project, *context["period"]) if context["period"] else None
+        totals = triage.count(project, start, end, state.selection)
+        before = triage.count(project, *context["period"], state.selection) if context["period"] else None
         listed = _list_pages if state.tab == "pages" else _list_rows
         context |= {"totals": totals, **_build_tiles(state, totals, before), **listed(project, state, *window)}
         context["dates"] = [links.api_time(instant) for instant in window]

@@ -30,7 +30,9 @@ class GapsQuery(PageQuery):
     state: Annotated[State, BeforeValidator(single_value)] = Field(
         "open", description="State of the group. `open` includes `assigned`."
     )
-    problem: Annotated[Problem | None, BeforeValidator(single_value)] = Field(None, description="Only this kind.")
+    problem: Annotated[Problem | Literal["without_answer"] | None, BeforeValidator(single_value)] = Field(
+        None, description="Only this kind. `without_answer`: all questions that are `unanswered`."
+    )
     limit: Annotated[int, BeforeValidator(whole_number)] = Field(50, ge=1, le=100, description="Rows on this page.")
 
 
@@ -94,7 +96,7 @@ def _gaps(project: Project, params: GapsQuery) -> HttpResponse:
     following = None
     if len(found) > len(shown):
         following = str(replace(begin, place=[shown[-1].total, shown[-1].newest, newest_row]))
-    rows = [_row(gap) for gap in report.describe(project, shown, begin.start, begin.end)]
+    rows = [_row(gap) for gap in report.describe(project, shown, begin.start, begin.end, problem)]
     return paging.json_response(GapsResponse(gaps=rows, nextCursor=following, hasMore=following is not None))
 
 

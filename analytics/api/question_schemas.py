@@ -62,6 +62,9 @@ class CitedPage(BaseModel):
     url: str
 
 
+Outcome = Literal["running", "answered", "closest_passages", "unsupported", "refused", "greeting", "cut", "failed"]
+
+
 class ConversationRow(BaseModel):
     """A reader's question and the answer to it."""
 
@@ -75,6 +78,10 @@ class ConversationRow(BaseModel):
     resolutionStatus: Literal["answered", "unanswered"] = Field(
         description="`answered`: an answer with a source, or small talk. Refusals, closest passages and answers that "
         "were cut off are `unanswered`."
+    )
+    outcome: Outcome | None = Field(
+        description="What became of it, as the admin counts it. Its answered rate is that of `answered` among all but "
+        "`greeting` (small talk) and `running`. Null in rows of very early releases."
     )
     conversationId: str = Field(description="The thread, again.")
     queryCategory: str | None = Field(description="Always null: questions are not sorted into categories.")

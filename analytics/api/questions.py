@@ -14,6 +14,7 @@ from analytics.api.question_schemas import (
     ConversationRow,
     ConversationsQuery,
     ConversationsResponse,
+    Outcome,
     SearchesQuery,
     SearchesResponse,
     SearchRow,
@@ -22,6 +23,7 @@ from analytics.api.question_schemas import (
 )
 from analytics.api.schemas import DatesQuery
 from analytics.limits import analytics_charges
+from assistant.conversations import answer_statistics
 from assistant.conversations import report as assistant_report
 from assistant.conversations.report import Exchange
 from assistant.models import Message
@@ -105,6 +107,7 @@ def _row(exchange: Exchange, urls: dict[str, str]) -> ConversationRow:
         responseType="answer",  # the assistant never asks a question
         sources=[CitedPage(**source) for source in answer.sources] if answer else [],
         resolutionStatus="answered" if exchange.is_answered else "unanswered",
+        outcome=cast(Outcome | None, answer.outcome) if answer else None,
         conversationId=question.thread.thread_id,
         queryCategory=None,
         pageUrl=urls[question.page_path] if question.page_path else None,
@@ -122,7 +125,7 @@ def _row(exchange: Exchange, urls: dict[str, str]) -> ConversationRow:
 async def caller_stats(request: CallerRequest, projectId: str, params: Query[DatesQuery]) -> CallerStatsResponse:
     """How many questions came from browsers, from the API, and from elsewhere, such as agents."""
     start, end = paging.parse_range(params)
-    counts = await in_db(assistant_report.count_by_caller, REPORTS)(request.auth.project, start, end)
+    counts = await in_db(answer_statistics.count_callers, REPORTS)(request.auth.project, start, end)
     web, api = counts[Message.Caller.WEB], counts[Message.Caller.API]
     return CallerStatsResponse(web=web, api=api, other=counts.total() - web - api, total=counts.total())
 

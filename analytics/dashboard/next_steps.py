@@ -14,7 +14,8 @@ from assistant.gaps.report import ALL
 from assistant.models import Message
 from docsite.core.tenants.models import ApiKey, Project
 from docsite.core.workspace import navigation
-from search.models import Document, SearchQuery, Source
+from search.models import Document, Source
+from search.query_log import totals
 
 MAX_STEPS = 3
 EXPIRY_NOTICE = timedelta(days=14)
@@ -68,8 +69,7 @@ def _walk(project: Project, start: datetime, end: datetime, now: datetime, dates
     if pending:
         reason = "1 piece of feedback waits" if pending == 1 else f"{pending:,} pieces of feedback wait"
         yield NextStep(f"{reason} for you.", "Read it", f"{urls['feedback']}{dates}&status={Feedback.Status.PENDING}")
-    empty = SearchQuery.objects.filter(project=project, at__gte=start, at__lt=end, result_count=0).count()
-    if empty:
+    if empty := totals.count_searches(project, start, end).without_result:
         reason = "1 search" if empty == 1 else f"{empty:,} searches"
         yield NextStep(f"{reason} found nothing.", "See the words", f"{urls['searches']}{dates}&tab=empty")
     indexed = getattr(getattr(project, "generation", None), "indexed_at", None)

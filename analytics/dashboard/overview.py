@@ -2,11 +2,9 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import date, datetime
 
 from django.db.models import Count, Q
-from django.db.models.functions import TruncDate
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
@@ -18,6 +16,7 @@ from analytics.reports.visitor_counts import Counts
 from assistant.conversations import answer_statistics, budget
 from assistant.conversations.answer_statistics import AnswerStatistics, AnswerTotals, Times
 from assistant.conversations.outcomes import WITHOUT_ANSWER, count_unanswered
+from assistant.models import Message
 from assistant.prices import format_money
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
@@ -26,19 +25,11 @@ from docsite.core.workspace.reports.formatting import percent, visible
 from docsite.core.workspace.reports.report_state import DAY, HOUR, ReportState, previous_period
 from docsite.core.workspace.reports.tables import FEW, Change
 from docsite.core.workspace.reports.tiles import Tile, format_milliseconds
-from search.models import SearchQuery
+from search.query_log import recording, totals
+from search.query_log.totals import Counts as SearchCounts
 
 MAX_CHANGES = 5
 REFRESH_SECONDS = 0.3  # the page waits so long for views to be counted
-
-
-@dataclass(frozen=True)
-class Searches:
-    """The searches of a range, those without a result, and both for each day."""
-
-    total: int
-    empty: int
-    days: Counter[Any]
 
 
 @dataclass(frozen=True)
@@ -64,7 +55,7 @@ class Numbers:
 
     visitors: Counts
     answers: AnswerStatistics
-    searches: Searches
+    searches: list[tuple[datetime, SearchCounts]]  # of each hour that has some
     thumbs: Thumbs
 
     @classmethod
@@ -73,7 +64,7 @@ class Numbers:
         return cls(
             visitor_counts.count_visitors(project, start, end, fresh=False),
             answer_statistics.summarize(project, start, end, "hour" if end - start <= 2 * DAY else "day"),
-            _count_searches(project, start, end),
+            totals.count_hours(project, start, end),
             _count_thumbs(project, start, end),
         )
 
@@ -86,6 +77,7 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
     if window:
         start, end = window
         visitor_counts.refresh(project, REFRESH_SECONDS)
+        recording.flush()
         earlier = previous_period(start, end)
         numbers = Numbers.load(project, start, end)
         before = Numbers.load(project, *earlier) if earlier else None
@@ -114,7 +106,10 @@ def _build_tiles(
     whole = numbers.answers.whole
     past_whole = before.answers.whole if before else None
     days = numbers.answers.steps
-    searches, thumbs = numbers.searches, numbers.thumbs
+    searches, thumbs = _sum_up(numbers), numbers.thumbs
+    empty_days = Counter[date]()
+    for hour, counts in numbers.searches:
+        empty_days[hour.date()] += counts.without_result
     rated = thumbs.up + thumbs.down
 
     def change(now: int, then: int | None) -> Change | None:
@@ -165,15 +160,15 @@ def _build_tiles(
         ),
         Tile(
             "Searches without result",
-            f"{searches.empty:,}",
+            f"{searches.without_result:,}",
             f"{urls['searches']}&tab=empty",
             _note_on_searches(searches),
-            change(searches.empty, before.searches.empty if before else None),
+            change(searches.without_result, _sum_up(before).without_result if before else None),
             "bad",
-            [searches.days[day.start.date()] for day in days] if step == DAY else (),
+            [empty_days[day.start.date()] for day in days] if step == DAY else (),
         ),
         Tile(
-            "Tokens",
+            "Tokens of answers",
             f"{whole.prompt_tokens + whole.completion_tokens:,}",
             urls["costs"],
             _note_on_cost(project, whole),
@@ -207,14 +202,20 @@ def _note_on_share(past: dict[str, int] | None) -> str:
     return f"; {percent(past['ai'], past['total'])} before" if past and past["total"] else ""
 
 
-def _note_on_searches(searches: Searches) -> str:
-    if not searches.total:
+def _sum_up(numbers: Numbers) -> SearchCounts:
+    return sum((counts for _, counts in numbers.searches), SearchCounts())
+
+
+def _note_on_searches(counts: SearchCounts) -> str:
+    if not counts.searches:
         return "no searches in this range"
-    return f"{percent(searches.empty, searches.total)} of {searches.total:,} searches"
+    return f"{percent(counts.without_result, counts.searches)} of {counts.searches:,} searches"
 
 
 def _note_on_answers(outcomes: Counter[str], before: float | None) -> str:
     note = f"{count_unanswered(outcomes):,} without an answer" if outcomes else "no questions in this range"
+    if greetings := outcomes[Message.Outcome.GREETING]:
+        note += f", {greetings:,} only small talk"
     return f"{note}; {_rate(before)} before" if before is not None else note
 
 
@@ -229,22 +230,6 @@ def _note_on_times(first_token: Times | None) -> str:
     if not first_token:
         return "no answers with times in this range"
     return f"median; 95 % within {format_milliseconds(first_token.p95)}"
-
-
-def _count_searches(project: Project, start: datetime, end: datetime) -> Searches:
-    found = SearchQuery.objects.filter(project=project, at__gte=start, at__lt=end, result_count__isnull=False)
-    rows = (
-        found.order_by()
-        .annotate(day=TruncDate("at"))
-        .values_list("day")
-        .annotate(searches=Count("pk"), empty=Count("pk", Q(result_count=0)))
-    )
-    total = empty = 0
-    days = Counter[Any]()
-    for day, searches, without in rows:
-        total, empty = total + searches, empty + without
-        days[day] = without
-    return Searches(total, empty, days)
 
 
 def _count_thumbs(project: Project, start: datetime, end: datetime) -> Thumbs:

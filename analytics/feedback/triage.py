@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -65,15 +65,15 @@ def select(project: Project, start: datetime, end: datetime, selection: Selectio
     return found.order_by("-created_at", "-pk")
 
 
-def count(project: Project, start: datetime, end: datetime) -> Totals:
-    """The numbers of a half-open range, whatever is selected."""
-    statuses, sources, thumbs = Counter[str](), Counter[str](), Counter[bool | None]()
-    rows = select(project, start, end).order_by().values_list("status", "source", "helpful")
-    for status, source, helpful, number in rows.annotate(number=Count("pk")):
-        statuses[status] += number
-        sources[source] += number
-        thumbs[helpful] += number
-    return Totals(statuses.total(), statuses, sources, thumbs)
+def count(project: Project, start: datetime, end: datetime, selection: Selection = Selection()) -> Totals:
+    """The numbers of a half-open range. Each is that of the list which opens when its value is chosen, too."""
+
+    def count_values(name: str, column: str) -> Counter[Any]:
+        rows = select(project, start, end, replace(selection, **{name: ""})).order_by().values_list(column)
+        return Counter(dict(rows.annotate(number=Count("pk"))))
+
+    statuses = count_values("status", "status")
+    return Totals(statuses.total(), statuses, count_values("source", "source"), count_values("thumb", "helpful"))
 
 
 def count_pages(

@@ -60,7 +60,7 @@ def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:
         context["complete"] = grouping.catch_up(grouping.PAGE_SECONDS)
         counts = _count(project, state, start, end)
         page, rows = page_slice(state, len(counts))
-        table = Table(report.describe(project, counts[rows], start, end), len(counts), len(counts), page)
+        table = Table(report.describe(project, counts[rows], start, end, state.problem), len(counts), len(counts), page)
         context |= {
             "table": table,
             "rows": [
@@ -94,7 +94,9 @@ def send_gaps(request: HttpRequest, project: Project, form: str) -> HttpResponse
     rows = (
         row
         for at in range(0, len(counts), downloads.CHUNK_ROWS)
-        for row in map(_file_row, report.describe(project, counts[at : at + downloads.CHUNK_ROWS], start, end))
+        for row in map(
+            _file_row, report.describe(project, counts[at : at + downloads.CHUNK_ROWS], start, end, state.problem)
+        )
     )
     return downloads.send_file(downloads.format_table(FILE_COLUMNS, rows, kind), kind, f"{project.domain}-gaps.{form}")
 

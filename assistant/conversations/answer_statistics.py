@@ -110,6 +110,12 @@ def count_outcomes(project: Project, start: datetime, end: datetime) -> Counter[
     return Counter(dict(answers.values_list("outcome").annotate(questions=Count("*"))))
 
 
+def count_callers(project: Project, start: datetime, end: datetime) -> Counter[str]:
+    """Count the questions of a half-open range whose answer has ended, by `Message.Caller`."""
+    answers = _answers(project, start, end).exclude(outcome=Message.Outcome.RUNNING).order_by()
+    return Counter(dict(answers.values_list("caller").annotate(questions=Count("*"))))
+
+
 def find_first_time(project: Project) -> datetime | None:
     """When the first answer with times, model and cost was stored. Earlier answers do not have them."""
     complete = _answers(project).filter(total_ms__isnull=False).order_by("created_at")

@@ -1,10 +1,9 @@
 """The questions of readers with their answers, for the API and the admin. It never returns a fingerprint (`fp`)."""
 
-from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from assistant.conversations import outcomes
 from assistant.models import Message, Thread
@@ -48,12 +47,6 @@ def list_exchanges(
         found = turns.in_bulk([question.following for question in questions if question.following])
     answers = {pk: turn for pk, turn in found.items() if turn.role == Message.Role.ASSISTANT}
     return [Exchange(question, answers.get(question.following)) for question in questions]
-
-
-def count_by_caller(project: Project, start: datetime, end: datetime) -> Counter[str]:
-    """Count the questions of a half-open range by `Message.Caller`."""
-    counted = _questions(project, start, end).order_by().values_list("caller").annotate(Count("pk"))
-    return Counter(dict(counted))
 
 
 def load_conversation(project: Project, thread_id: str) -> tuple[Thread, list[Message]] | None:

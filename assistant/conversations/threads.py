@@ -184,6 +184,8 @@ def open_conversation(project: Project, new: NewQuestion, network: str = "") -> 
         answer = Message(role=Message.Role.ASSISTANT, **running, **common)
         messages = [] if question else [Message(role=Message.Role.USER, content=new.text, **common)]
         insert_rows([*messages, answer])
+        if question:  # so that every report and export counts it in the same range
+            update_rows(Message, {"message_id": answer.message_id}, {"created_at": question.created_at})
     budget = AnswerBudget(project, network)
     return StoredConversation(project, thread.thread_id, answer.message_id, history, budget, new.text != asked)
 
@@ -297,11 +299,12 @@ def delete_thread(project: Project, fp: str, thread_id: str) -> list[str]:
     return message_ids
 
 
-def mark_orphans() -> int:
-    """Mark answers as interrupted that an earlier process left running. For start-up. Returns their number.
+def mark_orphans(answer: int | None = None) -> int:
+    """Mark answers, or one, as interrupted that an earlier process left running. Returns their number.
 
     An answer that another process is still writing becomes `running` again with its next save.
     """
-    return Message.objects.filter(state=Message.State.RUNNING).update(
+    running = Message.objects.filter(state=Message.State.RUNNING)
+    return (running if answer is None else running.filter(pk=answer)).update(
         state=Message.State.INTERRUPTED, outcome=Message.Outcome.CUT, cut_by=Message.CutBy.SERVICE
     )

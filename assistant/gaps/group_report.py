@@ -59,7 +59,7 @@ def load_group(project: Project, group: QuestionGroup, start: datetime, end: dat
     newest = list(rows.order_by("-at", "-pk").select_related("question__thread", "search", "answer")[:MAX_ROWS])
     problems = report.count_problems([group.pk], start, end)[group.pk]
     text = _text_of(newest[0]) if newest else group.question or group.terms.strip()
-    count = Change(problems.total(), report.count_before(project, [group.pk], start, end)[group.pk])
+    count = Change(problems.total(), report.count_before([group.pk], start, end)[group.pk])
     retrieved = find(project, Question(text)) if text else None
     hits = list({hit.path: hit for hit in reversed(retrieved.hits)}.values())[::-1][:MAX_PAGES] if retrieved else []
     words = dict(

@@ -78,11 +78,7 @@ def count_gaps(
     above the id `newest_row` do not count. The problem `without_answer` means all questions without an answer, also
     those whose reader gave a thumb down, or left when the answer had cited a page.
     """
-    rows = GroupedQuestion.objects.filter(project=project, group__isnull=False, at__gte=start, at__lt=end)
-    if problem == WITHOUT_ANSWER:
-        rows = rows.filter(answer__isnull=False, outcome__in=UNANSWERED)
-    else:
-        rows = rows.filter(problem=problem) if problem else rows.filter(problem__isnull=False)
+    rows = _select(problem).filter(project=project, group__isnull=False, at__gte=start, at__lt=end)
     if newest_row:
         rows = rows.filter(pk__lte=newest_row)
     wanted = _groups_with(project, words) if words else None
@@ -99,12 +95,21 @@ def count_gaps(
     return sorted(counted, key=attrgetter(*keys), reverse=order.startswith("-"))
 
 
-def describe(project: Project, counts: Sequence[GapCount], start: datetime, end: datetime) -> list[Gap]:
-    """The groups of a page of the table, in the same order, beside the period before."""
+def _select(problem: str) -> "QuerySet[GroupedQuestion]":
+    """The questions and searches that count for a problem, or for any."""
+    if problem == WITHOUT_ANSWER:
+        return GroupedQuestion.objects.filter(answer__isnull=False, outcome__in=UNANSWERED)
+    return GroupedQuestion.objects.filter(Q(problem=problem) if problem else Q(problem__isnull=False))
+
+
+def describe(
+    project: Project, counts: Sequence[GapCount], start: datetime, end: datetime, problem: str = ""
+) -> list[Gap]:
+    """The groups of a page of the table, in the same order, beside the same `problem` in the period before."""
     groups = QuestionGroup.objects.select_related("assignee").in_bulk([one.group for one in counts])
     newest = load_rows([one.newest for one in counts])
     problems = count_problems(groups, start, end)
-    before = count_before(project, list(groups), start, end)
+    before = count_before(list(groups), start, end, problem)
     effects = measure_effects([group for group in groups.values() if group.state == State.FIXED])
     return [
         Gap(
@@ -156,15 +161,13 @@ def count_problems(groups: Collection[int], start: datetime, end: datetime) -> d
     return counted
 
 
-def count_before(project: Project, groups: Collection[int], start: datetime, end: datetime) -> Counter[int]:
+def count_before(groups: Collection[int], start: datetime, end: datetime, problem: str = "") -> Counter[int]:
     """The gaps of some groups in the period of the same length before a range."""
     earlier = previous_period(start, end)
     if not earlier or not groups:
         return Counter()
-    rows = GroupedQuestion.objects.filter(group__in=groups, at__gte=earlier[0], at__lt=earlier[1])
-    return Counter(
-        dict(rows.filter(problem__isnull=False).order_by().values_list("group").annotate(number=Count("pk")))
-    )
+    rows = _select(problem).filter(group__in=groups, at__gte=earlier[0], at__lt=earlier[1])
+    return Counter(dict(rows.order_by().values_list("group").annotate(number=Count("pk"))))
 
 
 def measure_effects(groups: Iterable[QuestionGroup]) -> dict[int, Effect]:

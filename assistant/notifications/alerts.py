@@ -127,7 +127,7 @@ def find_fallen_rate(project: Project, open_causes: Collection[str]) -> Iterator
             f"The answered rate fell from {earlier_rate:.0%} to {recent_rate:.0%}",
             f"Of {recent:,} questions in the last {RECENT.days} days, {recent_rate:.0%} were answered with a page. In "
             f"the {BEFORE.days} days before, it was {earlier_rate:.0%}. Perhaps pages moved, or questions are new.",
-            f"{_page(project, 'gaps')}?range=7d",
+            f"{_page(project, 'questions')}?from={now - RECENT:%Y-%m-%dT%H:%M:%SZ}&to={now:%Y-%m-%dT%H:%M:%SZ}",
         )
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from assistant.conversations.outcomes import count_asked, measure_rate
+from assistant.conversations.outcomes import measure_rate
 from assistant.gaps import questions, report
 from assistant.gaps.report import Cause, Gap
 from assistant.models import QuestionGroup
@@ -30,15 +30,16 @@ def list_pages_to_write(project: Project, start: datetime, end: datetime) -> Sec
     gaps = report.describe(project, counts, start, end)
     names = {1: "One page to write this week", 2: "Two pages to write this week"}
     heading = names.get(len(gaps), "Three pages to write this week")
-    return Section(heading, [_describe_gap(project, gap) for gap in gaps]) if gaps else None
+    dates = f"?from={start:%Y-%m-%d}&to={end:%Y-%m-%d}"
+    return Section(heading, [_describe_gap(project, gap, dates) for gap in gaps]) if gaps else None
 
 
-def _describe_gap(project: Project, gap: Gap) -> Item:
+def _describe_gap(project: Project, gap: Gap, dates: str) -> Item:
     nearest = gap.group.nearest[0] if gap.group.nearest else ""
     advice = f"No page fits. The nearest one is {nearest}." if nearest else "No page fits."
     if gap.cause != Cause.NO_PAGE:
         advice = f"{gap.cause.label}.{f' The nearest page is {nearest}.' if nearest else ''}"
-    path = f"/admin/project/{project.domain}/gaps/{gap.group.pk}"
+    path = f"/admin/project/{project.domain}/gaps/{gap.group.pk}{dates}"
     return Item(_shorten(gap.text), advice, path, f"{gap.count.now:,} ×")
 
 
@@ -48,7 +49,7 @@ def count_questions(project: Project, start: datetime, end: datetime) -> Section
     now, before = (
         questions.count_outcomes(project, *window, questions.Filters()) for window in ((start, end), (earlier, start))
     )
-    asked = Change(count_asked(now), count_asked(before))
+    asked = Change(now.total(), before.total())
     if not asked.now and not asked.before:
         return None
     path = f"/admin/project/{project.domain}/questions?from={start:%Y-%m-%d}&to={end:%Y-%m-%d}"

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
+from assistant.conversations import threads
 from assistant.models import GroupedQuestion, GroupingProgress, Message, QuestionGroup
 from assistant.question_groups import events, group_index, thumbs, wording
 from assistant.question_groups.problems import Problem, problem_of
@@ -92,7 +93,12 @@ def _take_ended(messages: Sequence[Any]) -> tuple[list[int], list[_NewRow]]:
         [answer.question_id for answer in answers if answer.question_id]
     )
     oldest = timezone.now() - ABANDONED
-    running = [answer.pk for answer in answers if answer.state == Message.State.RUNNING and answer.updated_at > oldest]
+    unended = [answer for answer in answers if answer.state == Message.State.RUNNING]
+    running = [answer.pk for answer in unended if answer.updated_at > oldest]
+    for answer in unended:
+        if answer.pk not in running:  # for every report, or the numbers of some would differ
+            threads.mark_orphans(answer.pk)
+            answer.refresh_from_db(fields=["state", "outcome", "cut_by"])
     new = []
     for answer in answers:
         question = questions.get(answer.question_id)

@@ -88,6 +88,11 @@ def count_hours(
     return [(datetime.strptime(hour, "%Y-%m-%d %H").replace(tzinfo=UTC), Counts(*numbers)) for hour, *numbers in rows]
 
 
+def count_searches(project: Project, start: datetime, end: datetime) -> Counts:
+    """The searches of a range: the numbers of the report, of the overview and of what to do next."""
+    return sum((counts for _, counts in count_hours(project, start, end)), Counts())
+
+
 def group_queries(
     project: Project,
     start: datetime,

@@ -1,6 +1,11 @@
-"""A number of the overview opens a list of exactly that many rows: on the demo's sample, and one of each outcome."""
+"""A number opens a list of exactly that many rows, and pages, API and digest count the same.
 
+On the demo's sample with one answer of each kind, and on generated data.
+"""
+
+import random
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from html import unescape
@@ -12,12 +17,16 @@ from django.utils import timezone
 from analytics.dashboard import next_steps
 from analytics.models import Feedback
 from analytics.sample import life
-from assistant.conversations import report
-from assistant.models import Message, QuestionGroup
+from assistant.conversations import answer_statistics, report, threads
+from assistant.conversations.threads import NewQuestion, open_conversation
+from assistant.gaps import report as gap_report
+from assistant.models import Message, QuestionGroup, SupportRequest
+from assistant.notifications import digest
 from assistant.question_groups import grouping, thumbs
+from search.models import SearchQuery
+from search.query_log import totals
 from tests.assistant.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import People, Tenant
-from tests.variants import first_of
 
 pytestmark = pytest.mark.slow
 
@@ -46,11 +55,64 @@ def sample(project: Tenant, monkeypatch: pytest.MonkeyPatch) -> Tenant:
     return project
 
 
+@pytest.fixture
+def generated(project: Tenant, monkeypatch: pytest.MonkeyPatch) -> Tenant:
+    """A hundred days of every kind of question, search, feedback and support request, without any order."""
+    skip_earlier()
+    chance, now, tenant = random.Random(46), timezone.now(), project.project
+
+    def earlier() -> datetime:
+        return now - timedelta(minutes=chance.randrange(100 * 24 * 60))
+
+    answers = []
+    for number in range(150):
+        outcome = chance.choice([one for one in Message.Outcome.values if one != "running"])
+        facts: dict[str, Any] = {"page_path": chance.choice(["", "/install"]), "at": earlier()}
+        facts["rung"] = chance.choice(["model", "extractive"])
+        if outcome == "cut":
+            facts["cut_by"] = chance.choice(["reader", "service"])
+            facts["sources"] = chance.choice([[], [{"title": "A", "url": "https://docs.acme.example/a"}]])
+        text = f"{chance.choice(['Where', 'Why'])} is animal {chance.choice('abcdefgh')}{number % 9}?"
+        answers.append(store_answer(tenant, text, outcome, caller=chance.choice(["web", "api", "mcp"]), **facts))
+    dead = store_answer(tenant, "Who has written this?", "running", at=now - timedelta(days=3))
+    Message.objects.filter(pk=dead.pk).update(updated_at=now - timedelta(hours=2))  # its process has died
+    again = answers[7]
+    open_conversation(
+        tenant,
+        NewQuestion("reader", "Asked again?", Message.Caller.WEB, again.thread.thread_id, replaces=True),
+    )
+    Message.objects.filter(thread=again.thread, role="assistant").update(outcome="refused", state="done")
+    SearchQuery.objects.bulk_create(
+        SearchQuery(
+            project=tenant, at=earlier(), text="word", folded="word", result_count=chance.choice([None, 0, 0, 4])
+        )
+        for _ in range(80)
+    )
+    for _ in range(60):
+        values = [chance.choice(one) for one in (Feedback.Source.values, Feedback.Status.values)]
+        facts = {"path": "/", "helpful": chance.choice([None, True, False]), "created_at": earlier()}
+        Feedback.objects.create(project=tenant, source=values[0], status=values[1], **facts)
+    for number in range(12):
+        state = chance.choice(SupportRequest.State.values)
+        tenant.support_requests.create(
+            form_id=str(number), subject=f"Help {'with keys' if number % 3 else ''}", message="?", state=state
+        )
+    assert grouping.catch_up()
+    threads.mark_orphans(dead.pk)  # as the next process does at its start
+    for answer in chance.sample(answers[20:], 15):
+        thumbs.set_thumb(answer.pk, helpful=False)
+    groups = list(QuestionGroup.objects.filter(project=tenant))
+    for group, state in zip(groups, ["fixed", "dismissed", "assigned"] * 3, strict=False):
+        QuestionGroup.objects.filter(pk=group.pk).update(state=state, fixed_at=now)
+    monkeypatch.setattr(next_steps, "MAX_STEPS", 100)
+    return project
+
+
 class Site:
     """The admin's pages of a project, as a person reads them, in one range."""
 
     def __init__(self, client: Any, project: Tenant, dates: str) -> None:
-        self.client, self.base = client, f"/admin/project/{project.domain}"
+        self.client, self.base, self.dates = client, f"/admin/project/{project.domain}", dates
         html = client.get(f"{self.base}{dates}").content.decode()
         found = re.findall(r'<li><a href="([^"]*)"[^>]*>(<span class=.*?)</a>', html, re.DOTALL)
         words = [" ".join(re.sub("<[^>]+>", " ", tile).split()) for _, tile in found]
@@ -89,48 +151,123 @@ def number(found: "re.Match[str] | None") -> int:
     return int(found[1].replace(",", ""))
 
 
-def exported(project: Tenant, start: datetime, end: datetime) -> Iterator[tuple[str, bool]]:
-    """The caller of each ended question of the export, and whether it is answered."""
-    for exchange in report.list_exchanges(project.project, start, end, 10_000):
-        answer = Message.objects.get(pk=exchange.answer.pk)  # type: ignore[union-attr]  # each has one
-        if answer.outcome != "running":
-            yield answer.caller, exchange.is_answered
+def chips(choices: Any) -> Iterator[tuple[int, str]]:
+    """The numbers at the ends of some links, and the addresses."""
+    for choice in choices:
+        if found := re.search(r" ([\d,]+)$", choice.label):
+            yield number(found), choice.link
 
 
-@pytest.mark.parametrize("days", first_of([30, 1, 100], 1))
-def test_a_number_opens_the_list_of_exactly_that_many_rows(sample: Tenant, people: People, days: int) -> None:
-    start, end = (datetime.now(UTC) + timedelta(days=day) for day in (-days, 1))
-    dates = f"?from={start:%Y-%m-%d}&to={end:%Y-%m-%d}"
-    site = Site(people.owner, sample, dates)
-    listing = site.context(f"{site.base}/conversations{dates}")["listing"]
-    questions = list(exported(sample, listing.start, listing.end))
+@pytest.mark.parametrize("data", ["sample", "generated"])
+def test_a_number_opens_the_list_of_exactly_that_many_rows(
+    data: str, people: People, request: pytest.FixtureRequest
+) -> None:
+    tenant: Tenant = request.getfixturevalue(data)
+    for days in (30, 90):
+        start, end = (datetime.now(UTC) + timedelta(days=day) for day in (-days, 1))
+        start, end = (day.replace(hour=0, minute=0, second=0, microsecond=0) for day in (start, end))
+        site = Site(people.owner, tenant, f"?from={start:%Y-%m-%d}&to={end:%Y-%m-%d}")
+        walk_overview(site, tenant)
+        walk_questions(site, tenant, start, end)
+        walk_searches_and_feedback(site)
+        walk_gaps(site, tenant, start, end)
+        walk_digest(site, tenant, start, end)
 
+
+def walk_overview(site: Site, tenant: Tenant) -> None:
+    """The tiles and the next steps."""
     asked, link = site.tile(r"^Questions ([\d,]+)")
-    assert asked == site.context(link)["totals"].total == len(questions)
-    assert asked + 1 == site.count_rows(f"{site.base}/conversations{dates}"), "and the one that runs"
-
+    assert asked == site.context(link)["totals"].total
     unanswered, link = site.tile(r"([\d,]+) without an answer")
-    assert unanswered == site.count_rows(link) == sum(not is_answered for _, is_answered in questions) > 7
-    assert unanswered == site.context(f"{site.base}/questions{dates}&outcome=without_answer")["totals"].total
-    told, link = site.step(r"([\d,]+) questions have no answer")
+    assert unanswered == site.count_rows(link)
+    assert unanswered == site.context(f"{site.base}/questions{site.dates}&outcome=without_answer")["totals"].total
+    told, link = site.step(r"([\d,]+) questions? (?:has|have) no answer")
     assert told == unanswered == site.context(link)["gaps"]
-
-    totals = site.context(f"{site.base}/questions{dates}")["totals"]
-    for caller in ("web", "api"):
-        of_caller = sum(one == caller for one, _ in questions)
-        assert of_caller == totals.facets["caller"][caller], caller
-        assert of_caller or (caller, days) == ("web", 1), "the sample has quiet days"
-        running = Message.objects.filter(project=sample.project, outcome="running", caller=caller).count()
-        assert of_caller + running == site.count_rows(f"{site.base}/conversations{dates}&caller={caller}"), caller
-        assert of_caller + running == report.count_by_caller(sample.project, listing.start, listing.end)[caller], caller
-
+    small_talk, _ = site.tile(r"([\d,]+) only small talk")
+    assert small_talk == site.count_rows(f"{site.base}/conversations{site.dates}&outcome=greeting")
+    assert site.count_rows(f"{site.base}/conversations{site.dates}&outcome=answered") + small_talk + unanswered == asked
+    visitors, link = site.tile(r"^Visitors ([\d,]+)")
+    assert visitors == site.context(link)["numbers"].visitors.totals["total"]
     empty, link = site.tile(r"Searches without result ([\d,]+)")
-    assert empty == site.context(link)["counts"].without_result
+    listed = site.context(link)
+    queries = totals.group_queries(tenant.project, listed["start"], listed["end"], kind="empty")
+    assert empty == listed["counts"].without_result == sum(row["without_result"] for row in queries)
+    assert listed["table"].found == len(queries)
+    all_searches, link = site.tile(r"% of ([\d,]+) searches")
+    assert all_searches == site.context(link)["counts"].searches
+    nothing, link = site.step(r"([\d,]+) search(?:es)? found nothing")
+    assert nothing == empty == site.context(link)["counts"].without_result
     pending, link = site.step(r"([\d,]+) pieces? of feedback")
     assert pending == site.context(link)["table"].found
-    assert (
-        pending
-        == Feedback.objects.filter(
-            project=sample.project, status="pending", created_at__gte=listing.start, created_at__lt=listing.end
-        ).count()
-    )
+    for thumb in ("up", "down"):
+        count, link = site.tile(rf"([\d,]+) (?:thumbs )?{thumb}\b")
+        assert count == site.context(f"{link}&thumb={thumb}")["table"].found
+
+
+def walk_questions(site: Site, tenant: Tenant, start: datetime, end: datetime) -> None:
+    """The report of questions, the list of conversations, and the API."""
+    page = f"{site.base}/questions"
+    shown = site.context(page + site.dates)
+    opened = 0
+    for _, values in [*shown["facets"], ("pages", shown["pages"])]:
+        for value in values:
+            assert value.number == site.context(page + value.link)["totals"].total, value
+            opened += 1
+    for group, _, _, link, _ in shown["rows"]:
+        assert group.total == site.context(page + link)["totals"].total
+    page = f"{site.base}/conversations"
+    rows = report.list_exchanges(tenant.project, start, end, 10_000)
+    exported = Counter(row.answer.outcome for row in rows if row.answer)
+    assert exported == answer_statistics.count_outcomes(tenant.project, start, end)
+    unanswered = sum(not row.is_answered for row in rows if row.answer and row.answer.outcome != "running")
+    for count, link in chips(site.context(page + site.dates)["outcomes"]):
+        assert count == site.count_rows(page + link), link
+        outcome = link.rpartition("outcome=")[2]
+        assert count == (unanswered if outcome == "without_answer" else exported[outcome])
+        opened += 1
+    callers = answer_statistics.count_callers(tenant.project, start, end)  # of the API
+    assert callers == shown["totals"].facets["caller"]
+    assert opened > 8
+
+
+def walk_searches_and_feedback(site: Site) -> None:
+    """The chips of feedback and of support requests, also beside other filters."""
+    page = f"{site.base}/feedback"
+    for filtered in ("", "&thumb=down", "&status=pending&source=contextual"):
+        shown = site.context(page + site.dates + filtered)
+        for tile in [*shown["tiles"], *shown["sources"], *shown["thumbs"]]:
+            link = site.dates + filtered if tile["chosen"] else tile["link"].partition("#")[0]
+            assert tile["number"] == site.context(page + link)["table"].found, (filtered, tile)
+    page = f"{site.base}/support"
+    for words in ("", "&q=keys"):
+        for count, link in chips(site.context(f"{page}?state=open{words}")["states"]):
+            assert count == site.context(page + link)["page"].paginator.count, link
+
+
+def walk_gaps(site: Site, tenant: Tenant, start: datetime, end: datetime) -> None:
+    """The gaps of each kind and state: their number, their rows, the page of a group, and the period before."""
+    page, before = f"{site.base}/gaps", start - (end - start)
+    for state in ("open", "fixed", "all"):
+        for problem in ("", "without_answer", "refused", "disliked"):
+            shown = site.context(f"{page}{site.dates}&state={state}&problem={problem}")
+            counts = gap_report.count_gaps(tenant.project, start, end, state, problem)  # of the API
+            assert shown["gaps"] == sum(one.total for one in counts)
+            assert len(counts) == shown["table"].found
+            earlier = {
+                one.group: one.total for one in gap_report.count_gaps(tenant.project, before, start, "all", problem)
+            }
+            for gap, link in shown["rows"]:
+                assert gap.count.before == earlier.get(gap.group.pk, 0), (problem, gap.text)
+                if not problem:
+                    assert gap.count.now == site.context(link)["shown"].gap.count.now
+
+
+def walk_digest(site: Site, tenant: Tenant, start: datetime, end: datetime) -> None:
+    """The numbers of the digest are those of the pages that they open."""
+    section = digest.count_questions(tenant.project, start, end)
+    assert section
+    asked, link = section.items[0].number, section.items[0].path
+    assert asked == f"{site.context(link)['totals'].total:,}"
+    pages = digest.list_pages_to_write(tenant.project, start, end)
+    for item in pages.items if pages else ():
+        assert item.number == f"{site.context(item.path)['shown'].gap.count.now:,} ×"

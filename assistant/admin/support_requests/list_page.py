@@ -29,9 +29,9 @@ def show_list(request: HttpRequest, project: Project) -> HttpResponse:
     state = state if state in (*SupportRequest.State.values, ALL) else SupportRequest.State.OPEN
     words = request.GET.get("q", "").strip()[:400]
     rows = project.support_requests.select_related("assignee")
-    numbers = dict(rows.order_by().values_list("state").annotate(Count("pk")))
     if words:
         rows = rows.filter(Q(subject__icontains=words) | Q(message__icontains=words) | Q(email__icontains=words))
+    numbers = dict(rows.order_by().values_list("state").annotate(Count("pk")))
     if state != ALL:
         rows = rows.filter(state=state)
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))

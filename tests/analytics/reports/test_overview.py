@@ -57,11 +57,11 @@ def tiles(html: str) -> dict[str, str]:
 def test_the_tiles_show_the_numbers_of_the_range_and_the_change(people, busy):
     shown = tiles(people.owner.get(f"/admin/project/{busy.domain}?range=7d").content.decode())
     assert shown["Questions"] == "4 ▲ up 3 from 1"
-    assert shown["Answered"] == "67% 1 without an answer; 100% before"
+    assert shown["Answered"] == "67% 1 without an answer, 1 only small talk; 100% before"
     assert shown["Found helpful"] == "67% 2 thumbs up, 1 down"
     assert shown["Searches without result"] == "2 67% of 3 searches"
-    assert shown["Tokens"].startswith("480 ▲ up 360")
-    assert "cost 0.12" in shown["Tokens"]
+    assert shown["Tokens of answers"].startswith("480 ▲ up 360")
+    assert "cost 0.12" in shown["Tokens of answers"]
     assert shown["First words after"].startswith("300 ms ▼ down 1,100")
     assert "95 % within 900 ms" in shown["First words after"]
 

@@ -86,6 +86,7 @@ def searched(tenant, *texts, at=NOON, opened="", results=3):
 def asked(tenant, query=INSTALL, answer="With pip.", at=NOON, thread=None, sources=1, state="done", outcome="", **more):
     """A question with its answer; `answer` None: it never got one."""
     thread = thread or Thread.objects.create(project=tenant.project, fp="reader-4711")
+    more = {"project": tenant.project, **more}
     turns = [Message(thread=thread, role="user", content=query, **more)]
     if answer is not None:
         cited = [{"title": "Installing acme", "url": "https://docs.acme.example/install#with-pip"}][:sources]
@@ -239,6 +240,7 @@ def test_a_question_is_exported_with_its_answer(http, service, project, read):
         "responseType": "answer",
         "sources": reply.sources,
         "resolutionStatus": "answered",
+        "outcome": "answered",
         "conversationId": thread_id,
         "queryCategory": None,
         "pageUrl": "https://docs.acme.example/guides/labels",
