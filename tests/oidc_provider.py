@@ -1,7 +1,8 @@
 """An OpenID Connect provider in a process of its own: the app of oidc-provider-mock, made stricter.
 
-It refuses requests without state, nonce and PKCE (S256), wrong verifiers and wrong client secrets. For a subject that
-begins with the name of a fault, the ID token is one that a client must refuse.
+It refuses requests without state, nonce and PKCE (S256), wrong verifiers, wrong client secrets, and redirect addresses
+on the host `unregistered`. For a subject that begins with the name of a fault, the ID token is one that a client must
+refuse. For one that begins with a kind of user info, claims of our own are only there.
 
 `python tests/oidc_provider.py PORT` prints "ready" when it listens.
 """
@@ -30,6 +31,7 @@ FAULTS: dict[str, dict[str, Any]] = {  # claims to replace
     "unsigned": {},
     "shared-secret": {},
 }
+USER_INFO = ("json", "signed", "forged", "other-client", "encrypted", "away")
 provider = app(require_nonce=True)
 started: dict[str, tuple[str, str]] = {}  # challenge and subject by code
 
@@ -41,6 +43,10 @@ def check() -> None:
         needed = ("state", "nonce", "code_challenge")
         if not all(request.args.get(name) for name in needed) or request.args.get("code_challenge_method") != "S256":
             abort(400, "state, nonce and PKCE are needed")
+        if "//unregistered" in request.args["redirect_uri"]:
+            abort(400, "redirect address")
+    if request.path == "/oauth2/token" and request.form["code"] not in started:
+        abort(400 if request.authorization and request.authorization.password == SECRET else 401)
     if request.path == "/oauth2/token":
         verifier = hashlib.sha256(request.form.get("code_verifier", "").encode()).digest()
         challenge = base64.urlsafe_b64encode(verifier).rstrip(b"=").decode()
@@ -62,7 +68,33 @@ def change(response: Response) -> Response:
         if fault in FAULTS:
             token = response.get_json()
             response.set_data(provider.json.dumps({**token, "id_token": spoil(token["id_token"], fault)}))
+        if fault in USER_INFO:
+            token = response.get_json()
+            response.set_data(provider.json.dumps({**token, "id_token": leave_out(token["id_token"])}))
+    if request.path == "/userinfo" and response.status_code == 200:
+        kind = response.get_json()["sub"].partition(":")[0]
+        if kind in USER_INFO[1:]:
+            text = write_user_info(response.get_json(), kind)
+            response = Response(text, 503 if kind == "away" else 200, content_type="application/jwt; charset=utf-8")
     return response
+
+
+def leave_out(id_token: str) -> str:
+    """The token without claims that are not of the specification."""
+    key = RSAKey.import_key(g.oidc_provider_mock_storage.jwk.as_pem(True))
+    token = jwt.decode(id_token, key)
+    own = ("iss", "aud", "sub", "exp", "iat", "auth_time", "nonce", "at_hash", "hasgroups")
+    return jwt.encode(token.header, {name: token.claims[name] for name in own if name in token.claims}, key)
+
+
+def write_user_info(claims: dict[str, Any], kind: str) -> str:
+    """User info as a token, or as something that a client must refuse."""
+    if kind == "encrypted":
+        return "a.b.c.d.e"
+    key = RSAKey.import_key(g.oidc_provider_mock_storage.jwk.as_pem(True))
+    audience = "another-client" if kind == "other-client" else CLIENT_ID
+    signer = RSAKey.generate_key(2048) if kind == "forged" else key
+    return jwt.encode({"alg": "RS256"}, {**claims, "iss": request.host_url.rstrip("/"), "aud": audience}, signer)
 
 
 def spoil(id_token: str, fault: str) -> str:

@@ -31,7 +31,7 @@ def create(claims: Claims, *, is_invited: bool) -> User:
         if claims.groups is None:
             raise ProviderError(NOT_LISTED.format(get_name(), claims.overage), 403)
         if not groups.find_roles(claims.groups):
-            raise ProviderError(NO_ACCESS, 403)
+            raise ProviderError(NO_ACCESS, 403, f"{claims.name} has no access: {groups.explain_no_role(claims)}")
     with transaction.atomic():
         name = _find_free_name(claims.name)
         context.set_actor(lambda: name)  # the session has no user yet

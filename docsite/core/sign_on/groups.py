@@ -14,14 +14,29 @@ from docsite.core.tenants.models import Membership, Role
 
 logger = logging.getLogger(__name__)
 
+_MAX_SHOWN = 20  # groups in a line of the log
+
 
 def find_roles(groups: list[str]) -> dict[int, Role]:
-    """The highest role of these groups in each organization, by its primary key."""
+    """The highest role of these groups in each organization, by its primary key.
+
+    A provider may write the path of a group with a slash before it or not: Keycloak does so by a setting.
+    """
+    own = {group.strip("/") for group in groups}
     roles: dict[int, Role] = {}
-    rows = GroupRole.objects.filter(group__in=groups).values_list("organization_id", "role")
-    for organization, role in sorted(rows, key=lambda row: Role(row[1]).rank):
-        roles[organization] = Role(role)
+    rows = GroupRole.objects.values_list("organization_id", "role", "group")  # few; the groups may be thousands
+    for organization, role, group in sorted(rows, key=lambda row: Role(row[1]).rank):
+        if group.strip("/") in own:
+            roles[organization] = Role(role)
     return roles
+
+
+def explain_no_role(claims: Claims) -> str:
+    """Why the person has no role by a group, for the log."""
+    if not claims.groups:
+        return claims.missing or claims.overage or "the provider lists no group"
+    shown = ", ".join(claims.groups[:_MAX_SHOWN]) + (" and others" if len(claims.groups) > _MAX_SHOWN else "")
+    return f"none of the person's {len(claims.groups)} groups has a role: {shown}"
 
 
 def sync_roles(user: AbstractBaseUser, claims: Claims) -> None:
@@ -35,7 +50,8 @@ def sync_roles(user: AbstractBaseUser, claims: Claims) -> None:
         log_in_changed.send(__name__, user=user, action="roles by group kept", details={"claim": claims.overage})
         return
     roles = find_roles(claims.groups)
-    own = {member.organization_id: member for member in Membership.objects.filter(user=user.pk)}
+    memberships = Membership.objects.filter(user=user.pk).select_related("organization")
+    own = {member.organization_id: member for member in memberships}
     for organization, role in roles.items():
         member = own.get(organization)
         if member is None:
@@ -47,5 +63,6 @@ def sync_roles(user: AbstractBaseUser, claims: Claims) -> None:
                 members.change_role(member, role)
     for organization, member in own.items():
         if member.is_from_groups and organization not in roles:
+            logger.warning("%s loses the role by group in %s: %s.", user, member.organization, explain_no_role(claims))
             with suppress(MembershipError):
                 members.remove(member)

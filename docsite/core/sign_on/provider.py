@@ -7,11 +7,15 @@ from django.http import HttpRequest, HttpResponseRedirect
 
 
 class ProviderError(Exception):
-    """The provider did not vouch for anybody. The message is a sentence, `status` that of the response."""
+    """The provider did not vouch for anybody. The message is a sentence, `status` that of the response.
 
-    def __init__(self, sentence: str, status: int) -> None:
+    `cause` is what the operator has to know: a line for the log, without secrets.
+    """
+
+    def __init__(self, sentence: str, status: int, cause: str = "") -> None:
         super().__init__(sentence)
         self.status = status
+        self.cause = cause or sentence
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,7 @@ class Claims:
 
     `groups` is None where the person has groups that the provider does not list: an "overage". Then `overage` is the
     claim that says so. `authenticated_at` is the Unix time at which the person logged in at the provider; 0 if unknown.
+    `missing` says which claim the provider should have sent; empty if it has.
     """
 
     issuer: str
@@ -28,6 +33,7 @@ class Claims:
     groups: list[str] | None
     overage: str = ""
     authenticated_at: float = 0
+    missing: str = ""
 
 
 @dataclass(frozen=True)

@@ -134,9 +134,9 @@ def _leads_to_invitation(after: str) -> bool:
 
 
 def _fail(request: HttpRequest, failure: ProviderError) -> HttpResponse:
-    """Tell the user, the log (only the kind of the cause, which holds no secret) and the audit."""
+    """Tell the user, the log and the audit."""
     if failure.status != 400:  # which anybody can cause, without the provider and without a limit
-        logger.warning("Single sign-on failed: %s", type(failure.__cause__ or failure).__name__)
+        logger.warning("Single sign-on failed: %s", failure.cause)
         user_login_failed.send(__name__, credentials={"by": Method.SINGLE_SIGN_ON.value}, request=request)
     return _refuse(request, str(failure), failure.status)
 

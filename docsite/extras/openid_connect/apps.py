@@ -3,6 +3,7 @@
 from django.apps import AppConfig
 from django.http import HttpRequest, HttpResponseRedirect
 
+from docsite.core import components
 from docsite.core.sign_on import provider
 from docsite.core.sign_on.provider import Claims, Provider
 from docsite.extras.openid_connect import settings
@@ -15,7 +16,8 @@ class OpenIdConnectConfig(AppConfig):
     label = "openid_connect"
 
     def ready(self) -> None:
-        """Install the provider. Whether there is one is asked at each use."""
+        """Install the provider and its check. Whether there is one is asked at each use."""
+        components.register("docsite.extras.openid_connect.components")
         provider.install(_find_provider)
 
 

@@ -1,7 +1,8 @@
 """The way to the provider and back, by OpenID Connect.
 
 Authlib makes state, nonce and PKCE (S256), and checks the signature, expiry and nonce of the ID token. This module adds
-what Authlib leaves to its users: where the state is kept, the audience, the issuer, and which algorithms may sign.
+what Authlib leaves to its users: where the state is kept, the audience, the issuer, which algorithms may sign, and user
+info that is signed.
 """
 
 from functools import lru_cache
@@ -12,19 +13,26 @@ import httpx
 from authlib.integrations.base_client import BaseApp, FrameworkIntegration, OAuth2Mixin, OAuthError, OpenIDMixin
 from authlib.oauth2.client import OAuth2Client
 from django.http import HttpRequest, HttpResponseRedirect
-from joserfc.errors import JoseError
+from joserfc import jwt
+from joserfc.errors import InvalidKeyIdError, JoseError
+from joserfc.jwk import KeySet
+from joserfc.jws import JWSRegistry
 
 from docsite.core.sign_on.provider import Claims, ProviderError, get_name
+from docsite.extras.openid_connect import claims as claims_of
 from docsite.extras.openid_connect import settings
 
 TIMEOUT_SECONDS = 10
 LEEWAY_SECONDS = 60  # by which the clocks of provider and service may differ
-MAX_GROUPS = 10_000  # in one query
 MAX_SUBJECT = 255  # characters, by the specification
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
+UNREACHABLE = "{} cannot be reached at the moment. Try again in a few minutes, or log in with a password."
+FAULTY = "{} does not answer as it should. The operator of this service finds the reason in its log."
+MAX_CAUSE = 300  # characters of a line of the log
 # The provider is away, or sends something else than the specification says.
-_FAILURES = (httpx.HTTPError, httpx.InvalidURL, ValueError, TypeError, KeyError, RuntimeError)
+FAILURES = (httpx.HTTPError, httpx.InvalidURL, ValueError, TypeError, KeyError, RuntimeError)
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+ENCRYPTED_DOTS = 4  # in a token that is encrypted (RFC 7516 §3.1)
 
 
 class _Session(OAuth2Client):  # type: ignore[misc]  # Authlib has no types
@@ -62,19 +70,19 @@ def redirect(request: HttpRequest, back: str, max_age: int | None = None) -> Htt
 
     If the person logged in at the provider more than `max_age` seconds ago, the provider must ask again.
     """
-    client = _client()
+    client = connect()
     try:
-        _load_metadata(client)
+        load_metadata(client)
         begun = client.create_authorization_url(back, **({} if max_age is None else {"max_age": max_age}))
-    except _FAILURES as failure:
-        raise ProviderError(f"{get_name()} does not answer as it should. Try again later.", 502) from failure
+    except FAILURES as failure:
+        raise _report(failure) from failure
     client.framework.set_state_data(request.session, begun["state"], {"redirect_uri": back, **begun})
     return HttpResponseRedirect(begun["url"])
 
 
 def finish(request: HttpRequest) -> Claims:
     """Take the browser back from the provider, and check everything. Raises ProviderError."""
-    client, env = _client(), settings.read()
+    client, env = connect(), settings.read()
     state = request.GET.get("state")
     begun = client.framework.get_state_data(request.session, state)
     if begun is None:
@@ -83,7 +91,7 @@ def finish(request: HttpRequest) -> Claims:
     try:
         if "error" in request.GET:
             raise OAuthError(request.GET["error"])
-        metadata = _load_metadata(client)
+        metadata = load_metadata(client)
         expected = {
             "iss": {"essential": True, "value": metadata["issuer"]},
             "aud": {"essential": True, "value": env.oidc_client_id},
@@ -95,29 +103,87 @@ def finish(request: HttpRequest) -> Claims:
             code_verifier=begun["code_verifier"],
             auth=(env.oidc_client_id, env.oidc_client_secret),
         )
-        claims = dict(client.parse_id_token(token, begun["nonce"], claims_options=expected, leeway=LEEWAY_SECONDS))
-        if env.oidc_group_claim not in claims and metadata.get("userinfo_endpoint"):
-            more = client.userinfo(token=token)
-            if more["sub"] == claims["sub"]:
-                claims = {**more, **claims}
+        own = dict(client.parse_id_token(token, begun["nonce"], claims_options=expected, leeway=LEEWAY_SECONDS))
+        claims, group_claim = own, claims_of.find_claim(own, env.oidc_group_claim)
+        if group_claim is claims_of.MISSING and metadata.get("userinfo_endpoint"):
+            more = _load_user_info(client, token, metadata)
+            if more.get("sub") == own["sub"]:
+                claims, group_claim = {**more, **own}, claims_of.find_claim(more, env.oidc_group_claim)
         subject = claims["sub"]
         if not isinstance(subject, str) or not 0 < len(subject) <= MAX_SUBJECT:
             raise ValueError("The subject is not a text of up to 255 characters.")
     except OAuthError as failure:
-        raise ProviderError(f"{get_name()} refused the log-in.", 403) from failure
+        raise ProviderError(f"{get_name()} refused the log-in.", 403, describe(failure)) from failure
     except JoseError as failure:
-        raise ProviderError(f"{get_name()} sent a log-in that is not valid for this service.", 403) from failure
-    except _FAILURES as failure:
-        raise ProviderError(f"{get_name()} does not answer as it should. Try again later.", 502) from failure
-    overage = _find_overage(claims)
-    groups = None if overage else _find_groups(claims)
+        sentence = f"{get_name()} sent a log-in that is not valid for this service."
+        raise ProviderError(sentence, 403, describe(failure)) from failure
+    except FAILURES as failure:
+        raise _report(failure) from failure
+    overage, missing = "", ""
+    if group_claim is claims_of.MISSING:
+        overage = claims_of.find_overage(claims, env.oidc_group_claim)
+        missing = claims_of.describe_missing(claims, env.oidc_group_claim)
     at = claims.get("auth_time")  # which a provider must send if it was asked for `max_age`
     return Claims(
-        metadata["issuer"], subject, _find_name(claims), groups, overage, at if isinstance(at, int | float) else 0
+        metadata["issuer"],
+        subject,
+        claims_of.find_name(claims),
+        None if overage else claims_of.read_groups(group_claim),
+        overage,
+        at if isinstance(at, int | float) else 0,
+        missing,
     )
 
 
-def _client() -> Any:
+def _load_user_info(client: Any, token: Any, metadata: dict[str, Any]) -> dict[str, Any]:
+    """The user info of a person, in JSON or as a signed token (OpenID Connect Core §5.3.2)."""
+    response = client.get(metadata["userinfo_endpoint"], token=token)
+    response.raise_for_status()
+    text = response.text.strip()
+    if response.headers.get("Content-Type", "").partition(";")[0].strip().lower() != "application/jwt":
+        claims = response.json()
+    elif text.count(".") == ENCRYPTED_DOTS:
+        raise ValueError("the user info is encrypted; have the provider sign it only, or send it as JSON")
+    else:
+        claims = _decode(client, text)
+        known = {"iss": {"value": metadata["issuer"]}, "aud": {"value": settings.read().oidc_client_id}}
+        jwt.JWTClaimsRegistry(leeway=LEEWAY_SECONDS, **known).validate(claims)
+    if not isinstance(claims, dict):
+        raise ValueError("the user info is no object")
+    return claims
+
+
+def _decode(client: Any, text: str) -> dict[str, Any]:
+    """The claims of a signed token. The keys are read again when a new one is used."""
+    registry = JWSRegistry(algorithms=list(ALGORITHMS), strict_check_header=False)
+    try:
+        return jwt.decode(text, KeySet.import_key_set(client.fetch_jwk_set()), registry=registry).claims
+    except InvalidKeyIdError:
+        return jwt.decode(text, KeySet.import_key_set(client.fetch_jwk_set(force=True)), registry=registry).claims
+
+
+def _report(failure: Exception) -> ProviderError:
+    """The provider is away, or at fault: a sentence for people, and the cause for the log."""
+    is_away = isinstance(failure, httpx.TransportError) or (
+        isinstance(failure, httpx.HTTPStatusError) and failure.response.is_server_error
+    )
+    return ProviderError((UNREACHABLE if is_away else FAULTY).format(get_name()), 503, describe(failure))
+
+
+def describe(failure: Exception) -> str:
+    """What went wrong, in a line without secrets: of an address neither query nor user."""
+    what = f"{type(failure).__name__}: {failure}"
+    if isinstance(failure, httpx.HTTPStatusError):
+        what = f"it answers {failure.response.status_code}"
+    where = ""
+    if isinstance(failure, httpx.HTTPError) and failure._request is not None:
+        url = failure.request.url
+        where = f"{failure.request.method} {url.scheme}://{url.netloc.decode()}{url.path}: "
+    return "".join(char if char.isprintable() else " " for char in where + what)[:MAX_CAUSE]
+
+
+def connect() -> Any:
+    """The client of the provider in the settings."""
     env = settings.read()
     return _build_client(env.oidc_issuer, env.oidc_client_id, env.oidc_client_secret, env.oidc_scopes)
 
@@ -139,46 +205,25 @@ def _build_client(issuer: str, client_id: str, secret: str, scopes: str) -> Any:
     )
 
 
-def _load_metadata(client: Any) -> dict[str, Any]:
+def load_metadata(client: Any) -> dict[str, Any]:
     """The provider's description of itself. Raises ValueError if it is that of another, or not safe."""
     metadata: dict[str, Any] = client.load_server_metadata()
     issuer = settings.read().oidc_issuer
     scheme = issuer.partition(":")[0]
-    is_own = str(metadata.get("issuer")).rstrip("/") == issuer.rstrip("/")
-    if not is_own or not all(str(metadata.get(name)).startswith((f"{scheme}://", "https://")) for name in _ENDPOINTS):
+    needed = [*_ENDPOINTS, *(["userinfo_endpoint"] if metadata.get("userinfo_endpoint") else [])]
+    unsafe = [name for name in needed if not str(metadata.get(name)).startswith((f"{scheme}://", "https://"))]
+    if str(metadata.get("issuer")).rstrip("/") != issuer.rstrip("/"):
+        wrong = f"the description is of another issuer, {metadata.get('issuer')}, than OIDC_ISSUER, {issuer}"
+    elif unsafe:
+        wrong = f"the description has no {unsafe[0]}, or one without encryption"
+    else:
+        wrong = ""
+    if wrong:
         client.server_metadata.clear()
-        raise ValueError("The description is of another issuer, or names an address without encryption.")
+        raise ValueError(wrong)
     signs_with = metadata.get("id_token_signing_alg_values_supported") or ["RS256"]
     allowed = [name for name in signs_with if name in ALGORITHMS]
     if not allowed:
-        raise ValueError("The provider signs with no algorithm that is accepted.")
+        raise ValueError(f"the provider signs with {', '.join(signs_with)}, and none of these is accepted")
     metadata["id_token_signing_alg_values_supported"] = allowed
     return metadata
-
-
-def _find_name(claims: dict[str, Any]) -> str:
-    """A name to display, of at most 100 characters."""
-    found = (claims.get(key) for key in ("preferred_username", "email", "name", "sub"))
-    return next(str(name).strip()[:100] for name in found if name and str(name).strip())
-
-
-def _find_groups(claims: dict[str, Any]) -> list[str]:
-    """The person's groups. Without the claim: none, since many providers leave out an empty list."""
-    found = claims.get(settings.read().oidc_group_claim)
-    groups = found[:MAX_GROUPS] if isinstance(found, list) else [found]
-    return sorted({group for group in groups if isinstance(group, str)})
-
-
-def _find_overage(claims: dict[str, Any]) -> str:
-    """The claim that says that the person has groups which are not listed. Empty if they are listed, or there are none.
-
-    `_claim_names` leads to another place for a claim (OpenID Connect Core §5.6.2). Microsoft Entra ID sends it, or
-    `hasgroups`, instead of more than 200 groups.
-    """
-    name = settings.read().oidc_group_claim
-    elsewhere = claims.get("_claim_names")
-    if name in claims:
-        return ""
-    if isinstance(elsewhere, dict) and name in elsewhere:
-        return f"_claim_names.{name}"
-    return "hasgroups" if name == "groups" and claims.get("hasgroups") in (True, "true") else ""

@@ -8,9 +8,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.contrib.auth import get_user_model
 
+from docsite.core.sign_on.groups import find_roles
 from docsite.core.sign_on.models import GroupRole, Identity
 from docsite.core.tenants.models import Membership
-from docsite.extras.openid_connect import protocol
+from docsite.extras.openid_connect import claims as claims_of
+from docsite.extras.openid_connect import components, protocol
 from docsite.extras.openid_connect.settings import OpenIdSettings, read
 from docsite.privacy.models import AuditEntry
 from tests.conftest import logged_in
@@ -129,8 +131,83 @@ def test_groups_that_are_not_listed_take_no_role(provider, ada, project, caplog,
 )
 def test_only_a_claim_that_says_so_makes_groups_unknown(settings, configured, claims, overage):
     change(settings, oidc_group_claim=configured)
-    assert protocol._find_overage(claims) == overage
-    assert protocol._find_groups(claims) == []
+    assert claims_of.find_overage(claims, configured) == overage
+    assert claims_of.read_groups(claims_of.find_claim(claims, configured)) == []
+
+
+MANY = [f"group-{number:05}" for number in range(12_000)]
+
+
+@pytest.mark.parametrize(
+    ("path", "claims", "groups"),
+    [
+        ("groups", {"groups": "admins"}, ["admins"]),
+        ("realm_access.roles", {"realm_access": {"roles": ["b", "a"]}}, ["a", "b"]),
+        ("resource_access.my.docs.roles", {"resource_access": {"my.docs": {"roles": ["a"]}}}, ["a"]),
+        ("https://acme.example/groups", {"https://acme.example/groups": ["a"]}, ["a"]),
+        ("a.b.c", {"a": {"b": "no object"}, "a.b": {"c": ["deep"]}}, ["deep"]),
+        ("a.b.c", {"a.b": 7, "a": {"b": {"c": ["deep"]}}}, ["deep"]),
+        ("roles", {"roles": {"writer": {"1": "acme.example"}, "reader": {}}}, ["reader", "writer"]),
+        ("groups", {"groups": [{"id": "7", "name": "a"}, {"value": "b"}, {"other": 1}, None, ""]}, ["a", "b"]),
+        ("groups", {"groups": [*MANY, *MANY]}, MANY),
+        ("realm_access.roles", {"realm_access": {"groups": ["a"]}}, []),
+        ("realm_access.roles", {"realm_access": None, "roles": ["a"]}, []),
+    ],
+)
+def test_groups_are_read_however_a_provider_writes_them(path, claims, groups):
+    assert claims_of.read_groups(claims_of.find_claim(claims, path)) == groups
+
+
+@pytest.mark.parametrize(
+    ("given", "group", "is_same"),
+    [("/admins", "admins", True), ("admins", "/admins", True), ("/team/admins", "team/admins", True),
+     ("/team/admins", "admins", False), ("Admins", "admins", False)],
+)  # fmt: skip
+def test_a_slash_before_a_group_does_not_matter(project, given, group, is_same):
+    own, organization = f"-{project.domain}", project.project.organization
+    GroupRole.objects.create(organization=organization, group=group + own, role="viewer")
+    found = find_roles([*MANY, given + own])
+    assert found.get(organization.pk) == ("viewer" if is_same else None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "claims", "status", "logged"),
+    [
+        ("json", {}, 302, ""),
+        ("signed", {}, 302, ""),
+        ("signed", {"hasgroups": True}, 302, ""),  # of the ID token: resolved by user info
+        ("forged", {}, 403, "BadSignatureError"),
+        ("other-client", {}, 403, "aud"),
+        ("encrypted", {}, 503, "the user info is encrypted"),
+        ("away", {}, 503, "/userinfo: it answers 503"),
+    ],
+)
+def test_groups_come_from_user_info_too(provider, project, settings, caplog, kind, claims, status, logged):
+    change(settings, oidc_group_claim="realm_access.roles" if not claims else "groups")
+    GroupRole.objects.create(organization=project.project.organization, group=f"docs-{project.domain}", role="writer")
+    groups = [*MANY[:1500], f"/docs-{project.domain}"]
+    subject = f"{kind}:{project.domain}"
+    provider.set_claims(subject, groups=groups, realm_access={"roles": groups}, **claims)
+    _, response = provider.log_in(subject)
+    assert response.status_code == status, response.content.decode()
+    assert logged in caplog.text
+    assert bool(membership(subject, project)) == (status == 302)
+
+
+@pytest.mark.parametrize(
+    ("claims", "logged"),
+    [
+        ({"realm_access": {"roles": ["a"]}}, "the claim groups (OIDC_GROUP_CLAIM) is not among those that came: "),
+        ({"realm_access": {"roles": ["a"]}}, "realm_access.roles"),
+        ({"groups": ["a", "b"]}, "none of the person's 2 groups has a role: a, b"),
+        ({"groups": []}, "the provider lists no group"),
+    ],
+)
+def test_the_log_names_the_claim_or_the_groups_that_give_no_role(provider, project, caplog, claims, logged):
+    subject = f"nobody-{project.domain}"
+    provider.set_claims(subject, **claims)
+    assert provider.log_in(subject)[1].status_code == 403
+    assert logged in caplog.text
 
 
 def test_the_last_owner_stays_whatever_the_groups_say(provider, ada, project):
@@ -219,7 +296,7 @@ def test_who_is_refused_by_the_provider_may_try_again(provider, caplog):
     _, response = provider.log_in("")
     assert response.status_code == 403
     assert "Example ID refused the log-in." in response.content.decode()
-    assert "OAuthError" in caplog.text
+    assert "Single sign-on failed: OAuthError: access_denied" in caplog.text
     assert AuditEntry.objects.filter(action="log-in failed").first().details == {"by": "single sign-on"}
 
 
@@ -325,15 +402,38 @@ def test_starts_are_limited_by_address(provider, settings):
     assert [browser.get("/admin/login/single-sign-on").status_code for _ in range(3)] == [302, 302, 429]
 
 
-def test_a_provider_that_is_away_or_another_is_a_502(provider, settings):
+def test_a_provider_that_is_away_or_another_is_told(provider, settings, caplog):
     change(settings, oidc_issuer="http://127.0.0.1:9")
     response = new_browser().get("/admin/login/single-sign-on")
-    assert response.status_code == 502
-    assert "does not answer as it should" in response.content.decode()
+    assert response.status_code == 503, "proxies replace the page of a 502"
+    assert "Example ID cannot be reached at the moment" in response.content.decode()
+    assert "Log in with a password" in response.content.decode()
+    assert "GET http://127.0.0.1:9/.well-known/openid-configuration: ConnectError" in caplog.text
     env = change(settings, oidc_issuer="http://127.0.0.1:9/another")
     client = protocol._build_client(env.oidc_issuer, env.oidc_client_id, SECRET, env.oidc_scopes)
     client._server_metadata_url = f"{provider.url}/.well-known/openid-configuration"
-    assert new_browser().get("/admin/login/single-sign-on").status_code == 502
+    response = new_browser().get("/admin/login/single-sign-on")
+    assert "does not answer as it should" in response.content.decode()
+    assert f"of another issuer, {provider.url}, than OIDC_ISSUER, http://127.0.0.1:9/another" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("own", "hosts", "found", "advised"),
+    [
+        ({}, ["localhost", "docs.acme.example"], "http://docs.acme.example/admin/login/single-sign-on/callback", ""),
+        ({"oidc_client_secret": "old"}, [], "does not take this service's name and secret (401)", "OIDC_CLIENT_SECRET"),
+        ({}, ["unregistered.example"], "refuses to lead back to http://unregistered.example/", "Register http://"),
+        ({"oidc_issuer": "http://127.0.0.1:9"}, [], "ConnectError", "Open http://127.0.0.1:9/.well-known/"),
+        ({"oidc_issuer": ""}, [], "", ""),
+    ],
+)
+def test_doctor_says_what_of_the_provider_does_not_work(provider, settings, own, hosts, found, advised):
+    change(settings, **own)
+    settings.ALLOWED_HOSTS = hosts
+    finding = components.check_provider()
+    assert (finding is None) == (not found)
+    assert finding is None or (found in finding.fact and advised in finding.advice), finding
+    assert finding is None or bool(finding.advice) == bool(advised), finding
 
 
 def test_the_secret_goes_to_the_named_address_only(provider, settings):
@@ -366,7 +466,7 @@ def test_the_secret_goes_to_the_named_address_only(provider, settings):
     state = parse_qs(urlsplit(start["Location"]).query)["state"][0]
     back = browser.get("/admin/login/single-sign-on/callback", {"state": state, "code": "x"})
     server.shutdown()
-    assert (back.status_code, asked) == (502, ["/token_endpoint"])
+    assert (back.status_code, asked) == (503, ["/token_endpoint"])
 
 
 def test_without_a_provider_there_is_no_single_sign_on(client):
