@@ -46,9 +46,9 @@ def show_feedback(request: HttpRequest, project: Project) -> HttpResponseBase:
     context = links.range_picker(state, window, errors)
     if window:
         start, end = window
-        context["period"] = previous_period(start, end) if state.compare else None
+        context["period"] = period = previous_period(start, end) if state.compare else None
         totals = triage.count(project, start, end, state.selection)
-        before = triage.count(project, *context["period"], state.selection) if context["period"] else None
+        before = triage.count(project, period[0], period[1], state.selection) if period else None
         listed = _list_pages if state.tab == "pages" else _list_rows
         context |= {"totals": totals, **_build_tiles(state, totals, before), **listed(project, state, *window)}
         context["dates"] = [links.api_time(instant) for instant in window]

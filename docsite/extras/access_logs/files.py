@@ -1,29 +1,22 @@
 """Read the lines of a log, from a file or a pipe, compressed or not, of any length."""
 
-import gzip
 import io
 import os
 import re
 import sys
 import time
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
 from docsite.extras.access_logs import formats
-from docsite.extras.access_logs.lines import MAX_LINE_BYTES
+from docsite.extras.access_logs.compression import open_unpacked, report_damage
+from docsite.extras.access_logs.lines import COMMENT, MAX_LINE_BYTES
 
 BLOCK = 512 * 1024  # of the unpacked log
 _BACK = 1024 * 1024  # bytes before an offset whose lines `seek_line` returns
 _FINISHED_SECONDS = 60  # without a write for so long, the last line of a log is complete
-_GZIP_MAGIC = b"\x1f\x8b"
 _END = re.compile(rb"\r?\n")
-
-
-class DamagedLog(Exception):
-    """A compressed log ends too early or holds other data. The part before that was imported."""
 
 
 class LogFile:
@@ -34,10 +27,11 @@ class LogFile:
         self.file = path.open("rb") if path else sys.stdin.buffer
         assert isinstance(self.file, io.BufferedReader)
         self.is_file = path is not None and path.is_file()  # it can be read from any offset
-        self.packed = self.file.peek(2)[:2] == _GZIP_MAGIC
-        self.unpacked = gzip.GzipFile(fileobj=self.file) if self.packed else self.file
+        self.unpacked = open_unpacked(self.file)
+        self.packed = self.unpacked is not self.file
         self.offset = 0
         self.has_partial_line = False  # the last line, which may not be complete yet, or is too long
+        self.is_binary = False  # that line is no text
         self._last = b""  # the last line that was read
         self._is_in_line = False
 
@@ -49,18 +43,23 @@ class LogFile:
             self.file.close()
 
     def first_line(self) -> bytes:
-        """The first line, or the part of it that exists. Reading begins at the first line again afterwards."""
-        with _unpacking():
+        """The first line, or the part of it that exists, after comments, which logs of one server have in common.
+
+        Reading begins at the first line again afterwards.
+        """
+        with report_damage():
             line = self.unpacked.readline(MAX_LINE_BYTES)
+            while line.startswith(COMMENT):
+                line = self.unpacked.readline(MAX_LINE_BYTES)
             self.unpacked.seek(0)
         return strip_line(line)
 
     def seek_line(self, offset: int) -> list[bytes]:
         """Continue reading at an offset. Returns the last lines before it."""
         start = max(0, offset - _BACK)
-        with _unpacking():
+        with report_damage():
             self.unpacked.seek(start)
-            before = self.unpacked.read(offset - start)
+            before: bytes = self.unpacked.read(offset - start)
         self.offset = start + len(before)
         lines = before.removesuffix(b"\n").split(b"\n")
         self._last, self._is_in_line = lines[-1], before[-1:] != b"\n"
@@ -68,7 +67,7 @@ class LogFile:
 
     def skip_line_end(self) -> None:
         """Skip the line end at the current offset, if the line before it had no end at the last import."""
-        with _unpacking():
+        with report_damage():
             if self._is_in_line and (end := _END.match(self.unpacked.peek(2))):
                 self.offset += len(self.unpacked.read(len(end[0])))
 
@@ -95,11 +94,11 @@ class LogFile:
             if _is_whole(rest, self._last, finished=self.is_finished()):
                 yield 0, [rest]
             else:
-                self.has_partial_line = True
+                self.has_partial_line, self.is_binary = True, b"\0" in rest
 
     def _data(self) -> Iterator[bytes]:
         read = self.unpacked.read if self.is_file else self.unpacked.read1  # of a pipe, only the data that is there
-        with _unpacking():
+        with report_damage():
             while data := read(BLOCK):
                 yield data
 
@@ -112,14 +111,6 @@ class LogFile:
     def share(self) -> float:
         """The share of the file that was read so far, from 0 to 1."""
         return self.file.tell() / max(1, os.fstat(self.file.fileno()).st_size) if self.is_file else 0.0
-
-
-@contextmanager
-def _unpacking() -> Iterator[None]:
-    try:
-        yield
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise DamagedLog from None
 
 
 def _is_whole(line: bytes, before: bytes, *, finished: bool) -> bool:

@@ -1,7 +1,7 @@
-"""Parse a line of an access log into a request: combined and common format, and JSON.
+"""Parse a line of an access log into a request: combined and common format, JSON, and those of `servers`.
 
-The formats of nginx and Apache may have a virtual host before them and more fields
-after them. `json_fields` finds the fields of JSON lines.
+The formats of nginx and Apache may have a virtual host before them and more fields after them. `json_fields` finds the
+fields of JSON lines. A line may be wrapped by what collected it: Docker, Kubernetes, syslog.
 https://nginx.org/en/docs/http/ngx_http_log_module.html
 https://httpd.apache.org/docs/current/mod/mod_log_config.html
 """
@@ -10,30 +10,13 @@ import functools
 import json
 import re
 from datetime import UTC, datetime, timedelta, timezone
-from typing import NamedTuple
 
 from docsite.core.http import dates
+from docsite.extras.access_logs import servers
 from docsite.extras.access_logs.json_fields import find_fields
+from docsite.extras.access_logs.request import TEXT, Request, split_request, unescape, unless_empty
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-class Request(NamedTuple):
-    """A request in a log. Fields that the log does not have are empty."""
-
-    time: str
-    address: str
-    method: str
-    target: str
-    status: str
-    user_agent: str = ""
-    referrer: str = ""
-    accept: str = ""
-    host: str = ""
-    request_id: str = ""
-    purpose: str = ""
-    private: bool = False
-    missing: str = ""  # of a JSON line: an essential field that no known name has
 
 
 def decode(raw: bytes) -> str:
@@ -41,16 +24,40 @@ def decode(raw: bytes) -> str:
     return raw.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r")
 
 
+# What stands before a line of a server: syslog (RFC 3164, RFC 5424), and times and names of containers.
+_PREFIXES = (
+    re.compile(
+        r"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT[\d:.]{8,18}(?:Z|[+-]\d\d:\d\d)) "
+        r"\S{1,255} [\w./-]{1,64}(?:\[\d{1,10}\])?: ",
+        re.ASCII,
+    ),
+    re.compile(r"<\d{1,3}>1(?: \S{1,255}){5} (?:-|\[[^\]]{0,1000}\]) (?:\ufeff)?"),
+    re.compile(
+        r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d) (?:std(?:out|err) [FP] )?", re.ASCII
+    ),  # Kubernetes, and times of Docker
+    re.compile(r"[\w.-]{1,100} {0,40}\| ", re.ASCII),  # docker compose logs
+)
+_LINE_KEYS = ("log", "message", "MESSAGE")  # of JSON around a line: Docker, collectors, the journal
+
+
 def parse_line(line: str) -> Request | None:
     """The request of a line, or None when the line is in no known format."""
-    return _parse_json(line) if line.startswith("{") else _parse_combined(line)
+    for prefix in _PREFIXES:
+        if (found := prefix.match(line)) and (request := _parse_bare(line[found.end() :])):
+            return request
+    return _parse_bare(line)
 
 
-_TEXT = r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"'
+def _parse_bare(line: str) -> Request | None:
+    if line.startswith("{"):
+        return _parse_json(line)
+    return next(filter(None, (parse(line) for parse in (_parse_combined, *servers.PARSERS))), None)
+
+
 _COMBINED = re.compile(
-    r"(?:([\w.-]+)(?::\d+)? (?=[\da-fA-F]*[.:][\da-fA-F:.]* ))?"  # a virtual host, where an address follows it
-    rf"(\S+) \S+ .{{0,200}}?\[([^\]\"]{{10,40}})\] {_TEXT} (\d{{3}}) \S+"
-    rf"(?: {_TEXT} {_TEXT}|[^\"]*\Z)"
+    r"(?:([\w.-]+)(?::\d+)? (?=[\da-fA-F]*[.:][\da-fA-F:.]*,? ))?"  # a virtual host, where an address follows it
+    rf"(\S+) \S+ .{{0,200}}?\[([^\]\"]{{10,40}})\] {TEXT} (\d{{3}}) \S+"
+    rf"(?: {TEXT} {TEXT}|[^\"]*\Z)"
 )
 
 
@@ -60,39 +67,22 @@ def _parse_combined(line: str) -> Request | None:
         return None
     host, address, time, request, status, referrer, user_agent = found.groups("")
     if "\\" in line:
-        request, referrer, user_agent = _unescape(request), _unescape(referrer), _unescape(user_agent)
-    method, target = _split_request(request)
-    return Request(time, address, method, target, status, "" if user_agent == "-" else user_agent, referrer, host=host)
+        request, referrer, user_agent = unescape(request), unescape(referrer), unescape(user_agent)
+    method, target = split_request(request)
+    return Request(time, address, method, target, status, unless_empty(user_agent), referrer, host=host)
 
 
-def _split_request(request: str) -> tuple[str, str]:
-    """Method and target of a request line, with or without the protocol, or of a target alone."""
-    if request.startswith("/"):
-        return "", request
-    method, _, rest = request.partition(" ")
-    target, _, protocol = rest.rpartition(" ")
-    return method, target if protocol.startswith("HTTP/") else rest
-
-
-_ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
-
-
-def _unescape(text: str) -> str:
-    r"""Undo escapes: nginx writes a quote and each byte beyond ASCII as `\x22`, Apache also `\"` and `\n`."""
-    return _ESCAPE.sub(_unescape_byte, text.encode("utf-8", "replace")).decode("utf-8", "replace")
-
-
-def _unescape_byte(escape: re.Match[bytes]) -> bytes:
-    fields = escape[1]
-    return bytes([int(fields[1:], 16)]) if len(fields) == 3 else b" " if fields in b"bnrtv" else fields
-
-
-def _parse_json(line: str) -> Request | None:
+def _parse_json(line: str, *, is_inner: bool = False) -> Request | None:
     try:
-        found = find_fields(json.loads(line))
+        said = json.loads(line)
+        found = find_fields(said)
     except (ValueError, RecursionError):
         return None
-    method, target = _split_request(found.get("request", ""))
+    if not found.keys() & {"target", "request"}:
+        inner = next((text for key in _LINE_KEYS if isinstance(text := said.get(key), str)), "").rstrip("\r\n")
+        if not is_inner and (request := _parse_json(inner, is_inner=True) if inner[:1] == "{" else _parse_bare(inner)):
+            return request
+    method, target = split_request(found.get("request", ""))
     found = {"method": method, "target": target, **found}
     user_agent = found.get("agent", "")
     missing = next((field for field in ("target", "method", "status") if not found.get(field)), "")
@@ -102,7 +92,7 @@ def _parse_json(line: str) -> Request | None:
         method=found["method"].upper(),
         target=found["target"],
         status=found.get("status", "")[:3],
-        user_agent="" if user_agent == "-" else user_agent,
+        user_agent=unless_empty(user_agent),
         referrer=found.get("referrer", ""),
         accept=found.get("accept", ""),
         host=found.get("host", ""),

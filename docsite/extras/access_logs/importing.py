@@ -21,8 +21,9 @@ from analytics.collecting.writer import Receipt
 from analytics.models import LogImport
 from docsite.core.tenants.models import Project
 from docsite.extras.access_logs import formats
-from docsite.extras.access_logs.files import DamagedLog, LogFile, strip_line
-from docsite.extras.access_logs.lines import UNKNOWN, SkipReason, ViewParser
+from docsite.extras.access_logs.compression import DamagedLog
+from docsite.extras.access_logs.files import LogFile, strip_line
+from docsite.extras.access_logs.lines import MAX_LINE_BYTES, UNKNOWN, SkipReason, ViewParser
 
 _MAX_PENDING = 3  # batches that wait for storage while the next one is read
 _SAVE_SECONDS = 1.0  # between two saves of the offset
@@ -51,6 +52,8 @@ class ImportSummary:
     last: datetime | None = None
     share: float = 0.0  # of the file, read so far
     has_partial_line: bool = False  # the last line has no end yet
+    first_unknown: bytes = b""  # the first line that may be a view and cannot be read, and the first comment
+    first_comment: bytes = b""
 
 
 class _Position(NamedTuple):
@@ -145,8 +148,10 @@ class _Import:
 
     def is_readable(self) -> bool:
         if not self.summary.lines:
-            return not (self.log.has_partial_line and self.log.is_finished()) or self.summary.start_offset > 0
-        return sum(self.summary.skipped[reason] for reason in UNKNOWN) < self.summary.lines
+            is_whole = self.log.is_finished() or self.log.is_binary
+            return not (self.log.has_partial_line and is_whole) or self.summary.start_offset > 0
+        requests = self.summary.lines - self.summary.skipped[SkipReason.COMMENT]
+        return not requests or sum(self.summary.skipped[reason] for reason in UNKNOWN) < requests
 
     def queue_views(self, position: _Position, too_long: int, lines: list[bytes]) -> _Position:
         """Queue the views of some lines for storage. Returns the position after them.
@@ -165,7 +170,7 @@ class _Import:
             before = views.minute
             view = views.parse(line)
             if isinstance(view, SkipReason):
-                self.skip(view)
+                self.skip(view, line)
             else:
                 observations.append(view)
                 if views.minute != before:
@@ -184,8 +189,12 @@ class _Import:
         self.progress(summary)
         return _Position(offset, last_line)
 
-    def skip(self, reason: SkipReason) -> None:
+    def skip(self, reason: SkipReason, line: bytes = b"") -> None:
         self.summary.skipped[reason] += 1
+        if reason in UNKNOWN:
+            self.summary.first_unknown = self.summary.first_unknown or line[:MAX_LINE_BYTES]
+        if reason is SkipReason.COMMENT:
+            self.summary.first_comment = self.summary.first_comment or line
         self.summary.first_lines.setdefault(reason, self.summary.lines)
         if self.summary.lines == _MAX_TRIED_LINES and not self.is_readable():
             raise UnreadableLog(self.summary)

@@ -16,7 +16,7 @@ from analytics.collecting.requests import is_prefetch
 from docsite.core.http import client_address
 from docsite.core.unicode.addresses import urlsplit
 from docsite.extras.access_logs import formats
-from docsite.extras.access_logs.formats import Request
+from docsite.extras.access_logs.request import Request
 
 MAX_LINE_BYTES = 65_536
 _MAX_VALUE_LENGTH = 2_000
@@ -35,7 +35,13 @@ _ASSETS = frozenset(
 )  # fmt: skip
 _LLMS = ("llms.txt", "llms-full.txt")
 _ABSOLUTE = re.compile(r"https?://(?:[^/?#]*@)?([^/?#]*)", re.IGNORECASE)
-_address = functools.lru_cache(20_000)(client_address.parse_hop)
+COMMENT = b"#"  # a line that begins with it describes the log
+
+
+@functools.lru_cache(20_000)
+def _address(text: str) -> client_address.Address | None:
+    """The reader's address: the first one where a log has those of proxies behind it."""
+    return client_address.parse_hop(text.strip('"').partition(",")[0])
 
 
 class SkipReason(StrEnum):
@@ -55,6 +61,7 @@ class SkipReason(StrEnum):
     HOST = "of other sites"
     AHEAD = "fetched ahead"
     PERSON = "of people"
+    COMMENT = "comments"
 
 
 _MISSING = {
@@ -86,6 +93,8 @@ class ViewParser:
         """The view of a line, or the reason why it is not a view."""
         if len(raw) > MAX_LINE_BYTES:
             return SkipReason.UNREADABLE
+        if raw.startswith(COMMENT):
+            return SkipReason.COMMENT
         line = formats.decode(raw)
         request = formats.parse_line(line)
         if request is None:

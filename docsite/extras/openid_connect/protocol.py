@@ -146,8 +146,9 @@ def _load_user_info(client: Any, token: Any, metadata: dict[str, Any]) -> dict[s
         raise ValueError("the user info is encrypted; have the provider sign it only, or send it as JSON")
     else:
         claims = _decode(client, text)
-        known = {"iss": {"value": metadata["issuer"]}, "aud": {"value": settings.read().oidc_client_id}}
-        jwt.JWTClaimsRegistry(leeway=LEEWAY_SECONDS, **known).validate(claims)
+        issuer, audience = metadata["issuer"], settings.read().oidc_client_id
+        known = jwt.JWTClaimsRegistry(leeway=LEEWAY_SECONDS, iss={"value": issuer}, aud={"value": audience})
+        known.validate(claims)
     if not isinstance(claims, dict):
         raise ValueError("the user info is no object")
     return claims

@@ -19,7 +19,8 @@ from analytics.collecting import recording, verification
 from analytics.counting import sealer, sweeper
 from analytics.models import LogImport, PageView, Seal
 from docsite.extras.access_logs import files, importing
-from docsite.extras.access_logs.files import DamagedLog, LogFile
+from docsite.extras.access_logs.compression import DamagedLog
+from docsite.extras.access_logs.files import LogFile
 from docsite.extras.access_logs.formats import parse_line, parse_time
 from docsite.extras.access_logs.importing import UnreadableLog, create_parser, import_log
 from docsite.extras.access_logs.lines import MAX_LINE_BYTES, SkipReason, ViewParser
@@ -591,7 +592,7 @@ def test_mistakes_are_told_in_a_sentence(make_project, tmp_path):
     ended = run(domain, good, junk)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == (
-        f"CommandError: {junk}: not an access log: none of its lines is in combined format or JSON. "
+        f"CommandError: {junk}: not an access log: none of its lines is in a format that is read. "
         "Nothing was imported.\n"
     )
 

@@ -183,7 +183,7 @@ def test_lines_of_known_libraries_are_views(library):
         ([NGINX] * 3, "cannot be read: 3 lines, 3 without a known status (first: line 1)."),
         ([{"status": 200, **NGINX, "remote_addr": ""}, NGINX | {"status": 404, "remote_addr": ""}], "a known address"),
         ([{"ts": 1}, {"level": "info", "msg": "started"}], "2 without a known time"),
-        (["junk"], "none of its lines is in combined format or JSON."),
+        (["junk"], "none of its lines is in a format that is read."),
         ([NGINX | {"status": 200}], "it holds no whole line."),  # cut before its end
         (["[" + "1," * 50_000], "it holds no whole line."),
     ],

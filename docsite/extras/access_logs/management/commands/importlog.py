@@ -13,7 +13,9 @@ from django.urls import reverse
 from analytics.counting import background, sealer
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
-from docsite.extras.access_logs.files import DamagedLog, LogFile
+from docsite.extras.access_logs import formats, refusals
+from docsite.extras.access_logs.compression import DamagedLog, UnknownCompression
+from docsite.extras.access_logs.files import LogFile
 from docsite.extras.access_logs.importing import (
     ImportSummary,
     UnreadableLog,
@@ -32,7 +34,8 @@ class Command(ServiceCommand):
 
     help = (
         "Record the page views in access logs, also of agents and of Markdown. Reads the combined and common format of "
-        "nginx and Apache and JSON lines, also compressed with gzip. Importing a log twice changes nothing. If an "
+        "nginx and Apache, JSON lines, CloudFront, load balancers of AWS and HAProxy, also from Docker, Kubernetes and "
+        "syslog, and compressed with gzip, bzip2, xz or zstd. Importing a log twice changes nothing. If an "
         "import was stopped, or the log has grown, it continues where the last import ended. Import old logs before "
         "new ones; several files are sorted by their first views."
     )
@@ -89,6 +92,8 @@ class Command(ServiceCommand):
                 "import it again when it is whole.",
                 returncode=UNREADABLE,
             ) from None
+        except UnknownCompression as failure:
+            raise CommandError(f"{name}: {failure} Nothing was imported.", returncode=UNREADABLE) from None
         except BrokenPipeError:  # nobody reads the output
             raise
         except OSError as failure:
@@ -134,7 +139,7 @@ def _paths(names: list[str], project: Project) -> list[Path | None]:
     for path in paths:
         try:
             found.append((first_view_time(path, create_parser(project)) or datetime.min.replace(tzinfo=UTC), path))
-        except DamagedLog:
+        except (DamagedLog, UnknownCompression):
             found.append((datetime.min.replace(tzinfo=UTC), path))
         except OSError as failure:
             raise CommandError(f"{path}: {failure.strerror}.", returncode=UNREADABLE) from None
@@ -168,6 +173,10 @@ def _explain(summary: ImportSummary) -> str:
     """Why a log cannot be read."""
     if not summary.lines:
         return "not an access log: it holds no whole line."
-    if summary.skipped[SkipReason.UNREADABLE] == summary.lines:
-        return "not an access log: none of its lines is in combined format or JSON."
-    return f"cannot be read: {summary.lines:,} lines, {', '.join(_list_skipped(summary))}."
+    known = refusals.explain(formats.decode(summary.first_unknown), formats.decode(summary.first_comment))
+    skipped = f"{summary.lines:,} lines, {', '.join(_list_skipped(summary))}"
+    if known:
+        return f"cannot be read: {known}. ({skipped}.)"
+    if summary.skipped[SkipReason.UNREADABLE] + summary.skipped[SkipReason.COMMENT] == summary.lines:
+        return "not an access log: none of its lines is in a format that is read."
+    return f"cannot be read: {skipped}."
