@@ -164,6 +164,9 @@ SECURE_HSTS_SECONDS = 30 * 86_400 if ENV.https_only else 0
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "docsite.server.errors.refuse_form"
+# Then a form is taken where a proxy loses the scheme or the host name, too.
+CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS if not host.startswith((".", "*"))]
 SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"
 X_FRAME_OPTIONS = "DENY"
 LOGIN_URL = "admin:login"

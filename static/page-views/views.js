@@ -15,12 +15,15 @@
 /** A random id. `randomUUID` exists on secure pages only. */
 const randomId = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 
-/** The path as the service counts it: without `index`, file ending and slash at the end. */
-const countedPath = () => location.pathname.replace(/(\/index)?(\.(mdx?|markdown|html?))?\/*$/i, "");
+/** The path as the service counts it: without `index`, file ending and slash at the end. @param {string} path */
+const counted = (path) => path.replace(/(\/index)?(\.(mdx?|markdown|html?))?\/*$/i, "");
+
+/** Whether a tag has an attribute. React writes out one that is false. @param {string} [value] */
+const isOn = (value) => (value ?? "false") !== "false";
 
 function start() {
   const script = /** @type {HTMLScriptElement | null} */ (document.currentScript); // null in a module
-  const { domain, rememberVisitors, service } = script?.dataset ?? {};
+  const { domain, hash, rememberVisitors, service } = script?.dataset ?? {};
   if (!script || !domain) throw "needs a classic script with data-domain"; // short, without a stack
   const url = new URL(`/discovery/v1/view/${domain}`, service || script.src);
   // A tag may be on the page twice, or run again when a site swaps its body. A symbol is in no list of globals.
@@ -43,7 +46,7 @@ function start() {
   /** This browser's id, if the tag asks for one, the reader does not object, and there is storage. */
   const visitor = () => {
     if (/** @type {PrivacyControl} */ (navigator).globalPrivacyControl || navigator.doNotTrack === "1") return;
-    if ((rememberVisitors ?? "false") === "false") return; // React writes out an attribute that is false
+    if (!isOn(rememberVisitors)) return;
     try {
       return (localStorage[`docs-views:${domain}`] ||= randomId());
     } catch {
@@ -81,13 +84,16 @@ function start() {
   };
 
   const count = () => {
-    if (/** @type {Prerendering} */ (document).prerendering || countedPath() === current) return; // its reports would be marked as prefetches
-    current = countedPath();
+    // With `data-hash` the site's router keeps the path in the fragment: `#/guide`, `#!/guide`.
+    const inner = isOn(hash) && /^#!?(\/[^?#]*)/.exec(location.hash);
+    const path = inner ? counted(location.pathname) + inner[1] : location.pathname;
+    if (/** @type {Prerendering} */ (document).prerendering || counted(path) === current) return; // its reports would be marked as prefetches
+    current = counted(path);
     send(
       JSON.stringify({
         id: randomId(),
         // Of the query, only what names a campaign leaves the page.
-        path: (location.pathname + location.search.replace(/[?&](?!utm_)[^&]*/g, "").replace(/^&/, "?")).slice(0, 2000),
+        path: (path + location.search.replace(/[?&](?!utm_)[^&]*/g, "").replace(/^&/, "?")).slice(0, 2000),
         referrer: referrer.split("/", 3).join("/"), // its origin
         visitor: visitor(),
       }),

@@ -247,6 +247,27 @@ def test_a_load_is_one_view_and_leaves_nothing_behind(tab: Tab, site: Site, http
 # Pages that change their own address
 
 
+@pytest.mark.parametrize(
+    ("attributes", "paths"),
+    [
+        ("data-hash", {"/docs/", "/docs/guide", "/docs/guide/install"}),
+        ("", {"/docs/"}),
+        ('data-hash="false"', {"/docs/"}),  # as React writes it
+    ],
+)
+def test_a_router_in_the_fragment_has_pages_if_the_tag_says_so(
+    tab: Tab, site: Site, attributes: str, paths: set[str]
+) -> None:
+    site.attributes = attributes
+    tab.open("/docs/")
+    tab.seen("/docs/")
+    for fragment in ("/guide", "/guide?id=part", "!/guide/", "/guide/install", "only-a-part"):
+        tab.run(f"location.hash = '{fragment}'")
+        tab.page.wait_for_timeout(150)  # a path counts that stays for a tenth of a second
+    wait_for(lambda: {report["path"].rstrip("/") for report in tab.reports} >= {path.rstrip("/") for path in paths}, "")
+    assert {report["path"].rstrip("/") for report in tab.reports} == {path.rstrip("/") for path in paths}
+
+
 @pytest.mark.parametrize("script", first_of(["", OLD_BROWSER], 1), ids=["navigation-api", "old-browser"])
 def test_each_page_of_a_single_page_site_is_a_view(
     make_tab: Callable[..., Tab], site: Site, http: httpx.Client, script: str

@@ -10,6 +10,7 @@ from docsite.core.components import Component, Finding
 from docsite.core.components.metrics import Metric
 from docsite.core.delivery import background, events, mail
 from docsite.core.delivery.models import Delivery
+from docsite.core.tenants.models import Invitation
 
 
 def count(state: Delivery.State) -> int:
@@ -35,6 +36,13 @@ def check_mail() -> Finding:
         server.close()
     except (smtplib.SMTPException, OSError) as failure:
         return Finding("Mail", f"the mail server refuses us ({type(failure).__name__})", "Look at EMAIL_URL.")
+    try:
+        unsent = Invitation.objects.exclude(mail_failure="").order_by("pk").last()
+    except DatabaseError:
+        unsent = None  # the check of the database says why
+    if unsent:
+        advice = f"Send the link to {unsent.email} anew under “People”, or withdraw the invitation."
+        return Finding("Mail", f"an invitation was not sent: {unsent.mail_failure.rstrip('.')}", advice)
     return Finding("Mail", "the mail server takes the login of EMAIL_URL")
 
 

@@ -69,6 +69,9 @@ class Invitation(models.Model):
     invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     expires_at = models.DateTimeField()
+    mail_failure = models.CharField(
+        max_length=400, blank=True, default="", db_default="", help_text="Why the link could not be sent by e-mail."
+    )
 
     class Meta:
         ordering: ClassVar = ["-pk"]

@@ -30,7 +30,7 @@ class InviteForm(forms.Form):
 def show_people(request: HttpRequest, project: Project) -> HttpResponse:
     """Show the people of the project's organization. Owners invite and remove people, and change roles."""
     organization = project.organization
-    form, address, is_sent = InviteForm(), "", False
+    form, address, invitation = InviteForm(), "", None
     if request.method == "POST":
         form = InviteForm(request.POST if "invite" in request.POST else None)
         try:
@@ -42,7 +42,7 @@ def show_people(request: HttpRequest, project: Project) -> HttpResponse:
                     organization, Role(form.cleaned_data["role"]), form.cleaned_data["email"], request.user
                 )
                 address = request.build_absolute_uri(reverse("invitation", args=[token]))
-                is_sent = _send_invitation(invitation, address)
+                _send_invitation(invitation, address)
                 form = InviteForm()
         except MembershipError as refusal:
             messages.error(request, str(refusal))
@@ -55,7 +55,7 @@ def show_people(request: HttpRequest, project: Project) -> HttpResponse:
         "roles": Role.choices,
         "form": form,
         "address": address,
-        "is_sent": is_sent,
+        "invitation": invitation,
         "days": members.INVITATION_LIFETIME.days,
         "rules": navigation.page_url(KEY, project, name="rules"),
         "leave": navigation.page_url(KEY, project, name="leave"),
@@ -104,17 +104,20 @@ def _change(request: HttpRequest, project: Project) -> None:
         messages.error(request, "This person or invitation is not here any more.")
 
 
-def _send_invitation(invitation: Invitation, address: str) -> bool:
-    """Send the link now: it is not stored. Returns whether the mail server took it; the owner can copy the link."""
+def _send_invitation(invitation: Invitation, address: str) -> None:
+    """Send the link now: it is not stored. A failure is, for the owner, who can copy the link, and for `doctor`."""
     if not mail.is_configured() or not invitation.email:
-        return False
+        return
     text = (
         f"You are invited to {invitation.organization} on its documentation service, as {invitation.role}.\n\n"
         f"{address}\n\n"
         f"The link works once, until {invitation.expires_at:%Y-%m-%d %H:%M} UTC.\n"
     )
     email = Email([invitation.email], f"Invitation to {invitation.organization}", text)
-    return sending.try_to_send(email, "invitation")[0]
+    is_sent, sentence = sending.try_to_send(email, "invitation")
+    if not is_sent:
+        invitation.mail_failure = sentence[:400]
+        invitation.save(update_fields=["mail_failure"])
 
 
 navigation.add_page(

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from docsite.core import components
-from docsite.server.doctor.proxy import check_proxy
+from docsite.server.doctor.proxy import check_log_in, check_proxy
 
 
 class Command(BaseCommand):
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         """Print a line for each finding. The exit status is 1 if something is to be done."""
         has_advice = False
         findings = (check() for component in components.load() for check in component.doctor)
-        through_proxy = [check_proxy(options["url"])] if options["url"] else []
+        through_proxy = [check_proxy(options["url"]), check_log_in(options["url"])] if options["url"] else []
         for finding in filter(None, chain(findings, through_proxy)):
             mark = "✗" if finding.advice else "✓"
             self.stdout.write(f"{mark} {finding.subject}: {finding.fact}.")

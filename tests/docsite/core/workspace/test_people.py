@@ -9,11 +9,13 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
+from docsite.core.delivery import components as delivery_components
 from docsite.core.delivery import mail as delivery_mail
 from docsite.core.tenants import members
 from docsite.core.tenants.models import Invitation, Membership, Project
 from docsite.privacy.models import AuditEntry
 from tests.conftest import logged_in
+from tests.receivers import serve_mail
 
 PASSWORD = "a heron eats at dawn"
 
@@ -110,6 +112,31 @@ def test_the_link_is_sent_where_a_mail_server_is_configured(people, page, monkey
     link = invite(people.owner, page, email="ada@example.org")
     assert mail.outbox[-1].to == ["ada@example.org"]
     assert f"http://testserver{link}" in mail.outbox[-1].body
+
+
+@pytest.mark.parametrize(
+    ("answers", "said", "finding"),
+    [
+        ([], "It was sent by e-mail.", "takes the login"),
+        (["550 5.7.1 Relaying denied"], "It was not sent by e-mail.</strong> The mail server answered 550:", "550"),
+        (["451 4.7.1 Try again later"], "It was not sent by e-mail.</strong> The mail server answered 451:", "451"),
+    ],
+)
+def test_an_invitation_that_the_mail_server_refuses_is_told(people, page, settings, answers, said, finding):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    with serve_mail() as server:
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", int(server.url.rpartition(":")[2])
+        settings.ENV = settings.ENV.model_copy(update={"email_url": server.url})
+        server.refusals["ada@example.org"] = list(answers)
+        values = {"invite": "1", "role": "viewer", "email": "ada@example.org"}
+        html = people.owner.post(page, values).content.decode()
+        assert said in html
+        assert "/invitations/" in html, "the link is shown, so that the owner can send it"
+        assert ("Not sent by e-mail." in people.owner.get(page).content.decode()) == bool(answers)
+        found = delivery_components.check_mail()
+        assert finding in found.fact
+        assert bool(found.advice) == bool(answers)
+        Invitation.objects.filter(email="ada@example.org").delete()
 
 
 def test_one_link_makes_one_member(project):
