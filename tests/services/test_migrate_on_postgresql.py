@@ -1,9 +1,12 @@
-"""Two migrations at once on PostgreSQL: one waits for the other."""
+"""Migrations on PostgreSQL wait for others, say for whom, and give up."""
 
 from collections.abc import Callable
 
 import psycopg
 import pytest
+
+from docsite.server.management.commands.migrate import _LOCK
+from tests import scenarios
 
 pytestmark = pytest.mark.services
 
@@ -13,3 +16,27 @@ def test_two_migrations_at_once_both_succeed_on_postgresql(new_database: Callabl
     with psycopg.connect(new_database("twice")["DATABASE_URL"]) as connection:
         applied = connection.execute("SELECT app, name FROM django_migrations").fetchall()
     assert len(applied) == len(set(applied)) > 30, "each was applied once"
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        (f"SELECT pg_advisory_xact_lock({_LOCK})", "another migrate, process {} of the database (holder, "),
+        ("LOCK TABLE projects_invitation IN ACCESS SHARE MODE", "process {} of the database (holder, "),
+    ],
+)
+def test_it_says_for_whom_it_waits_and_gives_up_on_postgresql(
+    new_database: Callable[[str], dict[str, str]], statement: str, said: str
+) -> None:
+    database = new_database("another" if "advisory" in statement else "locked")
+    scenarios.manage(("migrate", "projects", "0001", "--verbosity=0"), database)
+    with psycopg.connect(database["DATABASE_URL"], application_name="holder") as holder:
+        holder.execute(statement)
+        said = said.format(holder.info.backend_pid)
+        result = scenarios.complete("migrate", "--wait=6", **database)
+    assert result.returncode == 1, result.stdout
+    assert f"Waits for {said}" in result.stderr
+    assert f"Gave up after 6 seconds: {said}" in result.stderr
+    assert statement[:60] in result.stderr
+    assert "Traceback" not in result.stderr
+    scenarios.migrate(database)

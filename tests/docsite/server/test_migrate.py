@@ -1,7 +1,12 @@
 """Two processes that start at once may both migrate: one waits for the other."""
 
+import subprocess
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -33,6 +38,44 @@ def migrate_twice_at_once(database: dict[str, str]) -> None:
 def test_two_migrations_at_once_both_succeed(tmp_path: Path) -> None:
     migrate_twice_at_once({"DATA_DIR": str(tmp_path)})
     assert (tmp_path / "migrate.lock").exists()
+
+
+@contextmanager
+def held(target: str, tmp_path: Path) -> Iterator[int]:
+    """A process that holds the lock of migrations, or that writes to the database. Yields its id."""
+    code = (
+        "import fcntl, os, sqlite3, sys\n"
+        "if sys.argv[1] == 'migrate':\n"
+        "    file = open(sys.argv[2] + '/migrate.lock', 'w'); fcntl.flock(file, fcntl.LOCK_EX)\n"
+        "    file.write(str(os.getpid())); file.flush()\n"
+        "else:\n"
+        "    kept = sqlite3.connect(sys.argv[2] + '/db.sqlite3', isolation_level=None)\n"
+        "    kept.execute('BEGIN IMMEDIATE')\n"
+        "print('ready', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, target, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout
+    assert process.stdout.readline() == "ready\n"
+    yield process.pid
+    process.communicate("")
+
+
+@pytest.mark.parametrize(
+    ("target", "said"), [("migrate", "another migrate, process {}: "), ("database", "process {}: ")]
+)
+def test_it_says_for_whom_it_waits_and_gives_up(tmp_path: Path, copy_database: Any, target: str, said: str) -> None:
+    database = copy_database(tmp_path)
+    scenarios.manage(("migrate", "projects", "0001", "--verbosity=0"), database)
+    with held(target, tmp_path) as holder:
+        result = scenarios.complete("migrate", "--wait=5", **database)
+    assert result.returncode == 1, result.stdout
+    assert f"Waits for {said.format(holder)}" in result.stderr
+    assert f"Gave up after 5 seconds: {said.format(holder)}" in result.stderr
+    assert "Traceback" not in result.stderr
+    scenarios.migrate(database)
 
 
 def test_a_database_from_before_the_first_release_is_refused_with_a_way_to_go_on(db):

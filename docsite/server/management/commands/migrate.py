@@ -1,37 +1,152 @@
-"""`manage.py migrate`: Django's command, of which only one runs at a time. Others wait, and then find nothing to do."""
+"""`manage.py migrate`: Django's command, of which only one runs at a time. It says for whom it waits, and gives up."""
 
 import fcntl
+import os
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser, SystemCheckError
 from django.core.management.commands import migrate
-from django.db import connection
+from django.db import DatabaseError, OperationalError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
 RETRY_SECONDS = 0.2
+WATCH_SECONDS = 2.0  # who holds a lock for so long is named
+WAIT_SECONDS = 600.0
 _LOCK = 0x316A7E  # of PostgreSQL's advisory locks
+_LOCK_NOT_AVAILABLE = "55P03"  # PostgreSQL's code
+_SQLITE_WRITER = "120"  # the byte of the -shm file that the writer of a database in WAL mode has locked
 _OLDER = ("projects", "0001_initial")  # the first of the migrations that there were before the first release
 _REFUSAL = (
     "This database was made by a version before the first release, and this one cannot change its tables. Go on with "
     "that version, or begin anew: set DATA_DIR or DATABASE_URL to an empty place, and run `manage.py migrate`, "
     "`createproject` and `ingest`."
 )
+_GAVE_UP = "Gave up after {:g} seconds: {}. End that process, or wait for it, and run migrate again."
+_ACTIVITY = (
+    "SELECT format('process %%s of the database (%%s, %%s, in a transaction for %%s s): %%s', pid, "
+    "coalesce(nullif(application_name, ''), 'no name'), coalesce(host(client_addr), 'this host'), "
+    "round(extract(epoch FROM now() - xact_start)), left(query, 60)) FROM pg_stat_activity WHERE pid = ANY({})"
+)
+_BLOCKING = _ACTIVITY.format("pg_blocking_pids(%s)")
+_MIGRATING = _ACTIVITY.format("ARRAY(SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = %s AND granted)")
 
 
 class Command(migrate.Command):
     """Migrates, while no other process does."""
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add how long to wait."""
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--wait",
+            type=float,
+            default=WAIT_SECONDS,
+            metavar="SECONDS",
+            help="how long to wait for another process that migrates or uses a table (default: %(default)g)",
+        )
+
+    def execute(self, *args: Any, **options: Any) -> Any:
+        """Wait for the lock, then check and migrate."""
+        wait = options["wait"]
+        with _lock(self._tell, wait), _watch(self._tell, wait):
+            return super().execute(*args, **options)
+
     def handle(self, *args: Any, **options: Any) -> None:
-        """Wait for the lock, then migrate."""
-        with _lock():
-            if _OLDER in MigrationRecorder(connection).applied_migrations():
-                raise CommandError(_REFUSAL)
-            _let_file_shrink()
-            super().handle(*args, **options)
+        """Migrate, unless the database cannot be."""
+        if _OLDER in MigrationRecorder(connection).applied_migrations():
+            raise CommandError(_REFUSAL)
+        _let_file_shrink()
+        super().handle(*args, **options)
+
+    def _tell(self, holder: str) -> None:
+        self.stderr.write(f"Waits for {holder}")
+
+
+@contextmanager
+def _watch(tell: Callable[[str], None], wait: float) -> Iterator[None]:
+    """Name who holds a lock that a statement of the block waits for. Raises CommandError after `wait` seconds."""
+    find = _find_sqlite_writer if connection.vendor == "sqlite" else _follow_postgresql()
+    with connection.cursor() as cursor:
+        milliseconds = max(1, int(wait * 1000))
+        cursor.execute(
+            f"PRAGMA busy_timeout = {milliseconds}"
+            if connection.vendor == "sqlite"
+            else f"SET lock_timeout = {milliseconds}"
+        )
+    told: list[str] = []
+    has_ended = threading.Event()
+
+    def follow() -> None:
+        before = ""
+        while not has_ended.wait(WATCH_SECONDS):
+            holder = find()
+            name = _name(holder)
+            if name and name == before and name not in map(_name, told):
+                told.append(holder)
+                tell(holder)
+            before = name
+
+    watcher = threading.Thread(target=follow, daemon=True)
+    watcher.start()
+    try:
+        yield
+    except (OperationalError, SystemCheckError) as failure:
+        code = getattr(failure.__cause__, "sqlstate", "")
+        # A locked SQLite seems to lack what Django asks it for.
+        if code == _LOCK_NOT_AVAILABLE or "is locked" in str(failure) or (told and "fields.E180" in str(failure)):
+            raise CommandError(_GAVE_UP.format(wait, told[-1] if told else "a table is locked")) from None
+        raise
+    finally:
+        has_ended.set()
+        watcher.join()
+
+
+def _name(holder: str) -> str:
+    return holder.partition(":")[0].partition(" (")[0]
+
+
+def _follow_postgresql() -> Callable[[], str]:
+    """Find who blocks this connection, by another one."""
+    connection.ensure_connection()
+    own = connection.connection.info.backend_pid
+
+    def find() -> str:
+        with closing(connection.copy()) as watching:  # in the thread that uses it
+            return _ask(watching, _BLOCKING, own)
+
+    return find
+
+
+def _ask(database: BaseDatabaseWrapper, query: str, value: int) -> str:
+    with suppress(DatabaseError), database.cursor() as cursor:
+        cursor.execute(query, [value])
+        return "; ".join(row[0] for row in cursor.fetchall())
+    return ""
+
+
+def _find_sqlite_writer() -> str:
+    """The process that writes to the database, if it is another one. Only Linux says it."""
+    try:
+        inode = Path(f"{connection.settings_dict['NAME']}-shm").stat().st_ino
+        locks = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+    except OSError:
+        return ""
+    writers = [lock[4] for lock in locks if lock[5].endswith(f":{inode}") and lock[6] == _SQLITE_WRITER]
+    return next((_describe_process(pid) for pid in writers if pid != str(os.getpid())), "")
+
+
+def _describe_process(pid: str) -> str:
+    with suppress(OSError):
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip()
+        return f"process {pid}: {command[:100]}"
+    return f"process {pid}"
 
 
 def _let_file_shrink() -> None:
@@ -43,12 +158,17 @@ def _let_file_shrink() -> None:
 
 
 @contextmanager
-def _lock() -> Iterator[None]:
+def _lock(tell: Callable[[str], None], wait: float) -> Iterator[None]:
     if connection.vendor == "sqlite":
         path = settings.DATA_DIR / "migrate.lock"
         path.touch(mode=0o600)
-        with path.open("a") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with path.open("r+") as file:
+            _retry(
+                lambda: _try_file(file), lambda: f"another migrate, {_describe_process(path.read_text())}", tell, wait
+            )
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
             yield
             if not connection.in_atomic_block:
                 connection.close()  # the last one writes the log back, and the next process must not meet that
@@ -58,8 +178,37 @@ def _lock() -> Iterator[None]:
         holder.set_autocommit(False)
         with holder.cursor() as cursor:
             # Ask again and again: a statement that waits would hold up an index that is built without a lock.
-            while not cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK]).fetchone()[0]:
-                time.sleep(RETRY_SECONDS)
+            _retry(
+                lambda: cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK]).fetchone()[0],
+                lambda: f"another migrate, {_ask(connection, _MIGRATING, _LOCK)}",
+                tell,
+                wait,
+            )
         yield
     finally:
         holder.close()
+
+
+def _describe_migrate(lock: Path) -> str:
+    return f"another migrate, {_describe_process(lock.read_text())}"
+
+
+def _try_file(file: Any) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _retry(try_: Callable[[], bool], describe: Callable[[], str], tell: Callable[[str], None], wait: float) -> None:
+    """Try again until it succeeds. Says once for whom it waits; raises CommandError after `wait` seconds."""
+    began, has_told = time.monotonic(), False
+    while not try_():
+        waited = time.monotonic() - began
+        if waited > wait:
+            raise CommandError(_GAVE_UP.format(wait, f"{describe()} still runs"))
+        if waited > WATCH_SECONDS and not has_told:
+            tell(describe())
+            has_told = True
+        time.sleep(RETRY_SECONDS)
