@@ -15,6 +15,13 @@ from docsite.core.components.metrics import Metric, gauge
 MAX_WAITING_VIEWS = 100_000
 
 
+def apply_left_out() -> None:
+    """Remove stored views that projects leave out since their lists have changed."""
+    from analytics.counting import recount  # imports numpy
+
+    recount.apply_left_out()
+
+
 def measure_views() -> Iterable[Metric]:
     """How many views wait to be counted."""
     yield gauge("docs_views_waiting", "Views that are stored, but not yet counted.", count_waiting_views())
@@ -36,6 +43,7 @@ COMPONENTS = (
         name="views",
         threads=(counting.thread,),
         flush=writer.flush,
+        sweep=apply_left_out,
         erase=erasure.erase,
         stored_metrics=measure_views,
         doctor=(check_views,),

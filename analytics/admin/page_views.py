@@ -212,5 +212,5 @@ navigation.add_page(
     ],
     reads=Role.VIEWER,
 )
-extensions.add_settings("Visitors", AnalyticsSettings, "ai_scope", "secret_rotation", "first_party_ids")
+extensions.add_settings("Visitors", AnalyticsSettings, "ai_scope", "secret_rotation", "first_party_ids", "left_out")
 extensions.add_settings(extensions.PRIVACY, AnalyticsSettings, "feedback_days", "view_days")

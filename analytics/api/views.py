@@ -99,7 +99,8 @@ async def _read_page(
 async def collect_views(request: CallerRequest, projectId: str, payload: CollectIn) -> JsonResponse:
     """Store page views, 1 to 1,000, that a server has recorded. The response means that they are stored."""
     receipt = await _wait_for_receipt(await in_db(_submit)(request.auth.project, payload))
-    counts = {"accepted": receipt.accepted, "duplicates": receipt.duplicates, "ignored": receipt.ignored}
+    ignored = len(payload.views) - receipt.accepted - receipt.duplicates  # with what the project leaves out
+    counts = {"accepted": receipt.accepted, "duplicates": receipt.duplicates, "ignored": ignored}
     return JsonResponse(counts, content_type="application/json; charset=utf-8")
 
 
@@ -119,9 +120,9 @@ async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpRes
     reason = find_skip_reason(request)
     if not reason and request.COOKIES and await in_db(is_staff)(request):
         reason = "staff"
-    if reason:
-        return HttpResponse(status=202, headers={"X-View": reason})
     seen = observe(request, payload.id, payload.path, payload.referrer or "", payload.visitor or "")
+    if reason := reason or recording.find_left_out(request.auth, seen):
+        return HttpResponse(status=202, headers={"X-View": reason})
     sent = recording.try_send(request.auth, seen) or await in_db(recording.send)(request.auth, [seen])
     await _wait_for_receipt(sent)
     if not recording.is_counted(seen):

@@ -12,7 +12,7 @@ from analytics.collecting import verification, view_log, writer
 from analytics.collecting.writer import Facts, Receipt, View
 from analytics.identity import key_rotation
 from analytics.identity.visitor_hash import build_hasher, hash_visitor, keyed_hash
-from analytics.models import EPOCH, AnalyticsSettings
+from analytics.models import EPOCH, AnalyticsSettings, left_out
 from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
 from docsite.core.unicode.addresses import urlsplit
@@ -48,8 +48,22 @@ class Observation(NamedTuple):
 
 
 def send(project: Project, observations: Sequence[Observation]) -> "Future[Receipt]":
-    """Queue views for storage. The future ends when they are acknowledged. A `view_id` is stored only once."""
+    """Queue views for storage, but those that are left out. The future ends when they are acknowledged.
+
+    A `view_id` is stored only once.
+    """
     return _submit(project, build_views(project, observations))
+
+
+def find_left_out(project: Project, observation: Observation) -> str:
+    """Why the project leaves a view out of its counts, as `X-View` says it; empty if it does not."""
+    own = AnalyticsSettings.find(project)
+    if own is None or not own.left_out:
+        return ""
+    listed = left_out.parse(own.left_out)
+    if listed.has_address(observation.address):
+        return "address: left out by the project"
+    return "referrer: left out by the project" if listed.has_referrer(observation.referrer) else ""
 
 
 def try_send(project: Project, observation: Observation) -> "Future[Receipt] | None":
@@ -60,11 +74,16 @@ def try_send(project: Project, observation: Observation) -> "Future[Receipt] | N
     )
     if secret is None or (verdict.agent and not verification.is_fresh()):
         return None
-    return _submit(project, [build_view(project, observation, secret)])
+    kept = [] if find_left_out(project, observation) else [build_view(project, observation, secret)]
+    return _submit(project, kept)
 
 
 def _submit(project: Project, views: Sequence[View]) -> "Future[Receipt]":
     """Have views acknowledged: by the log if there is one, else by the database."""
+    if not views:
+        nothing: Future[Receipt] = Future()
+        nothing.set_result(Receipt(0, 0, 0))
+        return nothing
     if log := view_log.find():
         return log.submit(project.project_id, views)
     return writer.submit(project.pk, views)
@@ -86,10 +105,10 @@ def _counts(client_class: str, surface: str) -> bool:
 
 
 def build_views(project: Project, observations: Sequence[Observation]) -> list[View]:
-    """The views as they are stored."""
+    """The views as they are stored, without those that the project leaves out."""
     verification.load_if_stale()
     builder = _ViewBuilder(project)
-    return [builder.build(observation) for observation in observations]
+    return [builder.build(observation) for observation in observations if not find_left_out(project, observation)]
 
 
 def build_view(project: Project, observation: Observation, secret: str = "") -> View:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Min
+from django.db.models import F, Min
 
 from analytics import agents
 from analytics.counting import (
@@ -29,7 +29,7 @@ from analytics.counting import (
 from analytics.counting.agent_views import AgentSum
 from analytics.counting.cells import Ints
 from analytics.counting.sealer import HOUR, Lease, LeaseLost, VisitorHistories
-from analytics.models import PageView, Trail
+from analytics.models import AnalyticsSettings, PageView, Trail, left_out
 from docsite.core.tenants.models import Project
 
 Progress = Callable[[int, int], None]
@@ -99,6 +99,28 @@ def reclassify(project: Project, progress: Progress | None = None) -> Counter[tu
 def remove_sample(project: Project) -> int:
     """Remove the project's sample views from every count. Returns their number."""
     return sum(1 for _ in _Recount(project, lambda view: None if view.sample else view, "sample", None).run())
+
+
+def remove_left_out(project: Project) -> int:
+    """Remove the stored views whose referrer the project leaves out from every count. Returns their number."""
+    own = AnalyticsSettings.for_project(project)
+    listed = left_out.parse(own.left_out)
+    views = project.views.exclude(referrer="").values_list("referrer", flat=True)
+    spam = [referrer for referrer in views.distinct() if listed.has_referrer(referrer)] if listed.hosts else []
+    ids = set(project.views.filter(referrer__in=spam).values_list("pk", flat=True)) if spam else set()
+    removed = 0
+    if ids:
+        recount = _Recount(project, lambda view: None if view.id in ids else view, "referrer <> ''", None)
+        removed = sum(1 for _ in recount.run())
+    AnalyticsSettings.objects.filter(pk=own.pk).update(applied_left_out=own.left_out)
+    return removed
+
+
+def apply_left_out() -> None:
+    """Remove what changed lists leave out, in all projects."""
+    changed = AnalyticsSettings.objects.exclude(left_out=F("applied_left_out")).select_related("project")
+    for own in changed:
+        remove_left_out(own.project)
 
 
 class _Recount:

@@ -1,4 +1,7 @@
-"""The tables of analytics, one module for each subject. Import the models from here."""
+"""The tables of analytics, one module for each subject. Import the models from here.
+
+Others also import `left_out` (the list of what a project does not count).
+"""
 
 from analytics.models.agents import AgentAddresses, AgentViews
 from analytics.models.counts import EPOCH, AudienceCells, Cells, Seal, Trail, UnsealedProject

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from django.db import models
 
+from analytics.models import left_out
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.validators import RETENTION_DAYS
 
@@ -63,6 +64,17 @@ class AnalyticsSettings(models.Model):
         help_text="Single views are deleted, and visit histories shortened, after so many days. The counts stay. "
         "At most RAW_VIEW_DAYS, which also holds if the field is empty.",
     )
+    left_out = models.TextField(
+        "left out of all counts",
+        blank=True,
+        default="",
+        db_default="",
+        validators=[left_out.validate],
+        help_text="Addresses or networks of your own people, and sites whose referrers are spam, one a line. Stored "
+        "views of such a site are removed within an hour. Views hold no address, so addresses are left out from now "
+        "on.",
+    )
+    applied_left_out = models.TextField(blank=True, default="", db_default="", editable=False)  # to stored views
     visitor_secret = models.CharField(max_length=64, default=new_visitor_secret, editable=False)
 
     class Meta:

@@ -32,6 +32,8 @@ class Command(ServiceCommand):
         for project in find_projects(options["domain"]):
             moved = recount.reclassify(project, self.show_progress)
             self.stdout.write(f"{project.domain}: {moved.total():,} views changed class (rules {agents.VERSION})")
+            if removed := recount.remove_left_out(project):
+                self.stdout.write(f"  {removed:,} removed, which the project leaves out")
             for (before, after), views in moved.most_common():
                 self.stdout.write(f"  {views:,} from {labels[before]} to {labels[after]}")
             report = reverse("admin:analytics_visitors", args=[project.domain])

@@ -171,6 +171,8 @@ class _Import:
             view = views.parse(line)
             if isinstance(view, SkipReason):
                 self.skip(view, line)
+            elif recording.find_left_out(self.project, view):
+                self.skip(SkipReason.LEFT_OUT)
             else:
                 observations.append(view)
                 if views.minute != before:

@@ -62,6 +62,7 @@ class SkipReason(StrEnum):
     AHEAD = "fetched ahead"
     PERSON = "of people"
     COMMENT = "comments"
+    LEFT_OUT = "left out by the project"
 
 
 _MISSING = {
