@@ -63,6 +63,17 @@ class Env(AnalyticsEnv, AssistantEnv):
     limit_new_keys_org: Rate = "10/h"
     limit_login_ip: Rate = "20/h"
 
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _check_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for host in value:
+            path = host.partition("/")[2]
+            if "://" in host or (
+                "/" in host and not re.fullmatch(r"(?!.*\.\.)[\w.~-]+(?:/[\w.~-]+){0,7}", path, re.ASCII)
+            ):
+                raise ValueError("write host names, such as docs.example.com, or with a path: example.com/docs-service")
+        return value
+
     @field_validator("security_contact")
     @classmethod
     def _check_contact(cls, value: str) -> str:

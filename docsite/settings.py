@@ -19,7 +19,8 @@ DATA_DIR = data_folder.prepare_data_dir(ENV, BASE_DIR if IS_CHECKOUT else Path.c
 
 SECRET_KEY = data_folder.secret_key(ENV)
 DEBUG = ENV.debug
-ALLOWED_HOSTS = list(ENV.allowed_hosts)
+ALLOWED_HOSTS = [host.partition("/")[0] for host in ENV.allowed_hosts]
+BASE_PATHS = {host.lower(): f"/{path}" for host, _, path in (each.partition("/") for each in ENV.allowed_hosts) if path}
 
 # Not Daphne's app, which would load the server into every command. Of two commands named `runserver`, the first counts.
 INSTALLED_APPS = [
@@ -59,6 +60,7 @@ INSTALLED_APPS = [
 # the stock chain is a third of the time that an answer waits for its first token.
 MIDDLEWARE = [
     "docsite.server.middleware.compression.Compression",
+    "docsite.server.middleware.base_path.add_base_path",
     "docsite.server.middleware.static_files.StaticFiles",
     "docsite.server.middleware.security_headers.add_security_headers",
     "docsite.server.middleware.nul.refuse_nul",
@@ -139,6 +141,7 @@ USE_TZ = True
 USE_I18N = False
 
 STATIC_URL = f"{ENV.cdn_origin}/static/"
+STORAGES = {"staticfiles": {"BACKEND": "docsite.server.middleware.static_files.Storage"}}
 STATICFILES_DIRS = [("site", FILES / "static" / "site"), ("admin", FILES / "static" / "admin")]
 WIDGET_DIST = FILES / "static" / "widget" / "dist"
 WHITENOISE_USE_FINDERS = True

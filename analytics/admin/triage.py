@@ -12,6 +12,7 @@ from analytics.admin.triage_state import TABS, TriageState
 from analytics.feedback import triage
 from analytics.feedback.triage import NOBODY, Totals
 from analytics.models import Feedback
+from docsite.core.base_path import service_url
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
@@ -183,7 +184,7 @@ def _build_choices(request: HttpRequest, project: Project, state: TriageState) -
         "downloads": list_choices(
             lambda form: navigation.page_url("feedback", project, name, form, name="file") + state.link()
         ),
-        "base_url": f"{request.scheme}://{request.get_host()}",
+        "base_url": service_url(request),
     }
 
 

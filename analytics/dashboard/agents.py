@@ -15,6 +15,7 @@ from analytics.dashboard.agent_table import CLASSES, AgentState
 from analytics.models import AnalyticsSettings, PageView
 from analytics.reports import agent_report, visitor_counts
 from analytics.reports.filtered_counts import kept_from
+from docsite.core.base_path import service_url
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
@@ -40,7 +41,7 @@ def show_agents(request: HttpRequest, project: Project) -> HttpResponse:
             "pages_since": kept if start < kept else None,
             "never": not found and coverage.latest_hour(project) is None,
             "now": timezone.now(),
-            "base_url": f"{request.scheme}://{request.get_host()}",
+            "base_url": service_url(request),
         }
     return navigation.render(
         request,

@@ -28,6 +28,7 @@ from analytics.reports.audience_report import AudienceReport
 from analytics.reports.filtered_counts import kept_from
 from analytics.reports.visitor_counts import Counts, StepCounts
 from docsite.core.access.readers import reader_groups
+from docsite.core.base_path import service_url
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.roles import find_rule, has_role
 from docsite.core.tenants.staff import organizations_of, project_of
@@ -121,7 +122,7 @@ def render(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
         **site.each_context(request),
         "title": f"Visitors: {project.name}",
         "opts": PageView._meta,
-        "base_url": f"{request.scheme}://{request.get_host()}",
+        "base_url": service_url(request),
         "live_link": navigation.page_url(navigation.HOME, project, name="live"),
         **_own_links(request, project, context["state"]),
     }

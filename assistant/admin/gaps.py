@@ -13,6 +13,7 @@ from assistant.conversations.outcomes import WITHOUT_ANSWER
 from assistant.gaps import report
 from assistant.gaps.report import ALL, Problem, State
 from assistant.question_groups import grouping
+from docsite.core.base_path import service_url
 from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import downloads, links, report_state
@@ -75,7 +76,7 @@ def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:
                 lambda form: navigation.page_url("gaps", project, form, name="file") + state.link()
             ),
             "dates": (links.api_time(start), links.api_time(end)),
-            "base_url": f"{request.scheme}://{request.get_host()}",
+            "base_url": service_url(request),
         }
     return navigation.render(
         request, "admin/assistant/gaps/list.html", project, "Gaps", context, status=400 if errors else 200

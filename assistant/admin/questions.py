@@ -19,6 +19,7 @@ from assistant.gaps import questions, report
 from assistant.gaps.questions import FACETS, GroupCount
 from assistant.models import Message
 from assistant.question_groups import grouping
+from docsite.core.base_path import service_url
 from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import charts, downloads, links, time_steps
@@ -127,7 +128,7 @@ def _report(
             what.capitalize(): downloads.list_choices(partial(_file_url, project, state, what)) for what in FILES
         },
         "dates": (links.api_time(start), links.api_time(end)),
-        "base_url": f"{request.scheme}://{request.get_host()}",
+        "base_url": service_url(request),
         "conversations": "?" + urlencode({"project": project.domain}),
     }
 

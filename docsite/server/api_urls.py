@@ -5,7 +5,7 @@ from django.http import HttpRequest, JsonResponse
 from django.urls import include, path
 from django.views.decorators.http import require_GET
 
-from docsite.core.access.api_middleware import own_origin
+from docsite.core.base_path import service_url
 from docsite.core.db import HEALTH, in_db
 from docsite.core.http.errors import NotFound
 from docsite.server.api import api
@@ -32,7 +32,7 @@ async def health(request: HttpRequest) -> JsonResponse:
 @require_GET
 async def openapi(request: HttpRequest) -> JsonResponse:
     """The OpenAPI document."""
-    return JsonResponse(build_document(own_origin(request)))
+    return JsonResponse(build_document(service_url(request)))
 
 
 urlpatterns = [

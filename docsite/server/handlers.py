@@ -39,6 +39,8 @@ class PageHandler(Handler):
         seconds = REQUESTS.seconds
         if scope["path"].startswith("/admin/"):
             seconds = REPORTS.seconds if scope["method"] in ("GET", "HEAD") else None
+        if scope.get("root_path"):  # Django expects it in the path
+            scope = {**scope, "path": scope["root_path"] + scope["path"]}
         with context.limit_database_time(seconds):
             await super().__call__(scope, receive, send)
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from docsite.core import context, request_times
+from docsite.core import base_path, context, request_times
 from docsite.core.access.api_middleware import as_api_error
 from docsite.core.http import client_address
 from docsite.core.http.errors import ApiError, TooLarge, is_body_too_large
@@ -37,6 +37,7 @@ class Http:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
+        base_path.mount(scope)
         identifier = context.new_request_id().encode()
         has_started = False
         began = time.perf_counter()
@@ -86,6 +87,7 @@ class Sockets:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one socket."""
+        base_path.mount(scope)
         context.request_id.set(scope.get("extensions", {}).get("docsite.request_id") or context.create_request_id())
         if match := _SOCKET.fullmatch(scope["path"]):
             await self.assistant({**scope, "url_route": {"kwargs": match.groupdict()}}, receive, send)

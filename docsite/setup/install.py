@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from analytics.models import PageView
 from assistant.models import Thread
+from docsite.core.base_path import service_url
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.keys import find_public_token
@@ -43,7 +44,7 @@ def list_arrivals(project: Project) -> list[Arrival]:
 
 def show_tag(request: HttpRequest, project: Project) -> HttpResponse:
     """The tags of the project, and whether something has arrived through them."""
-    base_url = f"{request.scheme}://{request.get_host()}"
+    base_url = service_url(request)
     context = {
         **_arrivals_context(project),
         "steps": STEPS,

@@ -55,7 +55,7 @@ class PageCache:
             return await self.pages(scope, receive, send)
         accepts_gzip = bool(_GZIP.search(request.META.get("HTTP_ACCEPT_ENCODING", "")))
         host = request.META.get("HTTP_HOST", "")
-        key = (scope["path"], scope["scheme"], host, wants_markdown(request), accepts_gzip)
+        key = (scope["path"], scope.get("root_path"), scope["scheme"], host, wants_markdown(request), accepts_gzip)
         found = self._responses.get(key)
         known_tags = request.META.get("HTTP_IF_NONE_MATCH", "")
         if found is None or found.until < time.monotonic():

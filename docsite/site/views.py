@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from assistant.widget.files import get_panel_path
-from docsite.core.access.api_middleware import own_origin
+from docsite.core.base_path import service_url
 from docsite.core.context import measure_cpu_time
 from docsite.core.http import cpu_time, ratelimit
 from docsite.core.http.client_address import client_ip, network_of
@@ -160,7 +160,7 @@ def _html(request: HttpRequest, found: Page) -> HttpResponse:
     before, after = neighbours(found)
     context: dict[str, Any] = {
         "page": found,
-        "mcp": find_server(last_site_project(), own_origin(request)),
+        "mcp": find_server(last_site_project(), service_url(request)),
         "html": mark_safe(found.rendered.html),  # from our own files, whose HTML is escaped
         "before": before,
         "after": after,

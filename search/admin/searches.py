@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
+from docsite.core.base_path import service_url
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
@@ -86,7 +87,7 @@ def build_frame(
     return {
         **links.range_picker(state, window, errors),
         "compare": links.compare_choice(state),
-        "base_url": f"{request.scheme}://{request.get_host()}",
+        "base_url": service_url(request),
         "dates": [links.api_time(instant) for instant in window or ()],
         "is_open": bool(window and window[1] > timezone.now()),
     }

@@ -25,7 +25,7 @@ function start() {
   const script = /** @type {HTMLScriptElement | null} */ (document.currentScript); // null in a module
   const { domain, hash, rememberVisitors, service } = script?.dataset ?? {};
   if (!script || !domain) throw "needs a classic script with data-domain"; // short, without a stack
-  const url = new URL(`/discovery/v1/view/${domain}`, service || script.src);
+  const url = new URL(`discovery/v1/view/${domain}`, service || script.src);
   // A tag may be on the page twice, or run again when a site swaps its body. A symbol is in no list of globals.
   const mark = Symbol.for(/** @type {string} */ (/** @type {unknown} */ (url)));
   const globals = /** @type {Record<symbol, boolean>} */ (/** @type {unknown} */ (window));

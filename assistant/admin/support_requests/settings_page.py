@@ -12,11 +12,12 @@ from assistant.admin.support_requests import list_page
 from assistant.models import SupportSettings
 from assistant.models.support_requests import MAX_EMAILS, validate_emails
 from assistant.support_requests import notifications
-from docsite.core.access.api_middleware import own_origin
+from docsite.core.base_path import service_url
 from docsite.core.delivery import mail, sending, webhooks
 from docsite.core.delivery.messages import Message, WebhookCall
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.validators import origin_of
+from docsite.core.unicode.addresses import urlsplit
 from docsite.core.workspace import navigation
 
 
@@ -62,7 +63,8 @@ class SupportSettingsForm(forms.Form):
     def clean_service_url(self) -> str:
         """The origin."""
         try:
-            return origin_of(self.cleaned_data["service_url"])
+            url: str = self.cleaned_data["service_url"]
+            return origin_of(url) + urlsplit(url.strip()).path.rstrip("/")
         except ValueError:
             raise ValidationError("Write an address such as https://docs-service.example.com.") from None
 
@@ -77,7 +79,7 @@ def show_settings(request: HttpRequest, project: Project) -> HttpResponse:
         initial={
             "emails": "\n".join(stored.emails),
             "webhook_url": stored.webhook.url if stored.webhook else "",
-            "service_url": stored.service_url or own_origin(request),
+            "service_url": stored.service_url or service_url(request),
         },
         is_superuser=bool(request.user.is_superuser),
     )

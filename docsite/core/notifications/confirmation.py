@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
+from docsite.core.base_path import without_base
 from docsite.core.delivery import outbox
 from docsite.core.delivery.messages import DeliveryUnwantedError, Email
 from docsite.core.delivery.models import Delivery
@@ -77,7 +78,7 @@ def render(delivery: Delivery) -> Email:
 def build_url(subscription: Subscription) -> str:
     """The link that confirms the present address of a subscription."""
     token = signing.dumps({"subscription": subscription.pk, "email": subscription.email}, salt=_SALT)
-    return f"{subscription.service_url}{reverse('confirm_address', args=[token])}"
+    return f"{subscription.service_url}{without_base(reverse('confirm_address', args=[token]))}"
 
 
 @csrf_exempt  # the token is a secret of its receiver, who needs no session

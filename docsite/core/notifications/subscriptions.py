@@ -10,6 +10,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 
+from docsite.core.base_path import without_base
 from docsite.core.delivery import outbox
 from docsite.core.delivery.messages import DeliveryUnwantedError
 from docsite.core.delivery.models import Delivery
@@ -38,7 +39,7 @@ class Recipient:
     def unsubscribe_url(self) -> str:
         """The link that ends this topic. It works as long as the subscription exists."""
         token = signing.dumps({"subscription": self.subscription.pk, "topic": self.topic.key}, salt=_SALT)
-        return f"{self.subscription.service_url}{reverse('unsubscribe', args=[token])}"
+        return f"{self.subscription.service_url}{without_base(reverse('unsubscribe', args=[token]))}"
 
 
 def list_receivers(topic: str, project: Project | None = None) -> list[Subscription]:

@@ -11,6 +11,7 @@ from django.urls import resolve, reverse
 from django.utils.http import urlencode
 
 from docsite.core import context
+from docsite.core.base_path import without_base
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
@@ -127,7 +128,7 @@ def _check_may_connect(request: HttpRequest) -> None:
 def _leads_to_invitation(after: str) -> bool:
     """Whether an address is the link of an invitation that waits."""
     try:
-        match = resolve(after)
+        match = resolve(without_base(after))
     except Http404:
         return False
     return match.url_name == "invitation" and members.find_invitation(match.kwargs["token"]) is not None

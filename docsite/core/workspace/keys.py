@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 
+from docsite.core.base_path import service_url
 from docsite.core.http import ratelimit
 from docsite.core.http.errors import TooMany, format_duration
 from docsite.core.http.ratelimit import Limit
@@ -104,6 +105,6 @@ def keys_page(request: HttpRequest, domain: str) -> HttpResponse:
         "created": created,
         "key_uses": extensions.key_uses,
         "sample_key": find_public_token(project, now) or "svc_dsc_…",
-        "base_url": f"{request.scheme}://{request.get_host()}",
+        "base_url": service_url(request),
     }
     return navigation.render(request, "admin/projects/keys.html", project, f"API keys of {project.name}", context)

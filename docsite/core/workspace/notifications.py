@@ -8,7 +8,7 @@ from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 
-from docsite.core.access.api_middleware import own_origin
+from docsite.core.base_path import service_url
 from docsite.core.delivery import mail, sending
 from docsite.core.notifications import confirmation, digest, topics
 from docsite.core.notifications.models import Alert, Subscription
@@ -50,7 +50,7 @@ def show_notifications(request: HttpRequest, project: Project) -> HttpResponse:
         values = {
             "email": form.cleaned_data["email"],
             "topics": " ".join(form.cleaned_data["topics"]),
-            "service_url": own_origin(request),
+            "service_url": service_url(request),
         }
         saved, _ = Subscription.objects.update_or_create(project=project, user=user, defaults=values)
         is_new = not saved.is_confirmed and (stored is None or stored.email != saved.email)

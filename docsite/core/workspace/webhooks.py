@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 
-from docsite.core.access.api_middleware import own_origin
+from docsite.core.base_path import service_url
 from docsite.core.delivery import chats, events, outbox, sending, webhooks
 from docsite.core.delivery.models import Delivery, Webhook
 from docsite.core.sign_on.reauthentication import guard
@@ -69,7 +69,7 @@ def show_list(request: HttpRequest, project: Project) -> HttpResponse:
             form.add_error(None, ValidationError(f"A project has at most {MAX_WEBHOOKS} webhooks. Delete one first."))
         else:
             webhook, secret = webhooks.build(project, form.cleaned_data["url"])
-            form.save(webhook, own_origin(request))
+            form.save(webhook, service_url(request))
             return _show(request, project, webhook, secret=secret)
     latest = {row.pk: row.deliveries.order_by("-pk").first() for row in rows}
     context = {
@@ -99,7 +99,7 @@ def show_webhook(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     form = _build_form(request, webhook)
     if not form.is_valid():
         return _show(request, project, webhook, form=form)
-    form.save(webhook, own_origin(request))
+    form.save(webhook, service_url(request))
     messages.success(request, "Saved.")
     return HttpResponseRedirect(request.path)
 

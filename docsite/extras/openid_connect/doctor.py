@@ -40,7 +40,7 @@ def find_redirect_address() -> str:
     hosts = [host for host in django_settings.ALLOWED_HOSTS if host not in _LOCAL and not host.startswith((".", "*"))]
     scheme = "https" if django_settings.ENV.https_only else "http"
     host = hosts[0] if hosts else f"127.0.0.1:{django_settings.ENV.port}"
-    return f"{scheme}://{host}{reverse('single_sign_on_callback')}"
+    return f"{scheme}://{host}{django_settings.BASE_PATHS.get(host, '')}{reverse('single_sign_on_callback')}"
 
 
 def _try_secret(metadata: dict[str, Any], back: str) -> tuple[str, str] | None:

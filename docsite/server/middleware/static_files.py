@@ -4,9 +4,21 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from asgiref.sync import markcoroutinefunction
+from django.conf import settings
+from django.contrib.staticfiles.storage import StaticFilesStorage
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from whitenoise.middleware import WhiteNoiseMiddleware
+
+from docsite.core.base_path import base_path
+
+
+class Storage(StaticFilesStorage):
+    """Gives the addresses of static files: below the base path of the request, unless a CDN has them."""
+
+    def url(self, name: str | None) -> str:
+        """The address of a file."""
+        return ("" if settings.ENV.cdn_origin else base_path()) + super().url(name)
 
 
 class StaticFiles(WhiteNoiseMiddleware):

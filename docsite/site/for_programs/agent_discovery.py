@@ -5,7 +5,7 @@ import hashlib
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
-from docsite.core.access.api_middleware import own_origin
+from docsite.core.base_path import service_url
 from docsite.mcp.discovery import CARD_TYPE, SKILLS_SCHEMA, McpServer, find_server
 from docsite.site.for_programs.agent_files import markdown_response
 from docsite.site.page_context import site_project
@@ -48,7 +48,7 @@ def skills(request: HttpRequest) -> HttpResponse:
 
 
 def _find_server(request: HttpRequest) -> McpServer:
-    server = find_server(site_project(), own_origin(request))
+    server = find_server(site_project(), service_url(request))
     if server is None:
         raise Http404
     return server

@@ -1,12 +1,13 @@
 """For programs: `llms.txt`, `sitemap.xml`, `robots.txt`, `push.py`, Markdown of pages, and `Link` headers."""
 
+from functools import partial
 from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from docsite.core.access.api_middleware import own_origin
+from docsite.core.base_path import absolute_url, service_url
 from docsite.mcp.discovery import find_server
 from docsite.site.navigation import (
     DEFAULT_LANGUAGE,
@@ -25,9 +26,9 @@ _MARKDOWN = "text/markdown; charset=utf-8"
 @require_safe
 def llms(request: HttpRequest) -> HttpResponse:
     """The site's contents, with links to the Markdown of each page (llmstxt.org)."""
-    at = request.build_absolute_uri
+    at = partial(absolute_url, request)
     lines = [f"# {SITE_NAME}", "", f"> {pages()['index'].description}", ""]
-    if server := find_server(last_site_project(), own_origin(request)):
+    if server := find_server(last_site_project(), service_url(request)):
         lines += [
             f"Agents can search these pages and ask about them through an MCP server at {server.url}; "
             f"{at('/coding-agents.md')} says how to add it. {at('/skill.md')} is a skill file for agents.",
@@ -47,14 +48,14 @@ def llms(request: HttpRequest) -> HttpResponse:
 
 
 def _entry(request: HttpRequest, page: Page) -> str:
-    return f"- [{page.title}]({request.build_absolute_uri(page.markdown_path)}): {page.description}"
+    return f"- [{page.title}]({absolute_url(request, page.markdown_path)}): {page.description}"
 
 
 @require_safe
 def llms_full(request: HttpRequest) -> HttpResponse:
     """The Markdown of every page, each with its title and its address."""
     whole = [
-        f"# {page.headline}\n\nSource: {request.build_absolute_uri(page.path)}\n\n{page.description}\n\n{page.body}"
+        f"# {page.headline}\n\nSource: {absolute_url(request, page.path)}\n\n{page.description}\n\n{page.body}"
         for page in all_pages()
     ]
     return markdown_response("\n".join(whole))
@@ -65,9 +66,9 @@ def sitemap(request: HttpRequest) -> HttpResponse:
     """Every page with its translations (sitemaps.org). Without dates: a checkout changes those of files."""
     urls = [
         {
-            "at": request.build_absolute_uri(page.path),
+            "at": absolute_url(request, page.path),
             "alternates": [
-                {"language": each.language, "at": request.build_absolute_uri(each.path)}
+                {"language": each.language, "at": absolute_url(request, each.path)}
                 for each in _if_translated(translations(page))
             ],
         }
@@ -79,7 +80,7 @@ def sitemap(request: HttpRequest) -> HttpResponse:
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
     """Crawlers may read everything but the admin, questions, searches and support forms (RFC 9309)."""
-    context = {"sitemap": request.build_absolute_uri("/sitemap.xml")}
+    context = {"sitemap": absolute_url(request, "/sitemap.xml")}
     return render(request, "pages/robots.txt", context, content_type="text/plain; charset=utf-8")
 
 
@@ -91,7 +92,7 @@ def push_script(request: HttpRequest) -> HttpResponse:
 
 def link_header(request: HttpRequest, page: Page) -> str:
     """The `Link` header of a page: its address, its Markdown, its translations, and the list of all pages."""
-    at = request.build_absolute_uri
+    at = partial(absolute_url, request)
     others = [
         f'<{at(each.path)}>; rel="alternate"; hreflang="{each.language}"' for each in _if_translated(translations(page))
     ]

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -12,6 +13,7 @@ from django.utils.html import json_script
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
+from docsite.core.base_path import absolute_url
 from docsite.site.markdown import render as render_markdown
 from docsite.site.navigation import CHANGELOG, Page, home_page, pages
 from docsite.site.page_context import SITE_NAME
@@ -25,7 +27,7 @@ _RELEASE = re.compile(r"^## (\S+), (\d{4}-\d{2}-\d{2})$\n(.*?)(?=^## |\Z)", re.M
 @require_safe
 def opensearch(request: HttpRequest) -> HttpResponse:
     """Our search, for browsers that add it to theirs (OpenSearch 1.1)."""
-    context = {"name": SITE_NAME, "address": request.build_absolute_uri("/search")}
+    context = {"name": SITE_NAME, "address": absolute_url(request, "/search")}
     kind = "application/opensearchdescription+xml; charset=utf-8"
     return render(request, "pages/opensearch.xml", context, content_type=kind)
 
@@ -39,8 +41,8 @@ def security_txt(request: HttpRequest) -> HttpResponse:
     lines = [
         f"Contact: {settings.ENV.security_contact}",
         f"Expires: {today + timedelta(days=SECURITY_DAYS):%Y-%m-%dT%H:%M:%SZ}",
-        f"Canonical: {request.build_absolute_uri('/.well-known/security.txt')}",
-        f"Policy: {request.build_absolute_uri('/security')}",
+        f"Canonical: {absolute_url(request, '/.well-known/security.txt')}",
+        f"Policy: {absolute_url(request, '/security')}",
         "Preferred-Languages: en",
     ]
     return HttpResponse("\n".join([*lines, ""]), content_type="text/plain; charset=utf-8")
@@ -49,7 +51,7 @@ def security_txt(request: HttpRequest) -> HttpResponse:
 @require_safe
 def changelog_feed(request: HttpRequest) -> HttpResponse:
     """The released versions (Atom, RFC 4287), each with its section of the changelog."""
-    at = request.build_absolute_uri
+    at = partial(absolute_url, request)
     feed = Atom1Feed(f"{SITE_NAME}: releases", at("/changelog"), None, feed_url=at("/changelog.atom"))
     for version, day, text in _RELEASE.findall(CHANGELOG.read_text(encoding="utf-8")):
         released = datetime.fromisoformat(day).replace(tzinfo=UTC)
@@ -61,7 +63,7 @@ def changelog_feed(request: HttpRequest) -> HttpResponse:
 
 def structured_data(request: HttpRequest, page: Page) -> SafeString:
     """What a page is, for search engines: schema.org terms as JSON-LD in a `script` element, which no browser runs."""
-    at = request.build_absolute_uri
+    at = partial(absolute_url, request)
     home = home_page(page.language)
     site: dict[str, Any] = {"@type": "WebSite", "name": SITE_NAME, "url": at(home.path)}
     if page == pages()["index"]:

@@ -85,3 +85,30 @@ def test_the_services_own_pages_load_their_files_there(browser: Browser, service
     assert {"/static/site/css/site.css", "/static/site/js/base/dom.js"} <= asked[network], "what modules import, too"
     assert [path for path in asked[own.url] if path.startswith("/static/") and "/img/" not in path] == []
     page.close()
+
+
+def test_the_tags_work_below_a_path_of_a_host(make_host: Callable[..., Host], start: Any, project: Tenant) -> None:
+    """The page is on another host name than the service, which a proxy shows below a path."""
+    mounted = start(ALLOWED_HOSTS="127.0.0.1/docs-service,localhost")
+    host, base = make_host(tenant=project), f"{mounted.url}/docs-service"
+    type(project.project).objects.filter(pk=project.project.pk).update(allowed_origins=[host.url])
+    names = f'data-domain="{project.domain}"'
+    host.tag = (
+        f'<script async src="{base}/search.js" {names} data-key="{project.assistant_key}" data-assistant></script>'
+        f'<script async src="{base}/views.js" {names}></script>'
+    )
+    asked = watch(host.page)
+    host.open()
+    host.page.keyboard.press("Control+k")
+    search = host.page.get_by_role("dialog", name="Search")
+    search.get_by_role("combobox").fill("install")
+    expect(search.get_by_role("option").first).to_be_visible()
+    host.page.evaluate("DocsAssistant.ask('How do I install acme?')")
+    expect(host.answers).to_have_attribute("data-phase", "done")
+    assert host.errors == []
+    paths = asked.pop(mounted.url)
+    assert asked.pop(host.url) == {"/host"}, "nothing is asked of the page's own host"
+    assert asked == {}
+    assert {f"/docs-service{path}" for path in ("/widget.js", f"/discovery/v1/view/{project.domain}")} <= paths
+    assert f"/docs-service/discovery/v1/assistant/{project.domain}/socket" in paths
+    assert [path for path in paths if not path.startswith("/docs-service/")] == []

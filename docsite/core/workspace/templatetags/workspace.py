@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from docsite.core.base_path import base_path
 from docsite.core.tenants.log_in_rules import list_inaccessible
 from docsite.core.tenants.models import Organization, Project
 from docsite.core.tenants.roles import has_role
@@ -34,7 +35,8 @@ class Entry:
 def script_attributes(base_url: str, path: str) -> SafeString:
     """The attributes `src` and, with `CDN_ORIGIN`, `data-service` of a tag for a script of the service."""
     if cdn := settings.ENV.cdn_origin:
-        return format_html('src="{}{}" data-service="{}"', cdn, path, base_url)
+        service = f"{base_url}/" if base_path() else base_url  # with a path, the script goes on behind the slash
+        return format_html('src="{}{}" data-service="{}"', cdn, path, service)
     return format_html('src="{}{}"', base_url, path)
 
 

@@ -13,7 +13,6 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser, SystemCheckError
 from django.core.management.commands import migrate
 from django.db import DatabaseError, OperationalError, connection
-from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
 RETRY_SECONDS = 0.2
@@ -44,18 +43,12 @@ class Command(migrate.Command):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add how long to wait."""
         super().add_arguments(parser)
-        parser.add_argument(
-            "--wait",
-            type=float,
-            default=WAIT_SECONDS,
-            metavar="SECONDS",
-            help="how long to wait for another process that migrates or uses a table (default: %(default)g)",
-        )
+        means = "seconds to wait for another process that migrates or uses a table (default: %(default)g)"
+        parser.add_argument("--wait", type=float, default=WAIT_SECONDS, metavar="SECONDS", help=means)
 
     def execute(self, *args: Any, **options: Any) -> Any:
         """Wait for the lock, then check and migrate."""
-        wait = options["wait"]
-        with _lock(self._tell, wait), _watch(self._tell, wait):
+        with _lock(self._tell, options["wait"]), _watch(self._tell, options["wait"]):
             return super().execute(*args, **options)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -72,24 +65,20 @@ class Command(migrate.Command):
 @contextmanager
 def _watch(tell: Callable[[str], None], wait: float) -> Iterator[None]:
     """Name who holds a lock that a statement of the block waits for. Raises CommandError after `wait` seconds."""
-    find = _find_sqlite_writer if connection.vendor == "sqlite" else _follow_postgresql()
+    is_sqlite = connection.vendor == "sqlite"
     with connection.cursor() as cursor:
-        milliseconds = max(1, int(wait * 1000))
-        cursor.execute(
-            f"PRAGMA busy_timeout = {milliseconds}"
-            if connection.vendor == "sqlite"
-            else f"SET lock_timeout = {milliseconds}"
-        )
-    told: list[str] = []
+        cursor.execute(f"{'PRAGMA busy_timeout' if is_sqlite else 'SET lock_timeout'} = {int(wait * 1000)}")
+    own = 0 if is_sqlite else connection.connection.info.backend_pid
+    told: dict[str, str] = {}  # by the name of the process
     has_ended = threading.Event()
 
     def follow() -> None:
         before = ""
         while not has_ended.wait(WATCH_SECONDS):
-            holder = find()
-            name = _name(holder)
-            if name and name == before and name not in map(_name, told):
-                told.append(holder)
+            holder = _find_sqlite_writer() if is_sqlite else _ask(_BLOCKING, own)
+            name = holder.partition(":")[0].partition(" (")[0]
+            if name and name == before and name not in told:
+                told[name] = holder
                 tell(holder)
             before = name
 
@@ -101,31 +90,17 @@ def _watch(tell: Callable[[str], None], wait: float) -> Iterator[None]:
         code = getattr(failure.__cause__, "sqlstate", "")
         # A locked SQLite seems to lack what Django asks it for.
         if code == _LOCK_NOT_AVAILABLE or "is locked" in str(failure) or (told and "fields.E180" in str(failure)):
-            raise CommandError(_GAVE_UP.format(wait, told[-1] if told else "a table is locked")) from None
+            holder = next(reversed(told.values()), "a table is locked")
+            raise CommandError(_GAVE_UP.format(wait, holder)) from None
         raise
     finally:
         has_ended.set()
         watcher.join()
 
 
-def _name(holder: str) -> str:
-    return holder.partition(":")[0].partition(" (")[0]
-
-
-def _follow_postgresql() -> Callable[[], str]:
-    """Find who blocks this connection, by another one."""
-    connection.ensure_connection()
-    own = connection.connection.info.backend_pid
-
-    def find() -> str:
-        with closing(connection.copy()) as watching:  # in the thread that uses it
-            return _ask(watching, _BLOCKING, own)
-
-    return find
-
-
-def _ask(database: BaseDatabaseWrapper, query: str, value: int) -> str:
-    with suppress(DatabaseError), database.cursor() as cursor:
+def _ask(query: str, value: int) -> str:
+    """Ask PostgreSQL about processes, by a connection of this thread's own."""
+    with suppress(DatabaseError), closing(connection.copy()) as asking, asking.cursor() as cursor:
         cursor.execute(query, [value])
         return "; ".join(row[0] for row in cursor.fetchall())
     return ""
@@ -133,13 +108,12 @@ def _ask(database: BaseDatabaseWrapper, query: str, value: int) -> str:
 
 def _find_sqlite_writer() -> str:
     """The process that writes to the database, if it is another one. Only Linux says it."""
-    try:
+    with suppress(OSError):
         inode = Path(f"{connection.settings_dict['NAME']}-shm").stat().st_ino
         locks = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
-    except OSError:
-        return ""
-    writers = [lock[4] for lock in locks if lock[5].endswith(f":{inode}") and lock[6] == _SQLITE_WRITER]
-    return next((_describe_process(pid) for pid in writers if pid != str(os.getpid())), "")
+        writers = [lock[4] for lock in locks if lock[5].endswith(f":{inode}") and lock[6] == _SQLITE_WRITER]
+        return next((_describe_process(pid) for pid in writers if pid != str(os.getpid())), "")
+    return ""
 
 
 def _describe_process(pid: str) -> str:
@@ -163,9 +137,7 @@ def _lock(tell: Callable[[str], None], wait: float) -> Iterator[None]:
         path = settings.DATA_DIR / "migrate.lock"
         path.touch(mode=0o600)
         with path.open("r+") as file:
-            _retry(
-                lambda: _try_file(file), lambda: f"another migrate, {_describe_process(path.read_text())}", tell, wait
-            )
+            _retry(lambda: _try_file(file), lambda: _describe_process(path.read_text()), tell, wait)
             file.truncate(0)
             file.write(str(os.getpid()))
             file.flush()
@@ -178,27 +150,18 @@ def _lock(tell: Callable[[str], None], wait: float) -> Iterator[None]:
         holder.set_autocommit(False)
         with holder.cursor() as cursor:
             # Ask again and again: a statement that waits would hold up an index that is built without a lock.
-            _retry(
-                lambda: cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK]).fetchone()[0],
-                lambda: f"another migrate, {_ask(connection, _MIGRATING, _LOCK)}",
-                tell,
-                wait,
-            )
+            try_lock = "SELECT pg_try_advisory_xact_lock(%s)"
+            _retry(lambda: cursor.execute(try_lock, [_LOCK]).fetchone()[0], lambda: _ask(_MIGRATING, _LOCK), tell, wait)
         yield
     finally:
         holder.close()
 
 
-def _describe_migrate(lock: Path) -> str:
-    return f"another migrate, {_describe_process(lock.read_text())}"
-
-
 def _try_file(file: Any) -> bool:
-    try:
+    with suppress(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _retry(try_: Callable[[], bool], describe: Callable[[], str], tell: Callable[[str], None], wait: float) -> None:
@@ -207,8 +170,8 @@ def _retry(try_: Callable[[], bool], describe: Callable[[], str], tell: Callable
     while not try_():
         waited = time.monotonic() - began
         if waited > wait:
-            raise CommandError(_GAVE_UP.format(wait, f"{describe()} still runs"))
+            raise CommandError(_GAVE_UP.format(wait, f"another migrate, {describe()} still runs"))
         if waited > WATCH_SECONDS and not has_told:
-            tell(describe())
             has_told = True
+            tell(f"another migrate, {describe()}")
         time.sleep(RETRY_SECONDS)

@@ -1,6 +1,7 @@
 // How a page opens the assistant's widget. The widget loads after the page, and may be blocked or switched off.
 // Nothing here waits for it: until it can be used, links that ask lead to /ask.
 
+import { base } from "./address.js";
 import { labels } from "./labels.js";
 
 /** @typedef {{ enabled: boolean, appearance: DocsAssistant.Options }} Settings */
@@ -20,7 +21,7 @@ export const ready = new Promise((resolve) => {
   if (!tag) return showLink();
   const check = async () => {
     // The same request as the widget's own, so that the browser has the response in its cache.
-    const response = await fetch(`/discovery/v1/widget/${tag.dataset.domain}`, { credentials: "omit" });
+    const response = await fetch(`${base}/discovery/v1/widget/${tag.dataset.domain}`, { credentials: "omit" });
     const settings = await response.json();
     if (!settings.enabled) return showLink();
     isReady = true;

@@ -1,5 +1,6 @@
 // Sends what readers think of a page, of a block of code, or of a search without results.
 
+import { base } from "./address.js";
 import { labels } from "./labels.js";
 import { fill, formatWait } from "./sentences.js";
 
@@ -29,7 +30,7 @@ const randomId = () =>
 async function send(content) {
   try {
     const options = { method: "POST", body: JSON.stringify(content), keepalive: true };
-    const response = await fetch(`/discovery/v1/feedback/${domain}`, options);
+    const response = await fetch(`${base}/discovery/v1/feedback/${domain}`, options);
     if (response.ok) return "";
     if (response.status !== 429) return labels.notKept;
     return fill(labels.tooMuchSaid, { wait: formatWait(response.headers.get("Retry-After")) });

@@ -1,5 +1,6 @@
 // The documentation site around its search dialog.
 
+import { base } from "../base/address.js";
 import { askInDialog, isReady } from "../base/assistant.js";
 import { feedbackSender } from "../base/feedback.js";
 import { labels } from "../base/labels.js";
@@ -12,13 +13,13 @@ export function createDialog(dialog) {
   Object.assign(words, labels);
   const { domain = "", key = "" } = dialog.dataset;
   return new SearchDialog(dialog, {
-    service: "",
+    service: base,
     domain,
     key,
     preferred: { language: pageLanguage() },
-    linkTo: ({ path }, url) => path + new URL(url, location.href).hash,
+    linkTo: ({ path }, url) => base + path + new URL(url, location.href).hash,
     askAddress: (query) =>
-      `/ask?${new URLSearchParams({ q: query, path: location.pathname, language: document.documentElement.lang })}`,
+      `${base}/ask?${new URLSearchParams({ q: query, path: location.pathname, language: document.documentElement.lang })}`,
     ask(query) {
       if (isReady) askInDialog(query);
       return isReady;

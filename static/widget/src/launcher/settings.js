@@ -37,7 +37,7 @@ export function tabState(domain, changes) {
  */
 export async function fetchSettings(service, domain, signal) {
   try {
-    const url = new URL(`/discovery/v1/widget/${encodeURIComponent(domain)}`, service);
+    const url = new URL(`discovery/v1/widget/${encodeURIComponent(domain)}`, service);
     const answer = await fetch(url, { credentials: "omit", signal });
     return answer.ok ? await answer.json() : null;
   } catch {

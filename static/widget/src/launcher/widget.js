@@ -241,7 +241,7 @@ export class Widget extends HTMLElement {
   }
 
   async #fetchPanel() {
-    const url = new URL(`/widget/${PANEL_VERSION}/panel.js`, script.src);
+    const url = new URL(`widget/${PANEL_VERSION}/panel.js`, script.src);
     // Some browsers remember that a module failed, so each further attempt has another address.
     if (this.#attempts++) url.search = `${this.#attempts}`;
     const { create } = /** @type {typeof import("../panel/panel.js")} */ (await import(url.href));

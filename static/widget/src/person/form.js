@@ -43,7 +43,7 @@ class PersonForm {
     this.#conversation = conversation;
     this.#words = words;
     const { domain } = conversation.options;
-    this.#address = new URL(`/discovery/v1/support/${encodeURIComponent(domain)}`, import.meta.url);
+    this.#address = new URL(`../../discovery/v1/support/${encodeURIComponent(domain)}`, import.meta.url);
     this.#form = this.#begin();
     const exchanges = listExchanges(conversation);
     const { email, subject, message } = (this.fields = {

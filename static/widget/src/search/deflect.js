@@ -41,7 +41,7 @@ const WORDS = {
 export function watch(field, script) {
   const { domain = "", key = "", labels, language, version, theme } = script.dataset;
   const words = { ...(WORDS[(language || pageLanguage()).slice(0, 2)] ?? WORDS.en), ...readLabels(labels) };
-  const service = new URL(script.dataset.service || script.src).origin;
+  const service = new URL(".", script.dataset.service || script.src).href.slice(0, -1);
   const address = (/** @type {string} */ name, rest = "") =>
     `${service}/discovery/v1/${name}/${encodeURIComponent(domain)}${rest}`;
   /** Events that were counted: each counts once for each page load. @type {Set<FormEvent>} */

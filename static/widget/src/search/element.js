@@ -40,9 +40,9 @@ export function create(script) {
   const style = applyStyles(root, [css, ":host{}"], script.nonce);
   const page = new HostPage();
   const field = /** @type {HTMLInputElement} */ (dialog.querySelector("[name=q]"));
-  const { origin } = new URL(script.dataset.service || script.src);
+  const service = new URL(".", script.dataset.service || script.src).href.slice(0, -1);
   const search = new SearchDialog(dialog, {
-    service: origin,
+    service,
     domain,
     key,
     get readerToken() {
@@ -50,7 +50,7 @@ export function create(script) {
     },
     preferred: { language: language || pageLanguage(), version: version || undefined },
     linkTo: (_, url) => url,
-    askAddress: () => (enabled && document.querySelector("docs-assistant") ? `${origin}/ask` : ""),
+    askAddress: () => (enabled && document.querySelector("docs-assistant") ? `${service}/ask` : ""),
     ask(query) {
       window.DocsAssistant.ask(query);
       return true;
@@ -117,7 +117,7 @@ export function create(script) {
   }
 
   applySettings(tabState(domain).settings);
-  fetchSettings(origin, domain, AbortSignal.timeout(5000)).then(applySettings);
+  fetchSettings(`${service}/`, domain, AbortSignal.timeout(5000)).then(applySettings);
   return {
     open,
     toggle: () => (dialog.open ? dialog.close() : open("")),

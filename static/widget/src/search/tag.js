@@ -20,7 +20,7 @@ let attempts = 0;
 let typed = null;
 
 function load() {
-  const url = new URL(`/widget/${SEARCH_DIALOG_VERSION}/search-dialog.js`, script.src);
+  const url = new URL(`widget/${SEARCH_DIALOG_VERSION}/search-dialog.js`, script.src);
   // Some browsers remember that a module failed, so each further attempt has another address.
   if (attempts) url.search = `${attempts}`;
   loading ??= import(url.href)
@@ -128,7 +128,7 @@ function watchSubject() {
     if (watched.has(target)) return;
     watched.add(target);
     try {
-      const { watch } = await import(new URL(`/widget/${DEFLECT_VERSION}/deflect.js`, script.src).href);
+      const { watch } = await import(new URL(`widget/${DEFLECT_VERSION}/deflect.js`, script.src).href);
       watch(target, script);
     } catch (error) {
       warn("the answers for the form could not be loaded.", error);
@@ -144,7 +144,7 @@ function addWidget() {
   const tag = document.createElement("script");
   Object.assign(tag.dataset, script.dataset);
   tag.nonce = script.nonce;
-  tag.src = new URL("/widget.js", script.src).href;
+  tag.src = new URL("widget.js", script.src).href;
   document.head.append(tag);
 }
 

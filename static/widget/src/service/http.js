@@ -33,7 +33,7 @@ export class Http {
 
   /** @param {string} endpoint such as `v2/assistant` @param {string} [more] */
   address(endpoint, more = "") {
-    return new URL(`/discovery/${endpoint}/${this.#domain}${more}`, this.#service);
+    return new URL(`discovery/${endpoint}/${this.#domain}${more}`, this.#service);
   }
 
   /** @param {import("./client.js").QuestionRequest} question @param {Listener} listener */
