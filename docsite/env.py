@@ -66,12 +66,8 @@ class Env(AnalyticsEnv, AssistantEnv):
     @field_validator("allowed_hosts")
     @classmethod
     def _check_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for host in value:
-            path = host.partition("/")[2]
-            if "://" in host or (
-                "/" in host and not re.fullmatch(r"(?!.*\.\.)[\w.~-]+(?:/[\w.~-]+){0,7}", path, re.ASCII)
-            ):
-                raise ValueError("write host names, such as docs.example.com, or with a path: example.com/docs-service")
+        if not all(re.fullmatch(r"[^/]+(?:/(?!\.\.?(?:/|\Z))[\w.~-]+)*", host, re.ASCII) for host in value):
+            raise ValueError("write host names, such as docs.example.com, or with a path: example.com/docs-service")
         return value
 
     @field_validator("security_contact")
