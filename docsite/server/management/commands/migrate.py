@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -20,7 +19,6 @@ WATCH_SECONDS = 2.0  # who holds a lock for so long is named
 WAIT_SECONDS = 600.0
 _LOCK = 0x316A7E  # of PostgreSQL's advisory locks
 _LOCK_NOT_AVAILABLE = "55P03"  # PostgreSQL's code
-_SQLITE_WRITER = "120"  # the byte of the -shm file that the writer of a database in WAL mode has locked
 _OLDER = ("projects", "0001_initial")  # the first of the migrations that there were before the first release
 _REFUSAL = (
     "This database was made by a version before the first release, and this one cannot change its tables. Go on with "
@@ -74,8 +72,8 @@ def _watch(tell: Callable[[str], None], wait: float) -> Iterator[None]:
 
     def follow() -> None:
         before = ""
-        while not has_ended.wait(WATCH_SECONDS):
-            holder = _find_sqlite_writer() if is_sqlite else _ask(_BLOCKING, own)
+        while not (is_sqlite or has_ended.wait(WATCH_SECONDS)):  # SQLite does not say who writes
+            holder = _ask(_BLOCKING, own)
             name = holder.partition(":")[0].partition(" (")[0]
             if name and name == before and name not in told:
                 told[name] = holder
@@ -89,8 +87,9 @@ def _watch(tell: Callable[[str], None], wait: float) -> Iterator[None]:
     except (OperationalError, SystemCheckError) as failure:
         code = getattr(failure.__cause__, "sqlstate", "")
         # A locked SQLite seems to lack what Django asks it for.
-        if code == _LOCK_NOT_AVAILABLE or "is locked" in str(failure) or (told and "fields.E180" in str(failure)):
-            holder = next(reversed(told.values()), "a table is locked")
+        is_locked = is_sqlite and ("is locked" in str(failure) or "fields.E180" in str(failure))
+        if is_locked or code == _LOCK_NOT_AVAILABLE:
+            holder = next(reversed(told.values()), "another process writes the database")
             raise CommandError(_GAVE_UP.format(wait, holder)) from None
         raise
     finally:
@@ -104,23 +103,6 @@ def _ask(query: str, value: int) -> str:
         cursor.execute(query, [value])
         return "; ".join(row[0] for row in cursor.fetchall())
     return ""
-
-
-def _find_sqlite_writer() -> str:
-    """The process that writes to the database, if it is another one. Only Linux says it."""
-    with suppress(OSError):
-        inode = Path(f"{connection.settings_dict['NAME']}-shm").stat().st_ino
-        locks = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
-        writers = [lock[4] for lock in locks if lock[5].endswith(f":{inode}") and lock[6] == _SQLITE_WRITER]
-        return next((_describe_process(pid) for pid in writers if pid != str(os.getpid())), "")
-    return ""
-
-
-def _describe_process(pid: str) -> str:
-    with suppress(OSError):
-        command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip()
-        return f"process {pid}: {command[:100]}"
-    return f"process {pid}"
 
 
 def _let_file_shrink() -> None:
@@ -137,7 +119,7 @@ def _lock(tell: Callable[[str], None], wait: float) -> Iterator[None]:
         path = settings.DATA_DIR / "migrate.lock"
         path.touch(mode=0o600)
         with path.open("r+") as file:
-            _retry(lambda: _try_file(file), lambda: _describe_process(path.read_text()), tell, wait)
+            _retry(lambda: _try_file(file), lambda: f"process {path.read_text()}", tell, wait)
             file.truncate(0)
             file.write(str(os.getpid()))
             file.flush()
