@@ -199,7 +199,7 @@ def test_the_first_page_shows_the_product_and_three_numbers(client: Client, path
     assert [theme for theme, _ in pictures] == ["light", "dark", "light", "dark"]
     assert all((ROOT / "static" / name).stat().st_size < 100_000 for _, name in pictures)
     numbers = re.findall(r'<li><a href="([^"]+)"><strong>([^<]+)</strong> ([^<]+)<', html)
-    assert [value for _, value, _ in numbers] == ["6 KB", "10", "15"]
+    assert [value for _, value, _ in numbers] == ["6 KB", "10", "22"]
     assert tools in numbers[1][2]
     assert all(client.get(href).status_code == 200 for href, _, _ in numbers)
 
