@@ -97,8 +97,9 @@ def _quote_lines(query: str, hit: Hit, section: Sequence[str], max_lines: int) -
     code = max((parse(block)[0] for block in section if is_code(block)), key=lambda token: len(token.content))
     lines = code.content.rstrip("\n").split("\n")
     weights = _weigh_terms(query, hit, terms := _terms_of(lines, hit))
-    scores = [_score(weights, [*chain.from_iterable(terms[at : at + max_lines])]) for at in range(len(lines))]
-    start = min(scores.index(max(scores)), max(0, len(lines) - max_lines))
+    last = max(0, len(lines) - max_lines)
+    found = [weights.keys() & set(chain.from_iterable(terms[at : at + max_lines])) for at in range(last + 1)]
+    start = max(range(last + 1), key=lambda at: (sum(weights[term] for term in sorted(found[at])), -at))
     language = _clean_language(code.info.partition(" ")[0])
     block = fence("\n".join(lines[start : start + max_lines]), language)
     return Quote([block], _find_best_sentence(query, hit, [block]), is_cut=True, is_part_of_code=True)

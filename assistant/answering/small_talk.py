@@ -100,8 +100,8 @@ _OTHERS = r"my (?:wife|husband|girlfriend|boyfriend|boss|neighbou?r|ex)"
 _HARM = re.compile(
     r"\b(?:meth|methamphetamine|cocaine|heroin|fentanyl|mdma|ricin|nerve gas|pipe bombs?)\b"
     rf"|\b(?:kill|hurt|hang|cut) (?:myself|{_OTHERS})\b|\bend my life\b"
-    rf"|\b(?:hack|break|get) into (?:her|his|their|some(?:one|body)(?:'?s)?|{_OTHERS}(?:'?s)?)(?: [\w']{{1,20}}){{0,2}}"
-    r" (?:account|e-?mails?|phone|wi-?fi|facebook|instagram|whatsapp|snapchat)\b",
+    rf"|\b(?:(?:hack|break) into (?:her|his|their)|(?:hack|break|get) into (?:some(?:one|body)|{_OTHERS})(?:'?s)?)"
+    r"(?: [\w']{1,20}){0,2} (?:account|e-?mails?|phone|wi-?fi|facebook|instagram|whatsapp|snapchat)\b",
     re.IGNORECASE,
 )
 

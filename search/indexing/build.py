@@ -79,9 +79,9 @@ class IndexBuild:
                 for position, part in enumerate(parts)
             )
         # The first section of a page also has what other pages call it, which is known at the end.
-        further = [row for row in rows if row.position > 0]
-        for at in range(0, len(further), SECTIONS_PER_STEP):
-            self._index(further[at : at + SECTIONS_PER_STEP])
+        later = [row for row in rows if row.position > 0]
+        for at in range(0, len(later), SECTIONS_PER_STEP):
+            self._index(later[at : at + SECTIONS_PER_STEP])
         return len(rows)
 
     def _index(self, rows: Sequence[Section]) -> None:
@@ -91,23 +91,46 @@ class IndexBuild:
         for row, _, words in analysed:
             self.staged_words.add(row.document.groups, [words])
 
-    def _index_beginnings(self, replaced: set[str]) -> None:
-        """Index the first section of each staged page, with the texts of links to the page."""
-        texts = link_texts.collect(self.project, self.name, replaced)
-        staged = list(Document.every.filter(project=self.project, build=self.name).values_list("pk", flat=True))
-        for ids in batches(staged):
-            first = Section.objects.filter(document__in=ids, position=0).order_by("pk")
-            rows = list(first.select_related("document").defer("document__content"))
-            for row in rows:
-                row.document.link_texts = texts.get(row.document_id, "")
+    def _stage_again(self, pages: list[int]) -> None:
+        """Stage copies of visible pages."""
+        for ids in batches(pages):
+            documents = {document.pk: document for document in Document.every.filter(pk__in=ids)}
+            rows = list(Section.objects.filter(document__in=ids).order_by("pk"))
+            for document in documents.values():
+                document.pk, document.build = None, self.name
             with transaction.atomic():
                 self.claim()
-                Document.every.bulk_update([row.document for row in rows if row.document.link_texts], ["link_texts"])
+                Document.every.bulk_create(documents.values())
+                for row in rows:
+                    row.pk, row.document = None, documents[row.document_id]
+                Section.objects.bulk_create(rows)
+            self._index([row for row in rows if row.position > 0])
+
+    def _index_beginnings(self, replaced: set[str]) -> set[str]:
+        """Index the first section of each staged page, with the texts of links to the page.
+
+        Visible pages to which other texts lead now are staged, too. Returns their paths.
+        """
+        texts = link_texts.find_changes(self.project, self.name, replaced)
+        staged = Document.every.filter(project=self.project, build=self.name)
+        again = texts.keys() - set(staged.values_list("path", flat=True))
+        visible = Document.indexed.filter(project=self.project).values_list("path", "pk") if again else []
+        self._stage_again([pk for path, pk in visible if path in again])
+        for ids in batches(list(staged.values_list("pk", flat=True))):
+            first = Section.objects.filter(document__in=ids, position=0).order_by("pk")
+            rows = list(first.select_related("document").defer("document__content"))
+            changed = [row.document for row in rows if row.document.path in texts]
+            for document in changed:
+                document.link_texts = texts[document.path]
+            with transaction.atomic():
+                self.claim()
+                Document.every.bulk_update(changed, ["link_texts"])
             self._index(rows)
+        return set(again)
 
     def prepare(self, replaced: set[str]) -> Replacement:
         """Get ready to swap, with the paths of the pages that leave the index."""
-        self._index_beginnings(replaced)
+        replaced = replaced | self._index_beginnings(replaced)
         visible = list(Document.indexed.filter(project=self.project).values_list("pk", "path"))
         pages = [pk for pk, path in visible if path in replaced]
         stale = [

@@ -24,13 +24,13 @@ MAX_PATHS = 500  # paths looked up in the index; real passages have a handful
 MAX_PAGE_BYTES = 4 * 1024 * 1024  # of the pages that links led to lately, of all projects, some 8,000
 _PAGE_BYTES = 500  # of one, without its path
 MAX_TARGET = 2_000  # characters of a link that may lead to a page
-Page = tuple[str, ...]  # path, version, language and address; empty where the index has none
-IndexedPages = Mapping[str, Page]  # by the path of a link
+IndexedPage = tuple[str, ...]  # path, version, language and address; empty where the index has none
+IndexedPages = Mapping[str, IndexedPage]  # by the path of a link
 
 _ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
 # A project, the generation of its index, and the reader's groups: what decides which pages there are.
 Scope = tuple[int, int, Groups]
-_pages: SizedCache[tuple[Scope, str], Page] = SizedCache()
+_pages: SizedCache[tuple[Scope, str], IndexedPage] = SizedCache()
 primary.forget_with(_pages.clear)
 # A text without these has only links to the web, which stay as they are.
 _MAY_CHANGE = re.compile(

@@ -17,7 +17,10 @@ _OTHER_LETTER = re.compile(r"[^\W\0-\x7f]")
 
 
 class Scanner:
-    """Finds the places of lines in one language that may hold one of some index terms. It misses none."""
+    """Finds the places of lines in one language that may hold one of some index terms.
+
+    It misses none that is written with letters and digits. A sign such as `㎏` is not taken apart.
+    """
 
     def __init__(self, terms: Iterable[str], language: str) -> None:
         needles = {needle for term in terms for needle in _write_needles(term)}

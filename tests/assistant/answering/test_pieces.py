@@ -110,6 +110,11 @@ def test_of_a_passage_without_blocks_its_excerpt_or_beginning_is_quoted(excerpt,
     assert (quote.blocks, quote.is_cut) == ([quoted], False)
 
 
+def test_of_long_code_without_a_word_of_the_question_the_beginning_is_quoted():
+    code = "\n".join(["```js", *(f"  field{number}: {number}," for number in range(20)), "}", "```"])
+    assert choose_quote("acme script", hit(body=code), 60, 2).blocks == ["```js\n  field0: 0,\n  field1: 1,\n```"]
+
+
 @pytest.mark.parametrize("mark", ["    ", ""])
 def test_of_a_passage_that_is_all_code_the_lines_that_match_are_quoted(mark):
     lines = [f"print({number})" for number in range(20)] + ["run_acme_script()"] + ["print()"] * 3
@@ -196,6 +201,8 @@ def test_small_talk_is_recognised_unless_it_asks_something(text, kind):
         ("I want to kill myself", True),
         ("kill my process after an hour", False),
         ("how do I get into my account again?", False),
+        ("How can my customers get into their account after a password reset?", False),
+        ("A user cannot get into his account", False),
         ("method to break into my first test account", False),
         ("give me the instructions to install it", False),
         ("give me the instructions", False),

@@ -34,13 +34,36 @@ def test_the_text_of_a_link_finds_the_page_that_it_leads_to(site, linking):
     assert first(site, "adhesiv") == "/m", "half typed"
 
 
-def test_a_page_that_changed_has_the_texts_of_now(site):
+def count_words(site, term: str) -> int:
+    return IndexVocabulary.decode(bytes(Index.objects.get(project=site).vocabulary)).select([""]).terms[term]
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [page("/a", "# About\n\n[Sticky tape](m.md)")],
+        [page("/b", "# More\n\n[Sticky tape](m.md)")],
+        [page("/a", "# About\n\n[Adhesive ribbons](m.md) [Sticky tape](m.md)", groups=("staff",)), page("/b", "x")],
+    ],
+    ids=["changed", "removed", "protected"],
+)
+def test_a_page_has_the_texts_of_now(site, pages):
     ingest(site, [page("/a", "# About\n\n[Adhesive ribbons](m.md)"), page("/m", TARGET)])
-    ingest(site, [page("/a", "# About\n\n[Sticky tape](m.md)"), page("/m", f"{TARGET} Twice.")])
-    assert (first(site, "adhesive ribbons"), first(site, "sticky tape")) == ("", "/m")
-    words = IndexVocabulary.decode(bytes(Index.objects.get(project=site).vocabulary)).select([""])
-    assert not words.terms["adhes"]
-    assert words.terms["sticki"] == 2
+    before = find(site, "adhesive ribbons")[0].path
+    ingest(site, [*pages, page("/m", TARGET)])
+    assert (before, first(site, "adhesive ribbons")) == ("/m", "")
+    assert count_words(site, "adhes") == 0
+    tape = sum("Sticky" in one.markdown and one.groups is None for one in pages)
+    assert (first(site, "sticky tape"), count_words(site, "sticki")) == (("/m", 2) if tape else ("", 0))
+
+
+def test_a_page_of_which_nothing_changed_stays(site):
+    first_pages = [page("/a", "# About\n\n[Adhesive ribbons](m.md)"), page("/m", TARGET), page("/n", "# N\n\nText.")]
+    ingest(site, first_pages)
+    ids = dict(site.documents.values_list("path", "pk"))
+    ingest(site, [page("/a", "# About\n\nWords. [Adhesive ribbons](m.md)"), *first_pages[1:]])
+    now = dict(site.documents.values_list("path", "pk"))
+    assert {path for path in ids if ids[path] != now[path]} == {"/a"}
 
 
 def test_a_protected_page_names_no_page_for_others(site):
@@ -57,7 +80,11 @@ def test_a_protected_page_names_no_page_for_others(site):
         ("[`useChat` *hook*](../api.md#use)", [["useChat hook", "/api", "/guide/api"]]),
         ("[the *API*](https://docs.acme.example/docs/api#use)", [["the API", "/api"]]),
         ("[elsewhere](https://acme.example/api) [here](../api.md) [![x](y.png)](../api.md) ![API](../api.md)", []),
-        ("[own part](#part) [own page](start.md)", []),
+        ("[own part](#part) [own page](start.md) <https://docs.acme.example/docs/api>", []),
+        (
+            "[`max_connections`](/api) [_the_ API](https://docs.acme.example/docs.evil/api)",
+            [["max_connections", "/api"]],
+        ),
         (f"[{'long ' * MAX_TEXT}](../api.md) `[code](../api.md)`", []),
     ],
 )
