@@ -11,6 +11,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Container, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import Stemmer
@@ -171,31 +172,15 @@ def split_name(word: str) -> tuple[list[str], list[str]]:
     return parts, []
 
 
-def forms_of(word: str) -> list[str]:
-    """The parts of a word or code name, then its joined forms.
-
-    >>> forms_of("useChat")
-    ['use', 'chat', 'usechat']
-    """
-    parts, joined = split_name(word)
-    return parts + joined
-
-
 def stem(form: str, language: str = "en") -> str:
     """The index term of a form: its stem in that language, without accents."""
     return _stem_of(form[:_MAX_TERM], language)
 
 
-def forms_and_terms(text: str, language: str = "en") -> tuple[list[str], list[str]]:
-    """All forms of a text, in order, with repetitions, and their index terms."""
-    known = _words_of(language[:2].lower())
-    found = [known[word] for word in tokens(text)]
-    return [form for forms, _, _ in found for form in forms], [term for _, terms, _ in found for term in terms]
-
-
 def terms(text: str, language: str = "en") -> list[str]:
     """All index terms of a text, in order, with repetitions."""
-    return forms_and_terms(text, language)[1]
+    known = _words_of(language[:2].lower())
+    return [term for word in tokens(text) for term in known[word][1]]
 
 
 def terms_of(words: Iterable[str], language: str = "en") -> set[str]:
@@ -222,7 +207,7 @@ class _Words(dict[str, tuple[tuple[str, ...], tuple[str, ...], str]]):
         self.language = language
 
     def __missing__(self, word: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-        forms = tuple(forms_of(word))
+        forms = tuple(chain.from_iterable(split_name(word)))
         terms = tuple(stem(form, self.language) for form in forms)
         if not word.isascii() and self.language not in ("", "en"):  # readers may leave the accents out
             bare = [stem(plain, self.language) for form in forms if (plain := to_plain(form)).isascii()]

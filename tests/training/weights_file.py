@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -85,11 +84,10 @@ def fingerprint() -> str:
     """A hash of the features of some small pages and queries. When it changes, the weights need another training."""
     entries, vocabulary = [], Vocabulary()
     for number, texts in enumerate(_PAGES):
-        found = [analysis.forms_and_terms(text) for text in (texts[0], texts[1], "", "", texts[2])]
-        title, heading, trail, about, body = (" ".join(of_text) for _, of_text in found)
+        joined, terms, forms = analysis.index_texts([texts[0], texts[1], "", "", texts[2]])
+        title, heading, trail, about, body = joined
         name = facet("n", analysis.name_of(texts[1]))
         entries.append(Entry(number, number // 2, number % 2, title, heading, trail, about, body, facets=name))
-        forms, terms = (set(chain.from_iterable(each)) for each in zip(*found, strict=True))
         vocabulary.add([(terms, forms)])
     index = SearchIndex.build(entries)
     candidates = index.load(np.arange(len(entries)))

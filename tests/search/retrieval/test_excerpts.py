@@ -13,8 +13,7 @@ TEXT = (
     "La sesión de inicio de la documentación es de uno."
 )
 KNOWN = Vocabulary()
-_forms, _terms = analysis.forms_and_terms(TEXT)
-KNOWN.add([(set(_terms), set(_forms))])
+KNOWN.add([analysis.index_texts([TEXT])[1:]])
 KNOWN.add([(set(analysis.terms("login setup")), {"login", "setup"})])
 
 
