@@ -40,7 +40,7 @@ _JOINTS = re.compile("[-_]")
 _ENTRY = re.compile(r"[\"']?([A-Za-z_][\w.-]{0,99})[\"']?[ \t]{0,9}(?:=|:(?=\s|$))")
 _NESTED = re.compile(r"\n(?:\S|[^\S\n]*+(?:-\s|[\w-]{1,100}:\s))")  # in an entry: more than one text
 # Text that may be meant as the page's groups, also where a blank or a colon is missing.
-_GROUPS = re.compile(r"(?m)\bgroups\b[\"']?+\s*+[\"':=\[{]|^[ \t]*+[\"']?groups\b")
+_GROUPS = re.compile(r"(?m)\b(?i:groups)\b[\"']?+\s*+[\"':=\[{]|^[ \t]*+[\"']?groups\b")
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _DELIMITER = re.compile(r"\s*+(?:---|\+\+\+|\{(?![{%/]))")
 UNKNOWN_GROUPS = object()  # the `groups` in metadata of a page whose section has some that cannot be read
@@ -84,11 +84,12 @@ def split_front_matter(source: str, problems: list[Problem] | None = None) -> tu
         is_valid = False
         inner = [line.strip() for line in lines[1:end]] if start == "{" else lines[1:end]
         front = _load_entries(inner, load, problems, has_headings=start == "+++")
-    if not is_valid and not (isinstance(front, dict) and "groups" in front) and (groups := _GROUPS.search(text)):
+    fields = _name_fields(front) if isinstance(front, dict) else {}
+    if not is_valid and "groups" not in fields and (groups := _GROUPS.search(text)):
         raise ValueError(f"its `groups` cannot be read (line {text.count(chr(10), 0, groups.start()) + 2})")
     if front is not None and not isinstance(front, dict):
         problems.append(Problem(FRONT_MATTER, "is not a list of names and values"))
-    return _name_fields(front) if isinstance(front, dict) else {}, "\n".join(lines[end + 1 :])
+    return fields, "\n".join(lines[end + 1 :])
 
 
 def _name_fields(front: dict[str, Any]) -> dict[str, Any]:
@@ -104,17 +105,17 @@ def name_groups(meta: Mapping[str, Any]) -> dict[str, Any]:
     Hugo ignores the case of names, and editors leave characters that nobody sees. Groups that stand twice and differ
     are unknown.
     """
-    params = meta.get("params")
-    found = [
-        value
-        for place in (meta, params if isinstance(params, Mapping) else {})
-        for name, value in place.items()
-        if isinstance(name, str) and name.strip(_UNSEEN).lower() == "groups"
-    ]
+    params = [value for value in _find_values(meta, "params") if isinstance(value, Mapping)]
+    found = [value for place in (meta, *params) for value in _find_values(place, "groups")]
     if not found:
         return dict(meta)
     is_known = len(found) == 1 or all(_is_flat(one) and one == found[0] for one in found)
     return {**meta, "groups": found[0] if is_known else UNKNOWN_GROUPS}
+
+
+def _find_values(meta: Mapping[str, Any], field: str) -> list[Any]:
+    """The values of a field, whose name may have another case and unseen characters."""
+    return [value for name, value in meta.items() if isinstance(name, str) and name.strip(_UNSEEN).lower() == field]
 
 
 def _is_flat(value: Any) -> bool:

@@ -219,7 +219,7 @@ def _read_cascade(meta: Meta) -> dict[str, Any]:
 
     Those for some pages only are ignored. If they have groups, the groups of all pages below are unknown.
     """
-    cascade = meta.get("cascade") or {}
+    cascade = _lower(meta, depth=0).get("cascade") or {}
     found: dict[str, Any] = {}
     for one in cascade if isinstance(cascade, list) else [cascade]:
         one = name_groups(one) if isinstance(one, Mapping) else one

@@ -13,7 +13,7 @@ import yaml
 
 from search.sources.files import MARKDOWN, list_files
 from search.sources.markdown import configuration
-from search.sources.markdown.front_matter import UNKNOWN_GROUPS, is_set
+from search.sources.markdown.front_matter import UNKNOWN_GROUPS, is_set, name_groups
 from search.sources.markdown.sites import (
     MAX_STARS,
     Meta,
@@ -74,7 +74,7 @@ def _build_site(config: Meta, folder: Path) -> Site:
     named = as_mapping(dict.fromkeys(map(str, named)) if isinstance(named, list) else named)
     collections = {"posts": {"output": "true"}, **{str(name): as_mapping(named[name]) for name in named}}
     entries = config.get("defaults")
-    entries = list(map(as_mapping, entries if isinstance(entries, list) else ()))
+    entries = list(map(_read_default, entries if isinstance(entries, list) else ()))
     defaults = _limit_defaults(entries)
     excluded = config.get("exclude")
     patterns = map(str, excluded if isinstance(excluded, list) else ())
@@ -128,9 +128,13 @@ def _build_site(config: Meta, folder: Path) -> Site:
     )
 
 
+def _read_default(entry: Any) -> dict[str, Any]:
+    return {**as_mapping(entry), "values": name_groups(as_mapping(as_mapping(entry).get("values")))}
+
+
 def _limit_defaults(entries: Sequence[Meta]) -> list[Meta]:
     """The first entries of `defaults`. If later ones have groups, the groups of all pages are unknown."""
-    has_groups = any("groups" in as_mapping(entry.get("values")) for entry in entries[MAX_DEFAULTS:])
+    has_groups = any("groups" in entry["values"] for entry in entries[MAX_DEFAULTS:])
     return [*entries[:MAX_DEFAULTS], *([{"values": {"groups": UNKNOWN_GROUPS}}] if has_groups else [])]
 
 
@@ -140,7 +144,7 @@ def _find_defaults(defaults: Sequence[Meta], names: set[str], kind: str) -> dict
     for entry in defaults:
         scope = as_mapping(entry.get("scope"))
         path = str(scope.get("path") or "").removeprefix("./").strip("/")
-        values = as_mapping(entry.get("values"))
+        values = entry["values"]
         if "*" in path and _UNREADABLE_GLOB.search(path):
             is_below, values = "groups" in values, {"groups": UNKNOWN_GROUPS}
         else:

@@ -133,6 +133,9 @@ FOLDERS = {  # the files of a site, one of its pages, who may read the page; Non
         {**TWO_NAMES, "content/in/_index.md": "---\ncascade:\n- {groups: [staff], target: {path: /x}}\n- groups: []\n---"},
         "content/in/a.md", None,
     ),
+    "a cascade with capital letters": (
+        {**HUGO, "content/in/_index.md": "---\nCascade: {Params: {Groups: [staff]}}\n---"}, "content/in/a.md", ("staff",)
+    ),
     "a cascade that is text": ({**TWO_NAMES, "content/in/_index.md": "---\ncascade:\n  groups:staff\n---"}, "content/in/a.md", None),
     "another environment": (
         {**TWO_NAMES, "config/production/config.toml": "[cascade.params]\ngroups = ['staff']"}, "content/a.md", ("staff",)
@@ -151,6 +154,13 @@ FOLDERS = {  # the files of a site, one of its pages, who may read the page; Non
         {"_config.yml": DEFAULTS.replace("scope", "{}\n- " * 300 + "scope") % "x"}, "in/a.md", None
     ),
     "defaults": ({"_config.yml": DEFAULTS % "in"}, "in/a.md", ("staff",)),
+    "defaults with a capital letter": ({"_config.yml": DEFAULTS.replace("groups", "Groups") % "in"}, "in/a.md", ("staff",)),
+    "more defaults with a capital letter than are read": (
+        {"_config.yml": DEFAULTS.replace("groups", "Groups").replace("scope", "{}\n- " * 300 + "scope") % "x"}, "in/a.md", None
+    ),
+    "a pattern with a capital letter that is not read": (
+        {"_config.yml": DEFAULTS.replace("groups", "Groups") % "*/{x,y}"}, "in/x/a.md", None
+    ),
     "defaults for a pattern": ({"_config.yml": DEFAULTS % "in/*/y"}, "in/x/y/z/a.md", ("staff",)),
     "defaults for another pattern": ({"_config.yml": DEFAULTS % "*/y"}, "in/x/y/a.md", ()),
     "defaults for a pattern that is not read": ({"_config.yml": DEFAULTS % "*/{x,y}"}, "in/x/a.md", None),
