@@ -71,14 +71,16 @@ def _describe_match(term: Term, is_half: bool, vocabulary: Vocabulary) -> str:
         return "from the context"
     if term.weight == parsing.JOINED:
         return "written as one"
-    if any(certainty == parsing.SYNONYM for _, certainty in term.spellings):
+    certainties = {certainty for _, certainty in term.spellings}
+    if not certainties.isdisjoint((parsing.SYNONYM, parsing.EQUIVALENT)):
         return "synonym"
-    if any(certainty == parsing.COMPOUND for _, certainty in term.spellings):
+    if is_half and parsing.SPLIT in certainties:
+        return "split"
+    if parsing.COMPOUND in certainties or certainties >= {1.0, parsing.SPLIT}:
         return "part of compounds"
-    best = max(certainty for _, certainty in term.spellings)
-    if best < 1.0:
-        return "split" if is_half else "corrected"
-    if any(certainty < 1.0 for _, certainty in term.spellings):
+    if 1.0 not in certainties:
+        return "corrected"
+    if len(certainties) > 1:
         return "completed"
     return "as written" if any(vocabulary.terms.get(spelling) for spelling, _ in term.spellings) else "unknown"
 

@@ -89,7 +89,7 @@ def _plan_engine_queries(terms: Sequence[Term], vocabulary: Vocabulary) -> list[
 
     A spelling is as rare as its term: else pages in a language whose stem few pages have would come first.
     """
-    counts: dict[str, int] = {}  # how many sections hold the rarest term of a spelling
+    counts: dict[str, int] = {}  # for each spelling: how many sections hold the rarest term that it belongs to
     for term in terms:
         known = [spelling for spelling, _ in term.spellings if spelling in vocabulary.terms]
         count = min(vocabulary.sections, sum(vocabulary.terms[spelling] for spelling in known))
@@ -137,7 +137,8 @@ class _TermReader:
         is_typing = bool(text) and not text[-1].isspace() and bool(words) and text.rstrip().endswith(words[-1])
         language = language or self.preferred_language
         compounds = self.vocabulary.compounds(language) if language in COMPOUNDING else None
-        found = compounds.find([word.lower() for word in words if word.lower() not in self.minor]) if compounds else {}
+        content = [word.lower() for word in words[:MAX_TERMS] if word.lower() not in self.minor]
+        found = compounds.find(content) if compounds else {}
         terms: Terms = {}
         line: list[str] = []  # the terms in the order of the words, for pairs
         forms_before = ""

@@ -55,7 +55,7 @@ class Compounds:
     def _find_ending(self, word: str, stem: str) -> Iterator[tuple[str, str]]:
         """The compounds that end with a form of a word, each behind its first part."""
         beginning = stem if analysis.to_plain(word).startswith(stem) else stem[:MIN_FIRST]  # of all forms of the word
-        at = self._forms.find(beginning) if len(word) >= MIN_LAST and beginning else -1
+        at = self._forms.find(beginning) if len(word) >= MIN_LAST and len(beginning) >= MIN_FIRST else -1
         while at >= 0:
             start, end = self._forms.rfind("\n", 0, at) + 1, self._forms.find("\n", at)
             if self._stem(self._forms[at:end]) == stem and (first := self._find_first(self._forms[start:at])):

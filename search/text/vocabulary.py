@@ -16,6 +16,7 @@ from search.text.compounds import Compounds
 
 MAX_CORRECTIONS = 3
 MAX_COMPLETIONS = 8
+_COMPOUND_BYTES = 40  # of a form, in two languages with compounds
 _WORD_BYTES = 110  # measured, with its place in both counters and the sorted lists
 
 
@@ -43,8 +44,8 @@ class Vocabulary:
 
     @property
     def nbytes(self) -> int:
-        """About the memory that it takes with its sorted copies."""
-        return _WORD_BYTES * (len(self.terms) + len(self.forms))
+        """About the memory that it takes with its sorted copies and its compounds."""
+        return _WORD_BYTES * len(self.terms) + (_WORD_BYTES + _COMPOUND_BYTES) * len(self.forms)
 
     def encode(self) -> bytes:
         """The bytes to store."""

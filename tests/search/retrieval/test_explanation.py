@@ -75,6 +75,23 @@ def test_it_explains_how_each_word_was_read(project, query, word, how):
     assert f"{word:<16} {how}" in run(project.domain, query, "--explain")
 
 
+def test_it_explains_compounds_and_other_spellings(make_project):
+    tenant = make_project()
+    text = "Datenbankverbindungen der Datenbank, jede Verbindung der Anmeldung, eine Voranmeldung."
+    english = Page("B", "/b", "The colour of it, or its color.", language="en")
+    ingest(tenant.project, [Page("A", "/a", text, language="de"), english])
+    for query, how in {
+        "Datenbank Verbindung ": {"Datenbank": "part of compounds", "Verbindung": "part of compounds"},
+        "Verbindung ": {"Verbindung": "part of compounds"},
+        "Datenbankverbindung ": {"Datenbankverbindung": "split"},
+        "Datenbank ": {"Datenbank": "as written"},
+        "Datenb": {"Datenb": "completed"},
+    }.items():
+        terms = explained(tenant.domain, query, "--language", "de")["terms"]
+        assert {term["word"].lower(): term["how"] for term in terms} == {word.lower(): one for word, one in how.items()}
+    assert [term["how"] for term in explained(tenant.domain, "color ", "--language", "en")["terms"]] == ["synonym"]
+
+
 def test_it_explains_filters_and_preferences(project):
     told = explained(
         project.domain, "how do I set the folder", "--version", "latest", "--page", "https://x/configure.md"

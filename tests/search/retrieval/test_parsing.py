@@ -23,6 +23,7 @@ from search.retrieval.parsing import (
 from search.retrieval.plan import plan_search
 from search.sources import Page
 from search.text import analysis
+from search.text.compounds import Compounds
 from search.text.synonyms import parse_synonyms
 from search.text.vocabulary import Vocabulary
 
@@ -196,6 +197,18 @@ def test_a_long_query_is_cut_to_what_can_be_answered(monkeypatch):
     assert len(query.terms) == MAX_TERMS
     assert len(asked) == parsing.MAX_CORRECTED
     assert len(query.pairs) < MAX_TERMS
+
+
+def test_compounds_are_looked_for_with_the_first_words_only(monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr(Compounds, "_find_ending", lambda self, word, stem: asked.append(word) or iter(()))
+    parse(
+        "".join(f"{first}{second}en " for first in "bdfgklmnpr" for second in "aeiou"),
+        WORDS,
+        ("de",),
+        preferred_language="de",
+    )
+    assert 0 < len(asked) <= MAX_TERMS
 
 
 def test_a_word_of_every_section_is_not_looked_for_where_rarer_ones_find_enough():
