@@ -11,6 +11,7 @@ _LINE_COMMENT = re.compile(r"(?m)^[^\S\n]*+//.*$")
 _PAIR = re.compile(r"([\"'`])([^\"'`\n]+)\1\s*:\s*([\"'`])([^\"'`\n]*)\3")
 _ENTRY = re.compile(r"(?<![\w.-])[\"'`]?([\w.-]++)[\"'`]?\s*+:\s*\{")
 _IMPORT = re.compile(r"\bimport\s+(\w+|\{[^{}]{0,500}\})\s+from\s+([\"'])(\.\.?/[^\"'\n]{1,200})\2")
+_EXPORT = re.compile(r"\b(?:export\s++default\b|module\.exports\s*+=)\s*+(?:\w++\s*+\(\s*+)?\{")
 _OBJECT = re.compile(r"\{[^{}]*+\}")  # that holds no other
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\.)*`?|[{}]")
 
@@ -36,8 +37,11 @@ def find_text(text: str, name: str) -> str:
 
 
 def find_own_text(text: str, name: str) -> str:
-    """The same for a setting of the exported object, not of one inside it: no `base` of a plug-in."""
-    text = text[max(text.find("export default"), 0) :].partition("{")[2]
+    """A quoted value in the exported object, not in one inside it; the first of that name where a name is exported."""
+    exported = _EXPORT.search(text)
+    if not exported:
+        return find_text(text, name)
+    text = text[exported.end() :]
     for _ in range(MAX_NESTED):
         text = _OBJECT.sub("", text)
     return find_text(text, name)

@@ -112,6 +112,15 @@ SITES = {
     "starlight with a base": (
         {"astro.config.mjs": f"export default {{ x: [starlight({{ locales: {LOCALES} }})], base: '/v2/docs' }}",
          f"{DOCS}/a.md": "x", f"{DOCS}/de/a.md": "x"}, {"/v2/docs/a": "en-GB", "/v2/docs/de/a": "de"}),
+    "starlight with a base of a constant": (
+        {"astro.config.mjs": "import { x } from 'y'\nconst config = { base: '/v2', integrations: [starlight()] }\n"
+         "export default config", f"{DOCS}/a.md": "x"}, {"/v2/a": ""}),
+    "starlight with a base of a function": (
+        {"astro.config.mjs": "export default defineConfig(() => { return { base: '/v2', x: [starlight()] } })",
+         f"{DOCS}/a.md": "x"}, {"/v2/a": ""}),
+    "starlight in CommonJS with a base": (
+        {"astro.config.cjs": "let { x } = y\nmodule.exports = { x: [starlight({ base: 'z' })], base: '/v2' }",
+         f"{DOCS}/a.md": "x"}, {"/v2/a": ""}),
     "hugo with a file for each language": (
         {"config/_default/hugo.toml": "baseURL = '/'", "config/_default/languages.de.toml": "contentDir = 'content/de'",
          "config/production/languages.fr.toml": "contentDir = 'content/fr'", "content/de/a.md": "x",
