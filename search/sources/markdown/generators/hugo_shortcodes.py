@@ -16,7 +16,7 @@ _TAG = re.compile(r"\{\{([<%])(/\*)?((?:(?!\{\{[<%]|[>%]\}\}).){0,2000})[>%]\}\}
 _END = re.compile(r"\{\{[<%]\s{0,9}/\s{0,9}([\w/-]+)")
 _NAME = re.compile(r"^([^\s\"`=]+)\s*")
 _ARGUMENT = re.compile(r"(?:([\w-]+)[ \t]*=[ \t]*)?(?:\"((?:[^\"\\]|\\.?)*+)(?:\"|\Z)|`([^`]*+)(?:`|\Z)|([^\s\"`=]+))")
-_ACTION = re.compile(r"(?:\s{0,200}\{\{-\s|\{\{)(.{0,1000}?)(?:\s-\}\}\s{0,200}|\}\})", re.DOTALL)
+_ACTION = re.compile(r"(?:\s{0,200}\{\{-\s|\{\{)((?:(?!\{\{).){0,1000}?)(?:\s-\}\}\s{0,200}|\}\})", re.DOTALL)
 _INNER = re.compile(r"\.Inner\b.*|\.Page\.RenderString .*\.Inner\b.*")
 _GET = re.compile(r"\.Get\s+(?:(\d+)|[\"`]([\w-]+)[\"`])")
 _PARAMETER = re.compile(r"(?:\.?(?:Site|Page)|site|page)\.Params?(?:\.|\s+\"|\s+`)([\w.-]+)[\"`]?")
