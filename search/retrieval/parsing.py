@@ -154,7 +154,8 @@ class _TermReader:
                 line += self.add_phrase(terms, words[at:phrase_end], others, is_typing and phrase_end == len(words))
                 continue
             length, others = self.equivalents.find(words[at : at + self.equivalents.longest], ("en",))
-            may_be_longer = is_typing and at == len(words) - 1 and self.vocabulary.completions(word.lower())
+            is_last = is_typing and at == len(words) - 1
+            may_be_longer = is_last and self.vocabulary.completions(word.lower())
             if length == 1 and not may_be_longer and any(len(phrase) > 1 for phrase in others):  # an abbreviation
                 forms_before = ""
                 line += self.add_phrase(terms, [word], others, False, EQUIVALENT)
@@ -166,12 +167,11 @@ class _TermReader:
                 equivalents = []
             if compounds and not length and (parts := compounds.split(word.lower())):
                 forms_before = ""
-                line += self.add_phrase(terms, [word], [parts], is_typing and at == len(words) - 1, SPLIT)
+                line += self.add_phrase(terms, [word], [parts], is_last, SPLIT)
                 continue
             forms, names = analysis.split_name(word)
             if length == 1 and names:  # k8s, i18n
                 forms, names = names[-1:], []
-            is_last = is_typing and at == len(words) - 1
             for number, form in enumerate(forms):
                 for spellings in self.interpret(form, is_last and number == len(forms) - 1):
                     spellings = self.merge(spellings, equivalents, EQUIVALENT)
@@ -183,15 +183,11 @@ class _TermReader:
                 longer = self.vocabulary.completions(name) if is_last else []
                 known = self.stems(name) if self.is_known(name) else []
                 if known or longer:
-                    self.add_term(
-                        terms, name, self.merge(known, longer, POSSIBLY_COMPLETED if known else COMPLETED), JOINED
-                    )
-            if len(forms) == 1:
-                if forms_before and (pair := self.joined_name(forms_before, forms[0])):
-                    self.add_term(terms, pair, self.stems(pair), JOINED)
-                forms_before = forms[0]
-            else:
-                forms_before = ""
+                    certainty = POSSIBLY_COMPLETED if known else COMPLETED
+                    self.add_term(terms, name, self.merge(known, longer, certainty), JOINED)
+            if len(forms) == 1 and forms_before and (pair := self.joined_name(forms_before, forms[0])):
+                self.add_term(terms, pair, self.stems(pair), JOINED)
+            forms_before = forms[0] if len(forms) == 1 else ""
         return dict(list(terms.items())[:MAX_TERMS]), list(dict.fromkeys(pairwise(line)))
 
     def find_unknown(self, text: str) -> list[str]:
@@ -270,12 +266,7 @@ class _TermReader:
         return sorted(found, key=lambda form: (found[form], form))[:MAX_CONTEXT_TERMS]
 
     def add_term(
-        self,
-        terms: Terms,
-        word: str,
-        spellings: list[Spelling],
-        weight: float = 1.0,
-        share: float = 1.0,
+        self, terms: Terms, word: str, spellings: list[Spelling], weight: float = 1.0, share: float = 1.0
     ) -> None:
         key = tuple(spellings)
         if key not in terms:
@@ -300,11 +291,8 @@ class _TermReader:
         """
         known = self.is_known(form)
         spelled = self.stems(form)
-        if (
-            may_be_incomplete
-            and (len(form) >= MIN_PREFIX or not form.isascii())
-            and (found := self.vocabulary.completions(form))
-        ):
+        is_prefix = may_be_incomplete and (len(form) >= MIN_PREFIX or not form.isascii())
+        if is_prefix and (found := self.vocabulary.completions(form)):
             return [self.merge(spelled, found, POSSIBLY_COMPLETED if known else COMPLETED)]
         if known:
             return [spelled]

@@ -43,8 +43,8 @@ def unescape(text: str) -> str:
 
 
 def _unescape_byte(escape: re.Match[bytes]) -> bytes:
-    fields = escape[1]
-    return bytes([int(fields[1:], 16)]) if len(fields) == 3 else b" " if fields in b"bnrtv" else fields
+    escaped = escape[1]
+    return bytes([int(escaped[1:], 16)]) if len(escaped) == 3 else b" " if escaped in b"bnrtv" else escaped
 
 
 def unless_empty(text: str) -> str:

@@ -66,7 +66,7 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[It
     site = generators.detect_site(root, request)
     request.progress(f"generator: {site.generator}")
     yield from site.redirects
-    yield from site.cuts
+    yield from site.problems
     for tree in site.trees:
         for name in list_files(tree.folder):
             origin = _name_origin(root, tree, name)

@@ -44,7 +44,7 @@ class Site:
       its metadata; empty if it does neither.
     - `page_metadata` is that of the navigation or of a section for its pages, by file name without ending, or by
       path without ending where trees may have files of the same name.
-    - `redirects` come from the configuration. `cuts` say which of its settings are not read whole.
+    - `redirects` come from the configuration. `problems` say what of it is not read whole, or not run.
     - `languages` are those of pages by the first folder of their address below the `base` of the site; that of the
       others has an empty name.
     - `expand` and `rewrite` make Markdown of what only this generator understands. `expand` is for what depends on
@@ -62,7 +62,7 @@ class Site:
     includes: Includes | None = None
     page_metadata: Mapping[str, Meta] = field(default_factory=dict)
     redirects: tuple[PageRedirect, ...] = ()
-    cuts: Sequence[Problem] = ()
+    problems: Sequence[Problem] = ()
     languages: Mapping[str, str] = field(default_factory=dict)
     base: str = ""
     rewrite: Callable[[str], str] | None = None

@@ -74,7 +74,8 @@ def _build_site(config: Meta, folder: Path) -> Site:
     named = as_mapping(dict.fromkeys(map(str, named)) if isinstance(named, list) else named)
     collections = {"posts": {"output": "true"}, **{str(name): as_mapping(named[name]) for name in named}}
     entries = config.get("defaults")
-    entries = list(map(_read_default, entries if isinstance(entries, list) else ()))
+    entries = list(map(as_mapping, entries if isinstance(entries, list) else ()))
+    entries = [{**entry, "values": name_groups(as_mapping(entry.get("values")))} for entry in entries]
     defaults = _limit_defaults(entries)
     excluded = config.get("exclude")
     patterns = map(str, excluded if isinstance(excluded, list) else ())
@@ -124,12 +125,8 @@ def _build_site(config: Meta, folder: Path) -> Site:
         page_metadata={remove_ending(name): find_defaults(name) for name in files},
         rewrite=remove_liquid,
         find_exclusion=find_exclusion,
-        cuts=find_cut("defaults of _config.yml", len(entries), MAX_DEFAULTS),
+        problems=find_cut("defaults of _config.yml", len(entries), MAX_DEFAULTS),
     )
-
-
-def _read_default(entry: Any) -> dict[str, Any]:
-    return {**as_mapping(entry), "values": name_groups(as_mapping(as_mapping(entry).get("values")))}
 
 
 def _limit_defaults(entries: Sequence[Meta]) -> list[Meta]:

@@ -46,7 +46,7 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         return f"{remove_ending(name)}.html"
 
     html = as_mapping(as_mapping(config.get("output")).get("html"))
-    others = sorted(as_mapping(config.get("preprocessor")).keys() - {"links", "index"})
+    preprocessors = sorted(as_mapping(config.get("preprocessor")).keys() - {"links", "index"})
     is_smart = html.get("smart-punctuation") is not False  # on since mdBook 0.5
     hidden = as_mapping(as_mapping(html.get("code")).get("hidelines"))
     return Site(
@@ -58,7 +58,7 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         includes=Includes("mdbook", root, ()),
         page_metadata={remove_ending(name): {"navTitle": title} for name, title in titles.items()},
         redirects=tuple(_read_redirects(as_mapping(html.get("redirect")))),
-        cuts=[Problem(CONFIGURATION, f"preprocessor {name} of book.toml is not run here") for name in others],
+        problems=[Problem(CONFIGURATION, f"preprocessor {one} of book.toml is not run here") for one in preprocessors],
         find_title=lambda body: found[1].strip() if (found := _TITLE.search(body)) else "",
         rewrite=partial(_hide_lines, {str(language): str(prefix) for language, prefix in hidden.items()}),
     )

@@ -52,7 +52,7 @@ def _build_site(config: str, languages: Mapping[str, str], root: Path, folder: P
         VITEPRESS,
         Includes("vitepress", root, (source,)),
         languages=languages,
-        cuts=find_cut("rewrites of the configuration", len(pairs), MAX_REWRITES),
+        problems=find_cut("rewrites of the configuration", len(pairs), MAX_REWRITES),
     )
 
 
