@@ -25,7 +25,7 @@ from search.text.markdown.writer import escape_line_start, escape_text
 
 PLAIN_TEXT = Problem("markup", "is shown as plain text")
 MAX_TARGETS = 3000  # of a page
-_GROUPS = re.compile(r"(?m)^:groups:[ \t]*+(.++)$")
+_GROUPS = re.compile(r"(?im)^[ \t]*+:groups:[ \t]*+(.++)$")
 MESSAGE_WORK = 40  # line visits that a message of docutils counts as: docutils has searched in vain before
 
 logger = logging.getLogger(__name__)
@@ -128,7 +128,7 @@ def _settings() -> Any:
 
 def _remove_metadata(document: nodes.document) -> dict[str, str]:
     """The metadata of `meta` and of the field list at the top. The list is removed, as in Sphinx."""
-    meta = {node.get("name", ""): node.get("content", "") for node in document.findall(nodes.meta)}
+    meta = {node.get("name", "").lower(): node.get("content", "") for node in document.findall(nodes.meta)}
     first = next((node for node in document.children if not isinstance(node, nodes.Invisible)), None)
     if isinstance(first, nodes.field_list):
         document.remove(first)

@@ -207,8 +207,10 @@ def test_pages_of_sphinx_name_groups(tmp_path: Path) -> None:
 def test_a_page_that_cannot_be_parsed_keeps_its_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     from search.sources import rst
 
+    sources = (":groups: staff\n\nA\n", ":Groups: staff\n\nA\n", ".. meta::\n   :Groups: staff\n\nA\n")
+    assert [convert(source).meta["groups"] for source in sources] == ["staff"] * 3
     monkeypatch.setattr(rst, "_parse", lambda *arguments: 1 / 0)
-    assert convert(":groups: staff\n\nHome\n====\n").meta == {"groups": "staff"}
+    assert [convert(source).meta for source in sources] == [{"groups": "staff"}] * 3
     assert convert("Home\n====\n").meta == {}
 
 
