@@ -2,7 +2,6 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key")
@@ -16,10 +15,6 @@ class SizedCache(Generic[Key, Value]):
         self._values: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
         self._lock = threading.Lock()
         self.nbytes = 0
-
-    def __iter__(self) -> Iterator[Key]:
-        """The keys; that of the value used last comes last."""
-        return iter([*self._values])
 
     def get(self, key: Key) -> Value | None:
         """A value, which then counts as used."""

@@ -19,10 +19,10 @@ def test_what_was_not_used_for_longest_leaves_first():
         cache.put(key, key, 1, 3)
     assert cache.get("a") == "a"
     cache.put("d", "d", 2, 3)
-    assert ([*cache], cache.nbytes) == (["a", "d"], 3)
+    assert ([*cache._values], cache.nbytes) == (["a", "d"], 3)
     cache.put("a", "another", 2, 3)
-    assert ([*cache], cache.nbytes, cache.get("a")) == (["a"], 2, "another")
+    assert ([*cache._values], cache.nbytes, cache.get("a")) == (["a"], 2, "another")
     cache.put("huge", "huge", 100, 3)
-    assert ([*cache], cache.nbytes) == (["huge"], 100), "one stays, however large"
+    assert ([*cache._values], cache.nbytes) == (["huge"], 100), "one stays, however large"
     cache.clear()
-    assert ([*cache], cache.nbytes, cache.get("huge")) == ([], 0, None)
+    assert ([*cache._values], cache.nbytes, cache.get("huge")) == ([], 0, None)

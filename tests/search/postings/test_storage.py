@@ -117,10 +117,10 @@ def test_indexes_leave_memory_when_there_are_too_many(make_project, monkeypatch)
     monkeypatch.setattr(index_state, "MAX_BYTES", int(2.5 * index_state._indexes.nbytes))
     for project in [*projects[:2], projects[0], *projects[2:]]:
         assert find(project, "herd") == ["/p1"]
-    assert [*index_state._indexes] == [projects[2].pk, projects[3].pk]
+    assert [*index_state._indexes._values] == [projects[2].pk, projects[3].pk]
     monkeypatch.setattr(index_state, "MAX_BYTES", 1)
     assert find(projects[0], "herd") == ["/p1"]
-    assert [*index_state._indexes] == [projects[0].pk]
+    assert [*index_state._indexes._values] == [projects[0].pk]
 
 
 def test_many_projects_are_looked_up_without_reading_them_again(make_project, monkeypatch):
