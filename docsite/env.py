@@ -28,6 +28,11 @@ EXTRAS = (
     "docsite.extras.view_log.settings.ViewLogSettings",
     "docsite.extras.openid_connect.settings.OpenIdSettings",
 )
+# First parts of paths of the service: where the proxy removes such a base path, they could not be told from it.
+_OWN_PATHS = (
+    *("admin", "ask", "de", "discovery", "feedback", "health", "invitations", "mcp", "search", "shared"),
+    *("static", "support", "v1", "v2", "widget"),
+)
 
 
 class Env(AnalyticsEnv, AssistantEnv):
@@ -68,6 +73,10 @@ class Env(AnalyticsEnv, AssistantEnv):
     def _check_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not all(re.fullmatch(r"[^/]+(?:/(?!\.\.?(?:/|\Z))[\w.~-]+)*", host, re.ASCII) for host in value):
             raise ValueError("write host names, such as docs.example.com, or with a path: example.com/docs-service")
+        bases = [host.lower().split("/", 2) for host in value if "/" in host]
+        names = [host.lower().partition("/")[0] for host in value]
+        if any(name[0] in ".*" or names.count(name) > 1 or first in _OWN_PATHS for name, first, *_ in bases):
+            raise ValueError("write a path after one whole host name, once, and none that the service uses, as /admin")
         return value
 
     @field_validator("security_contact")

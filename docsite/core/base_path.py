@@ -26,7 +26,8 @@ def base_path() -> str:
 
 def without_base(path: str) -> str:
     """A path of this service as it is without a proxy."""
-    return path.removeprefix(base_path()) or "/"
+    base = base_path()
+    return path[len(base) :] or "/" if f"{path}/".startswith(f"{base}/") else path
 
 
 def service_url(request: HttpRequest) -> str:
@@ -41,6 +42,6 @@ def absolute_url(request: HttpRequest, path: str) -> str:
 
 def _find_base(scope: MutableMapping[str, Any]) -> str:
     host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "").lower()
-    name = host[: host.rfind("]") + 1] if host.startswith("[") else host.partition(":")[0]
+    name = host[: host.rfind("]") + 1] if host.startswith("[") else host.partition(":")[0].rstrip(".")
     base: str = settings.BASE_PATHS.get(name, "")
     return base

@@ -3,8 +3,8 @@
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_GET
 
-from docsite.core.access.api_middleware import own_origin
 from docsite.core.access.request_checks import BROWSER_IP
+from docsite.core.base_path import service_url
 from docsite.core.db import in_db
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip, network_of
@@ -31,4 +31,4 @@ async def skill(request: HttpRequest, domain: str) -> HttpResponse:
 async def _find_server(request: HttpRequest, domain: str) -> McpServer:
     project = await in_db(access.find_project)(domain)
     await in_db(ratelimit.spend)((BROWSER_IP, network_of(client_ip(request))))
-    return McpServer(project, own_origin(request))
+    return McpServer(project, service_url(request))

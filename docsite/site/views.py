@@ -133,16 +133,16 @@ def search(request: HttpRequest) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404, with pages that resemble the address, or else the first pages."""
-    language = language_of(request.path)
-    near = find_nearest(request.path, language)
+    language = language_of(request.path_info)
+    near = find_nearest(request.path_info, language)
     translated = pages(language)
     start = [translated["index"], translated["quickstart"]]
-    if request.path.endswith(".md") or wants_markdown(request):
+    if request.path_info.endswith(".md") or wants_markdown(request):
         lines = ["# Page not found", "", "The nearest pages:" if near else "Start here:", ""]
         lines += [f"- [{each.title}]({each.markdown_path})" for each in near or start]
         response = markdown_response("\n".join([*lines, "- [Search](/search)"]) + "\n", status=404)
     else:
-        query = " ".join(re.findall(r"\w+", request.path.removeprefix(f"/{language}/")))[:MAX_QUERY_LENGTH]
+        query = " ".join(re.findall(r"\w+", request.path_info.removeprefix(f"/{language}/")))[:MAX_QUERY_LENGTH]
         context = page_context(language) | {"near": near, "start": start, "query": query}
         response = render(request, "pages/not_found.html", context, status=404)
     patch_vary_headers(response, ["Accept"])

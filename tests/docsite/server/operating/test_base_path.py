@@ -8,10 +8,11 @@ from typing import Any
 import httpx
 import pytest
 from django.contrib.auth import get_user_model
+from django.urls import clear_script_prefix, set_script_prefix
 from pydantic import ValidationError
 from websockets.sync.client import connect
 
-from docsite.core.base_path import mount
+from docsite.core.base_path import mount, without_base
 from docsite.env import Env
 from tests.analytics.conftest import CHROME
 from tests.conftest import NO_TLS, PATIENCE, Service, Tenant, logged_in
@@ -99,6 +100,7 @@ def test_api_and_socket_work_below_it(browse: Callable[..., httpx.Response], mou
         ("ACME.example:8443", "/a", ("/docs", "/a")),
         ("acme.example", "/docs", ("/docs", "/")),
         ("acme.example", "/docsy", ("/docs", "/docsy")),
+        ("acme.example.:80", "/docs/a", ("/docs", "/a")),
         ("[::1]:80", "/v/w/x", ("/v/w", "/x")),
         ("other.example", "/docs/a", ("", "/docs/a")),
         ("", "/docs/a", ("", "/docs/a")),
@@ -110,6 +112,37 @@ def test_a_host_has_its_path(settings: Any, host: str, path: str, expected: tupl
     scope = {"path": path, "root_path": "//evil.example", "headers": headers}
     mount(scope)
     assert (scope["root_path"], scope["path"]) == expected
+
+
+def test_only_the_whole_base_is_cut() -> None:
+    try:
+        set_script_prefix("/docs/")
+        assert [without_base(path) for path in ("/docs", "/docs/a", "/docsy", "/a")] == ["/", "/a", "/docsy", "/a"]
+    finally:
+        clear_script_prefix()
+    assert without_base("/docs/a") == "/docs/a"
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    ["*/docs", ".acme.example/docs", "acme.example/a,b.example,Acme.example/b", "a.example/search", "a.example/v1/b"],
+)
+def test_a_path_that_would_be_mistaken_is_refused_at_the_start(hosts: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALLOWED_HOSTS", hosts)
+    with pytest.raises(ValidationError, match="write a path after one whole host name"):
+        Env()
+    monkeypatch.setenv("ALLOWED_HOSTS", "*,.acme.example,acme.example/searching,a.example/docs/search")
+    assert len(Env().allowed_hosts) == 4
+
+
+def test_a_missing_page_and_the_agent_files_know_the_base(mounted: Service, project: Tenant) -> None:
+    plain = {"Accept-Encoding": "identity"}
+    page = httpx.get(f"{mounted.url}{BASE}/de/quickstrat", headers=plain, verify=NO_TLS)
+    assert (page.status_code, int(page.headers["Content-Length"])) == (404, len(page.content))
+    assert '<html lang="de"' in page.text
+    assert f'href="{BASE}/de/quickstart"' in page.text
+    card = httpx.get(f"{mounted.url}{BASE}/mcp/{project.domain}/server-card", verify=NO_TLS).text
+    assert f"{BASE}/mcp/{project.domain}" in card
 
 
 @pytest.mark.parametrize(
