@@ -184,8 +184,6 @@ def open_conversation(project: Project, new: NewQuestion, network: str = "") -> 
         answer = Message(role=Message.Role.ASSISTANT, **running, **common)
         messages = [] if question else [Message(role=Message.Role.USER, content=new.text, **common)]
         insert_rows([*messages, answer])
-        if question:  # so that every report and export counts it in the same range
-            update_rows(Message, {"message_id": answer.message_id}, {"created_at": question.created_at})
     budget = AnswerBudget(project, network)
     return StoredConversation(project, thread.thread_id, answer.message_id, history, budget, new.text != asked)
 

@@ -76,7 +76,7 @@ def generated(project: Tenant, monkeypatch: pytest.MonkeyPatch) -> Tenant:
         answers.append(store_answer(tenant, text, outcome, caller=chance.choice(["web", "api", "mcp"]), **facts))
     dead = store_answer(tenant, "Who has written this?", "running", at=now - timedelta(days=3))
     Message.objects.filter(pk=dead.pk).update(updated_at=now - timedelta(hours=2))  # its process has died
-    again = answers[7]
+    again = store_answer(tenant, "Asked first?", "answered", at=now - timedelta(hours=1))
     open_conversation(
         tenant,
         NewQuestion("reader", "Asked again?", Message.Caller.WEB, again.thread.thread_id, replaces=True),

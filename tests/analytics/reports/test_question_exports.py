@@ -317,6 +317,8 @@ def test_a_question_that_is_asked_again_has_its_latest_answer(http, service, pro
     assert [(row["id"], row["timestamp"]) for row in before] == [(row["id"], row["timestamp"]) for row in after]
     assert [row["resolutionStatus"] for row in before + after] == ["unanswered", "answered"]
     assert after[0]["query"] == INSTALL
+    question, answer = Message.objects.filter(thread__thread_id=thread_id).order_by("pk")
+    assert answer.created_at > question.updated_at, "retention and health go by the time of the answer"
     assert read(project, STATS, dateFrom=None, dateTo=None).json()["total"] == 1
 
 
