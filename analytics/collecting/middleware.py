@@ -83,7 +83,8 @@ def _try_send(request: HttpRequest) -> bool:
         project = find_cached_project(settings.ENV.site_domain)
         if project is None:
             return time.monotonic() < _no_project_until
-        return recording.try_send(project, _observe(request)) is not None
+        seen = _observe(request)
+        return bool(recording.find_left_out(project, seen)) or recording.try_send(project, seen) is not None
     except Exception:
         logger.exception("A page view could not be stored.")
         return True

@@ -52,7 +52,11 @@ def send(project: Project, observations: Sequence[Observation]) -> "Future[Recei
 
     A `view_id` is stored only once.
     """
-    return _submit(project, build_views(project, observations))
+    return _submit(project, build_views(project, _keep(project, observations)))
+
+
+def _keep(project: Project, observations: Sequence[Observation]) -> list[Observation]:
+    return [observation for observation in observations if not find_left_out(project, observation)]
 
 
 def find_left_out(project: Project, observation: Observation) -> str:
@@ -67,15 +71,17 @@ def find_left_out(project: Project, observation: Observation) -> str:
 
 
 def try_send(project: Project, observation: Observation) -> "Future[Receipt] | None":
-    """Queue a view if everything it needs is cached; else None. Needs no database, so the event loop may call it."""
+    """Queue a view that is not left out if everything it needs is cached; else None.
+
+    Needs no database, so the event loop may call it.
+    """
     verdict = agents.classify(observation.user_agent)
     secret = key_rotation.find_cached_secret(
         project, observation.at, private=observation.private and verdict.client_class == "human"
     )
     if secret is None or (verdict.agent and not verification.is_fresh()):
         return None
-    kept = [] if find_left_out(project, observation) else [build_view(project, observation, secret)]
-    return _submit(project, kept)
+    return _submit(project, [build_view(project, observation, secret)])
 
 
 def _submit(project: Project, views: Sequence[View]) -> "Future[Receipt]":
@@ -91,7 +97,7 @@ def _submit(project: Project, views: Sequence[View]) -> "Future[Receipt]":
 
 def record(project: Project, observations: Sequence[Observation]) -> Receipt:
     """Store views in the database, and return when they are committed."""
-    return writer.submit(project.pk, build_views(project, observations)).result()
+    return writer.submit(project.pk, build_views(project, _keep(project, observations))).result()
 
 
 def is_counted(observation: Observation) -> bool:
@@ -105,10 +111,10 @@ def _counts(client_class: str, surface: str) -> bool:
 
 
 def build_views(project: Project, observations: Sequence[Observation]) -> list[View]:
-    """The views as they are stored, without those that the project leaves out."""
+    """The views as they are stored. None of them may be left out."""
     verification.load_if_stale()
     builder = _ViewBuilder(project)
-    return [builder.build(observation) for observation in observations if not find_left_out(project, observation)]
+    return [builder.build(observation) for observation in observations]
 
 
 def build_view(project: Project, observation: Observation, secret: str = "") -> View:

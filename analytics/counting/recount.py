@@ -6,6 +6,7 @@ project, reads all views of some visitors, and writes views, histories and cells
 So it may be killed and started again, and two processes may share the work.
 """
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -31,6 +32,8 @@ from analytics.counting.cells import Ints
 from analytics.counting.sealer import HOUR, Lease, LeaseLost, VisitorHistories
 from analytics.models import AnalyticsSettings, PageView, Trail, left_out
 from docsite.core.tenants.models import Project
+
+logger = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
 
@@ -107,7 +110,10 @@ def remove_left_out(project: Project) -> int:
     listed = left_out.parse(own.left_out)
     views = project.views.exclude(referrer="").values_list("referrer", flat=True)
     spam = [referrer for referrer in views.distinct() if listed.has_referrer(referrer)] if listed.hosts else []
-    ids = set(project.views.filter(referrer__in=spam).values_list("pk", flat=True)) if spam else set()
+    ids: set[int] = set()
+    for first in range(0, len(spam), _MAX_IDS):
+        some = project.views.filter(referrer__in=spam[first : first + _MAX_IDS])
+        ids.update(some.values_list("pk", flat=True))
     removed = 0
     if ids:
         recount = _Recount(project, lambda view: None if view.id in ids else view, "referrer <> ''", None)
@@ -120,7 +126,10 @@ def apply_left_out() -> None:
     """Remove what changed lists leave out, in all projects."""
     changed = AnalyticsSettings.objects.exclude(left_out=F("applied_left_out")).select_related("project")
     for own in changed:
-        remove_left_out(own.project)
+        try:
+            remove_left_out(own.project)
+        except Exception:  # of one project, such as a damaged row; the others go on
+            logger.exception("What %s leaves out could not be removed.", own.project)
 
 
 class _Recount:

@@ -13,8 +13,9 @@ class Migration(migrations.Migration):
                 blank=True,
                 db_default="",
                 default="",
-                help_text="Addresses or networks of your own people, and sites whose referrers are spam, one a line. Stored views of "
-                "such a site are removed within an hour. Views hold no address, so addresses are left out from now on.",
+                help_text="Addresses or networks of your own people, and sites that send only spam: views with such a "
+                "referrer do not count. One a line. Stored views of such a site are removed within an hour, and do not come "
+                "back. Views hold no address, so addresses are left out from now on.",
                 validators=[analytics.models.left_out.validate],
                 verbose_name="left out of all counts",
             ),

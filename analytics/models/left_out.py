@@ -41,9 +41,9 @@ def parse(text: str) -> LeftOut:
             network = ipaddress.ip_network(line, strict=False)
         except ValueError:
             host = line.partition("://")[2].partition("/")[0] if "://" in line else line.removeprefix("*.")
-            if not _HOST.fullmatch(host):
+            if not _HOST.fullmatch(host) or host.rpartition(".")[2].isdigit():
                 raise ValidationError(f"{line[:100]}: write an address, a network or the name of a site.") from None
-            hosts.append(host)
+            hosts.append(_to_ascii(host))
             continue
         if not network.prefixlen:
             raise ValidationError(f"{line}: would leave out every reader.")
@@ -51,6 +51,14 @@ def parse(text: str) -> LeftOut:
     if len(networks) + len(hosts) > MAX_ENTRIES:
         raise ValidationError(f"At most {MAX_ENTRIES} entries.")
     return LeftOut(tuple(networks), frozenset(hosts))
+
+
+def _to_ascii(host: str) -> str:
+    """The name as browsers send it (IDNA)."""
+    try:
+        return host.encode("idna").decode()
+    except UnicodeError:
+        raise ValidationError(f"{host[:100]}: no name of a site.") from None
 
 
 def validate(text: str) -> None:

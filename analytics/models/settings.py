@@ -3,6 +3,7 @@
 import secrets
 from typing import ClassVar
 
+from django.core.exceptions import ValidationError
 from django.db import models
 
 from analytics.models import left_out
@@ -70,9 +71,9 @@ class AnalyticsSettings(models.Model):
         default="",
         db_default="",
         validators=[left_out.validate],
-        help_text="Addresses or networks of your own people, and sites whose referrers are spam, one a line. Stored "
-        "views of such a site are removed within an hour. Views hold no address, so addresses are left out from now "
-        "on.",
+        help_text="Addresses or networks of your own people, and sites that send only spam: views with such a "
+        "referrer do not count. One a line. Stored views of such a site are removed within an hour, and do not come "
+        "back. Views hold no address, so addresses are left out from now on.",
     )
     applied_left_out = models.TextField(blank=True, default="", db_default="", editable=False)  # to stored views
     visitor_secret = models.CharField(max_length=64, default=new_visitor_secret, editable=False)
@@ -82,6 +83,13 @@ class AnalyticsSettings(models.Model):
 
     def __str__(self) -> str:
         return f"analytics of {self.project}"
+
+    def clean(self) -> None:
+        """Refuse a list that holds one of the project's own sites, whose readers go from page to page."""
+        listed = left_out.parse(self.left_out)
+        own = next((origin for origin in sorted(self.project.origins) if listed.has_referrer(origin)), None)
+        if own:
+            raise ValidationError({"left_out": f"{own} is a site of this project: its readers would not count."})
 
     @classmethod
     def find(cls, project: Project) -> "AnalyticsSettings | None":

@@ -81,13 +81,16 @@ class ProjectForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         """Check the settings as their models would."""
         cleaned = super().clean() or self.cleaned_data
+        site = {name: cleaned[name] for name in ("docs_url", "allowed_origins") if name in cleaned}
         for section in extensions.settings:
-            for field in section.fields:
-                if field.name in cleaned:
-                    try:
-                        field.run_validators(cleaned[field.name])
-                    except ValidationError as error:
-                        self.add_error(field.name, error)
+            own = {name: cleaned[name] for name in section.names if name in cleaned}
+            row = section.model(project=Project(**site), **own)
+            try:
+                row.clean_fields(exclude={field.name for field in row._meta.fields} - own.keys())
+                if len(site) == 2:
+                    row.clean()
+            except ValidationError as error:
+                self.add_error(None, error)
         return cleaned
 
     def save_settings(self) -> None:

@@ -135,6 +135,24 @@ def test_an_invalid_setting_is_named_and_nothing_is_stored(owner):
     assert not AssistantSettings.objects.filter(project=project).exists()
 
 
+@pytest.mark.parametrize(
+    ("listed", "named"),
+    [
+        ("acme.example", "https://docs.acme.example is a site of this project"),
+        ("https://partner.example", "https://partner.example:8443 is a site of this project"),
+        ("1.2.34", "write an address, a network or the name of a site"),
+        ("other.acme.example\nspam.example", ""),
+    ],
+)
+def test_a_project_does_not_leave_out_its_own_sites(owner, listed, named):
+    project, client = owner
+    page = f"/admin/projects/project/{project.pk}/change/"
+    own = {"docs_url": "https://docs.acme.example/", "allowed_origins": "https://partner.example:8443"}
+    answer = client.post(page, form_of(project, left_out=listed, **own))
+    assert answer.status_code == (200 if named else 302)
+    assert named in answer.content.decode()
+
+
 def test_origins_are_written_one_a_line_and_forgiven_their_form(owner):
     project, client = owner
     page = f"/admin/projects/project/{project.pk}/change/"
