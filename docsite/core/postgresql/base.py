@@ -153,11 +153,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         Outside of a transaction a pooler may hand each statement to another one, which does not know the cursor.
         """
         self.ensure_connection()
-        if self.connection.info.transaction_status == TransactionStatus.IDLE and self._is_behind_pooler():
+        if self.connection.info.transaction_status == TransactionStatus.IDLE and self.is_behind_pooler():
             return self.cursor()
         return super().chunked_cursor()
 
-    def _is_behind_pooler(self) -> bool:
+    def is_behind_pooler(self) -> bool:
         """Whether the process that answers is not the one that accepted the connection."""
         if self._is_pooled is None:
             answer = self.connection.execute("SELECT pg_backend_pid()").fetchone()

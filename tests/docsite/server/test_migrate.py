@@ -81,6 +81,12 @@ def test_it_says_for_whom_it_waits_and_gives_up(tmp_path: Path, copy_database: A
     scenarios.migrate(database)
 
 
+@pytest.mark.parametrize("wait", ["-1", "nan", "inf", "86401", "soon"])
+def test_it_waits_for_a_day_at_most(wait: str) -> None:
+    with pytest.raises(CommandError, match=r"argument --wait"):
+        call_command("migrate", f"--wait={wait}")
+
+
 def test_a_database_from_before_the_first_release_is_refused_with_a_way_to_go_on(db):
     recorder = MigrationRecorder(connection)
     recorder.record_applied("projects", "0001_initial")

@@ -4,6 +4,7 @@ import fcntl
 import os
 import threading
 import time
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import Any
@@ -32,7 +33,10 @@ _ACTIVITY = (
     "round(extract(epoch FROM now() - xact_start)), left(query, 60)) FROM pg_stat_activity WHERE pid = ANY({})"
 )
 _BLOCKING = _ACTIVITY.format("pg_blocking_pids(%s)")
-_MIGRATING = _ACTIVITY.format("ARRAY(SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = %s AND granted)")
+_MIGRATING = _ACTIVITY.format(
+    "ARRAY(SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = %s AND granted "
+    "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"
+)
 
 
 class Command(migrate.Command):
@@ -42,7 +46,7 @@ class Command(migrate.Command):
         """Add how long to wait."""
         super().add_arguments(parser)
         means = "seconds to wait for another process that migrates or uses a table (default: %(default)g)"
-        parser.add_argument("--wait", type=float, default=WAIT_SECONDS, metavar="SECONDS", help=means)
+        parser.add_argument("--wait", type=_parse_seconds, default=WAIT_SECONDS, metavar="SECONDS", help=means)
 
     def execute(self, *args: Any, **options: Any) -> Any:
         """Wait for the lock, then check and migrate."""
@@ -60,13 +64,22 @@ class Command(migrate.Command):
         self.stderr.write(f"Waits for {holder}")
 
 
+def _parse_seconds(text: str) -> float:
+    if 0 <= (seconds := float(text)) <= 86_400:
+        return seconds
+    raise ArgumentTypeError("write 0 to 86400 seconds")
+
+
 @contextmanager
 def _watch(tell: Callable[[str], None], wait: float) -> Iterator[None]:
     """Name who holds a lock that a statement of the block waits for. Raises CommandError after `wait` seconds."""
     is_sqlite = connection.vendor == "sqlite"
     with connection.cursor() as cursor:
-        cursor.execute(f"{'PRAGMA busy_timeout' if is_sqlite else 'SET lock_timeout'} = {int(wait * 1000)}")
-    own = 0 if is_sqlite else connection.connection.info.backend_pid
+        # A pooler would hand the setting on to others.
+        if is_sqlite or not connection.is_behind_pooler():  # type: ignore[attr-defined]  # of our backend
+            setting = "PRAGMA busy_timeout" if is_sqlite else "SET lock_timeout"
+            cursor.execute(f"{setting} = {int(max(wait, 1) * 1000)}")  # PostgreSQL takes 0 for no end
+        own = 0 if is_sqlite else cursor.execute("SELECT pg_backend_pid()").fetchone()[0]
     told: dict[str, str] = {}  # by the name of the process
     has_ended = threading.Event()
 
