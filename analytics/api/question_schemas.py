@@ -81,7 +81,7 @@ class ConversationRow(BaseModel):
     )
     outcome: Outcome | None = Field(
         description="What became of it, as the admin counts it. Its answered rate is that of `answered` among all but "
-        "`greeting` (small talk) and `running`. Null in rows of very early releases."
+        "`greeting` (small talk) and `running`. Null: no answer is stored, or the row is of a very early release."
     )
     conversationId: str = Field(description="The thread, again.")
     queryCategory: str | None = Field(description="Always null: questions are not sorted into categories.")

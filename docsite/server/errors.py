@@ -4,6 +4,7 @@ import sys
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseForbidden, HttpResponseNotFound, HttpResponseServerError
+from django.middleware import csrf
 from django.utils.html import format_html
 
 from docsite.core import context
@@ -28,11 +29,14 @@ def refuse_form(request: HttpRequest, reason: str = "") -> HttpResponse:
 def _explain_refusal(request: HttpRequest, reason: str) -> tuple[str, str]:
     """Which header of a form is wrong, by the reason of Django's check."""
     origin, host = request.headers.get("Origin", ""), request.get_host()
-    if origin == "null" or "Referer checking" in reason:
+    if origin == "null" or reason in (csrf.REASON_NO_REFERER, csrf.REASON_MALFORMED_REFERER):
         return (
             f"The browser does not say from which page the form comes (Origin: {origin or 'missing'}).",
             "If a proxy sends the header Referrer-Policy: no-referrer, remove it there.",
         )
+    if "Referer checking" in reason:
+        advice = "Let the proxy pass on Host, with its port, and X-Forwarded-Proto."
+        return f"The form comes from {request.headers['Referer'][:200]}, and the header Host arrives as {host}.", advice
     if origin == f"https://{host}":
         advice = "Let the proxy send X-Forwarded-Proto, and name the proxy in TRUSTED_PROXIES."
         return f"The page is at {origin}, and the request arrives by http.", advice

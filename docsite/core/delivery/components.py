@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from django.core.mail import get_connection  # noqa: TID251  # opens a connection, sends nothing
 from django.db import DatabaseError
+from django.utils import timezone
 
 from docsite.core.components import Component, Finding
 from docsite.core.components.metrics import Metric
@@ -37,11 +38,11 @@ def check_mail() -> Finding:
     except (smtplib.SMTPException, OSError) as failure:
         return Finding("Mail", f"the mail server refuses us ({type(failure).__name__})", "Look at EMAIL_URL.")
     try:
-        unsent = Invitation.objects.exclude(mail_failure="").order_by("pk").last()
+        unsent = Invitation.objects.exclude(mail_failure="").filter(expires_at__gt=timezone.now()).order_by("pk").last()
     except DatabaseError:
         unsent = None  # the check of the database says why
     if unsent:
-        advice = f"Send the link to {unsent.email} anew under “People”, or withdraw the invitation."
+        advice = f"Withdraw the invitation of {unsent.email} under “People”, and invite again."
         return Finding("Mail", f"an invitation was not sent: {unsent.mail_failure.rstrip('.')}", advice)
     return Finding("Mail", "the mail server takes the login of EMAIL_URL")
 

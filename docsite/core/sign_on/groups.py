@@ -35,7 +35,8 @@ def explain_no_role(claims: Claims) -> str:
     """Why the person has no role by a group, for the log."""
     if not claims.groups:
         return claims.missing or claims.overage or "the provider lists no group"
-    shown = ", ".join(claims.groups[:_MAX_SHOWN]) + (" and others" if len(claims.groups) > _MAX_SHOWN else "")
+    names = ["".join(one if one.isprintable() else " " for one in name[:100]) for name in claims.groups[:_MAX_SHOWN]]
+    shown = ", ".join(names) + (" and others" if len(claims.groups) > _MAX_SHOWN else "")
     return f"none of the person's {len(claims.groups)} groups has a role: {shown}"
 
 
@@ -63,6 +64,7 @@ def sync_roles(user: AbstractBaseUser, claims: Claims) -> None:
                 members.change_role(member, role)
     for organization, member in own.items():
         if member.is_from_groups and organization not in roles:
-            logger.warning("%s loses the role by group in %s: %s.", user, member.organization, explain_no_role(claims))
             with suppress(MembershipError):
                 members.remove(member)
+                reason = explain_no_role(claims)
+                logger.warning("%s loses the role by group in %s: %s.", user, member.organization, reason)

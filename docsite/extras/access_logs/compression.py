@@ -31,7 +31,7 @@ _NO_ZSTD = (
     "is compressed with zstd, which this Python cannot unpack. Import it by a pipe: "
     "zstd -dc FILE | manage importlog DOMAIN -"
 )
-_damage: list[type[Exception]] = [EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError]  # and that of zstd
+_damage: set[type[Exception]] = {EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError}  # and that of zstd
 
 
 class DamagedLog(Exception):
@@ -70,6 +70,6 @@ def _open_zstd(file: io.BufferedReader) -> Any:
             zstd = import_module(name)
         except ImportError:
             continue
-        _damage.append(zstd.ZstdError)
+        _damage.add(zstd.ZstdError)
         return zstd.ZstdFile(file)
     raise UnknownCompression(_NO_ZSTD)

@@ -12,7 +12,7 @@ from docsite.extras.access_logs.request import TEXT, Request, split_request, une
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\t\d\d:\d\d:\d\d\t", re.ASCII)
 _CLOUDFRONT_FIELDS = 12  # at least; the order is fixed, and later fields were added at the end
-_REQUEST_ID, _HOST = 14, 15  # columns; that before it is the name of the distribution, not of the site
+_REQUEST_ID, _HOST = 14, 15  # columns from 0; `cs(Host)`, column 6, is the distribution and not the site
 
 
 def parse_cloudfront(line: str) -> Request | None:

@@ -40,7 +40,7 @@ def find_redirect_address() -> str:
     hosts = [host for host in django_settings.ALLOWED_HOSTS if host not in _LOCAL and not host.startswith((".", "*"))]
     scheme = "https" if django_settings.ENV.https_only else "http"
     host = hosts[0] if hosts else f"127.0.0.1:{django_settings.ENV.port}"
-    return f"{scheme}://{host}{django_settings.BASE_PATHS.get(host, '')}{reverse('single_sign_on_callback')}"
+    return f"{scheme}://{host}{django_settings.BASE_PATHS.get(host.lower(), '')}{reverse('single_sign_on_callback')}"
 
 
 def _try_secret(metadata: dict[str, Any], back: str) -> tuple[str, str] | None:
@@ -58,19 +58,29 @@ def _try_secret(metadata: dict[str, Any], back: str) -> tuple[str, str] | None:
     if response.status_code == httpx.codes.UNAUTHORIZED or code in _WRONG_CLIENT:
         advice = "Compare OIDC_CLIENT_ID and OIDC_CLIENT_SECRET with the provider; a secret may have expired."
         return f"the provider does not take this service's name and secret ({code or response.status_code})", advice
-    return None
+    return _find_obstacle(response, "name and secret")
 
 
 def _try_redirect_address(client: Any, back: str) -> tuple[str, str] | None:
     """What is wrong with the redirect address, and what to do. Providers say so in an error page, not by a redirect."""
     begun = client.create_authorization_url(back)
     response = httpx.get(begun["url"], timeout=protocol.TIMEOUT_SECONDS)
+    if obstacle := _find_obstacle(response, "redirect address"):
+        return obstacle
     is_refused = response.is_client_error or "AADSTS50011" in response.text
     if is_refused or "error=" in response.headers.get("Location", ""):
         advice = (
             f"Register {back} at the provider as a redirect address, or put the public host first in ALLOWED_HOSTS."
         )
         return f"the provider refuses to lead back to {back} ({response.status_code})", advice
+    return None
+
+
+def _find_obstacle(response: httpx.Response, subject: str) -> tuple[str, str] | None:
+    """What kept the provider from an answer, and what to do."""
+    if response.status_code in (httpx.codes.FORBIDDEN, httpx.codes.TOO_MANY_REQUESTS) or response.is_server_error:
+        fact = f"the {subject} could not be tried: the provider answers {response.status_code}"
+        return fact, "Run this again in a while, or log in with a browser."
     return None
 
 

@@ -51,8 +51,12 @@ def check_log_in(url: str) -> Finding:
         return Finding("Log-in", f"{page}: {type(failure).__name__}", "Look at the proxy.")
     if sent.status_code == httpx.codes.OK:
         return Finding("Log-in", "the form of the log-in page is taken, with its cookie")
-    told = [unescape(text) for text in _TOLD.findall(sent.text)] or ["", "Look at the proxy and at the log."]
-    return Finding("Log-in", f"the form is refused with {sent.status_code}. {told[0].rstrip('.')}", told[-1])
+    if sent.status_code == httpx.codes.TOO_MANY_REQUESTS:
+        advice = "Wait up to an hour, or raise LIMIT_LOGIN_IP. If all readers share it, see the line “Proxy”."
+        return Finding("Log-in", "this host has tried to log in too often (429)", advice)
+    told = [unescape(text) for text in _TOLD.findall(sent.text)] or ["Look at the proxy and at the log."]
+    fact = ". ".join([f"the form is refused with {sent.status_code}", *told[:-1]])
+    return Finding("Log-in", fact.rstrip("."), told[-1])
 
 
 def _ask(url: str, reader: str) -> tuple[httpx.Response, dict[str, Any]]:

@@ -28,6 +28,12 @@ HOST = "docs.acme.example"
         ({"HTTP_ORIGIN": "null"}, "Referrer-Policy: no-referrer"),
         ({"HTTP_ORIGIN": "<b>x"}, "The page is at &lt;b&gt;x,"),
         ({"wsgi.url_scheme": "https"}, "(Origin: missing)"),
+        ({"wsgi.url_scheme": "https", "HTTP_REFERER": "/path"}, "(Origin: missing)"),
+        (
+            {"wsgi.url_scheme": "https", "HTTP_REFERER": "https://other.example/<x"},
+            "other.example/&lt;x, and",
+        ),
+        ({"wsgi.url_scheme": "https", "HTTP_REFERER": f"http://{HOST}/a"}, f"The form comes from http://{HOST}/a, and"),
         ({"HTTP_ORIGIN": f"http://{HOST}", "HTTP_COOKIE": ""}, f"The cookie {django_settings.CSRF_COOKIE_NAME} did"),
         ({"HTTP_ORIGIN": f"http://{HOST}", "token": "x" * 64}, "The form is too old"),
     ],
@@ -63,6 +69,15 @@ def test_doctor_sends_the_form_of_the_log_in(service: Service, monkeypatch: pyte
     )
     assert "proxy_set_header Host" in found.advice
     monkeypatch.undo()
+    for status, text, told in (
+        (429, "", ("this host has tried to log in too often (429)", "Wait up to an hour")),
+        (403, "", ("the form is refused with 403", "Look at the proxy and at the log.")),
+    ):
+        answer = httpx.Response(status, text=text)
+        monkeypatch.setattr(proxy.httpx.Client, "post", lambda *_, answer=answer, **__: answer)
+        found = proxy.check_log_in(service.url)
+        assert found.fact == told[0]
+        assert found.advice.startswith(told[1])
     monkeypatch.setattr(proxy.httpx.Client, "post", _refuse)
     assert proxy.check_log_in(service.url).fact.endswith("ConnectError")
 

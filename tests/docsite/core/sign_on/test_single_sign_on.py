@@ -3,16 +3,19 @@
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
 from django.contrib.auth import get_user_model
 
+from docsite.core.sign_on import groups as sign_on_groups
 from docsite.core.sign_on.groups import find_roles
 from docsite.core.sign_on.models import GroupRole, Identity
 from docsite.core.tenants.models import Membership
 from docsite.extras.openid_connect import claims as claims_of
-from docsite.extras.openid_connect import components, protocol
+from docsite.extras.openid_connect import components, doctor, protocol
 from docsite.extras.openid_connect.settings import OpenIdSettings, read
 from docsite.privacy.models import AuditEntry
 from tests.conftest import logged_in
@@ -434,6 +437,20 @@ def test_doctor_says_what_of_the_provider_does_not_work(provider, settings, own,
     assert (finding is None) == (not found)
     assert finding is None or (found in finding.fact and advised in finding.advice), finding
     assert finding is None or bool(finding.advice) == bool(advised), finding
+
+
+@pytest.mark.parametrize("status", [403, 429, 503])
+def test_doctor_does_not_blame_what_it_could_not_try(provider, settings, monkeypatch, status):
+    settings.ALLOWED_HOSTS = ["docs.acme.example"]
+    for method, subject in (("get", "redirect address"), ("post", "name and secret")):
+        monkeypatch.setattr(doctor.httpx, method, lambda *_, **__: httpx.Response(status))
+        assert components.check_provider().fact == f"the {subject} could not be tried: the provider answers {status}"
+
+
+def test_names_of_groups_stay_in_one_line_of_the_log():
+    reason = sign_on_groups.explain_no_role(SimpleNamespace(groups=["a\nERROR b", "x" * 5000]))
+    assert "a ERROR b, xxx" in reason
+    assert len(reason) < 200
 
 
 def test_the_secret_goes_to_the_named_address_only(provider, settings):

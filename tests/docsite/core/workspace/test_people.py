@@ -136,6 +136,8 @@ def test_an_invitation_that_the_mail_server_refuses_is_told(people, page, settin
         found = delivery_components.check_mail()
         assert finding in found.fact
         assert bool(found.advice) == bool(answers)
+        Invitation.objects.filter(email="ada@example.org").update(expires_at=timezone.now())
+        assert "takes the login" in delivery_components.check_mail().fact, "nobody can mend one that has expired"
         Invitation.objects.filter(email="ada@example.org").delete()
 
 
