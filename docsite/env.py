@@ -28,6 +28,11 @@ EXTRAS = (
     "docsite.extras.view_log.settings.ViewLogSettings",
     "docsite.extras.openid_connect.settings.OpenIdSettings",
 )
+_SPELLINGS = {
+    "security_contact": (r"mailto:[^\s@]+@[^\s@]+|https://\S+", "mailto:security@example.com, or an https:// address"),
+    "cdn_origin": (r"https?://[a-z0-9.-]+(:[0-9]+)?", "an origin without a path, such as https://cdn.example.com"),
+    "metrics_token": ("[ -~]{16,}", "at least 16 printable ASCII characters, such as those of: openssl rand -hex 24"),
+}
 # First parts of paths of the service: where the proxy removes such a base path, they could not be told from it.
 _OWN_PATHS = (
     *("admin", "ask", "de", "discovery", "feedback", "health", "invitations", "mcp", "search", "shared"),
@@ -79,25 +84,12 @@ class Env(AnalyticsEnv, AssistantEnv):
             raise ValueError("write a path after one whole host name, once, and none that the service uses, as /admin")
         return value
 
-    @field_validator("security_contact")
+    @field_validator(*_SPELLINGS)
     @classmethod
-    def _check_contact(cls, value: str) -> str:
-        if value and not re.fullmatch(r"mailto:[^\s@]+@[^\s@]+|https://\S+", value):
-            raise ValueError("write mailto:security@example.com, or an address that begins with https://")
-        return value
-
-    @field_validator("cdn_origin")
-    @classmethod
-    def _check_origin(cls, value: str) -> str:
-        if value and not re.fullmatch(r"https?://[a-z0-9.-]+(:[0-9]+)?", value):
-            raise ValueError("write an origin without a path, such as https://cdn.example.com")
-        return value
-
-    @field_validator("metrics_token")
-    @classmethod
-    def _check_token(cls, value: str) -> str:
-        if value and (len(value) < 16 or not value.isascii() or not value.isprintable()):
-            raise ValueError("write at least 16 printable ASCII characters, such as those of: openssl rand -hex 24")
+    def _check_spelling(cls, value: str, info: ValidationInfo) -> str:
+        pattern, advice = _SPELLINGS[info.field_name or ""]
+        if value and not re.fullmatch(pattern, value):
+            raise ValueError(f"write {advice}")
         return value
 
     @field_validator("trusted_proxies")

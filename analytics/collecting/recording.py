@@ -52,11 +52,7 @@ def send(project: Project, observations: Sequence[Observation]) -> "Future[Recei
 
     A `view_id` is stored only once.
     """
-    return _submit(project, build_views(project, _keep(project, observations)))
-
-
-def _keep(project: Project, observations: Sequence[Observation]) -> list[Observation]:
-    return [observation for observation in observations if not find_left_out(project, observation)]
+    return _submit(project, build_views(project, [one for one in observations if not find_left_out(project, one)]))
 
 
 def find_left_out(project: Project, observation: Observation) -> str:
@@ -71,10 +67,7 @@ def find_left_out(project: Project, observation: Observation) -> str:
 
 
 def try_send(project: Project, observation: Observation) -> "Future[Receipt] | None":
-    """Queue a view that is not left out if everything it needs is cached; else None.
-
-    Needs no database, so the event loop may call it.
-    """
+    """Queue a view, not left out, if all it needs is cached; else None. The event loop may call it."""
     verdict = agents.classify(observation.user_agent)
     secret = key_rotation.find_cached_secret(
         project, observation.at, private=observation.private and verdict.client_class == "human"
@@ -96,8 +89,8 @@ def _submit(project: Project, views: Sequence[View]) -> "Future[Receipt]":
 
 
 def record(project: Project, observations: Sequence[Observation]) -> Receipt:
-    """Store views in the database, and return when they are committed."""
-    return writer.submit(project.pk, build_views(project, _keep(project, observations))).result()
+    """Store views, of which none may be left out, in the database, and return when they are committed."""
+    return writer.submit(project.pk, build_views(project, observations)).result()
 
 
 def is_counted(observation: Observation) -> bool:

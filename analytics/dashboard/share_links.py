@@ -1,6 +1,5 @@
 """Share links: a member creates and revokes them; whoever has one reads the visitors report without a log-in."""
 
-import hashlib
 import secrets
 from datetime import timedelta
 
@@ -19,7 +18,7 @@ from docsite.core.access.request_checks import BROWSER_IP
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
-from docsite.core.tenants.models import Project
+from docsite.core.tenants.models import Project, digest
 from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import navigation
 from docsite.core.workspace.posted_rows import find_posted_row
@@ -31,11 +30,6 @@ _HEADERS = {  # the address is a secret, which no search engine and no other sit
     "Referrer-Policy": "no-referrer",
     "X-Robots-Tag": "noindex, nofollow",
 }
-
-
-def digest(token: str) -> str:
-    """What is stored of a token. A fast hash is enough: the token has 192 random bits."""
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def create_link(project: Project, name: str, request: HttpRequest) -> str:

@@ -3,6 +3,7 @@
 import functools
 import ipaddress
 import re
+from contextlib import suppress
 from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -10,7 +11,7 @@ from django.core.exceptions import ValidationError
 from docsite.core.http.client_address import Address
 
 MAX_ENTRIES = 500
-_HOST = re.compile(r"(?:[\w-]{1,63}\.){1,10}[\w-]{2,63}")
+_HOST = re.compile(r"(?:[\w-]{1,63}\.){1,10}(?!\d+\Z)[\w-]{2,63}")  # no part of an address
 
 
 class LeftOut(NamedTuple):
@@ -41,24 +42,17 @@ def parse(text: str) -> LeftOut:
             network = ipaddress.ip_network(line, strict=False)
         except ValueError:
             host = line.partition("://")[2].partition("/")[0] if "://" in line else line.removeprefix("*.")
-            if not _HOST.fullmatch(host) or host.rpartition(".")[2].isdigit():
-                raise ValidationError(f"{line[:100]}: write an address, a network or the name of a site.") from None
-            hosts.append(_to_ascii(host))
-            continue
+            with suppress(UnicodeError):  # of a label that is too long
+                if _HOST.fullmatch(host):
+                    hosts.append(host.encode("idna").decode())
+                    continue
+            raise ValidationError(f"{line[:100]}: write an address, a network or the name of a site.") from None
         if not network.prefixlen:
             raise ValidationError(f"{line}: would leave out every reader.")
         networks.append(network)
     if len(networks) + len(hosts) > MAX_ENTRIES:
         raise ValidationError(f"At most {MAX_ENTRIES} entries.")
     return LeftOut(tuple(networks), frozenset(hosts))
-
-
-def _to_ascii(host: str) -> str:
-    """The name as browsers send it (IDNA)."""
-    try:
-        return host.encode("idna").decode()
-    except UnicodeError:
-        raise ValidationError(f"{host[:100]}: no name of a site.") from None
 
 
 def validate(text: str) -> None:

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from ninja import Router, Schema
 from pydantic import Field
 
@@ -65,7 +65,7 @@ class WidgetOff(Schema):
 async def widget(request: BrowserRequest, response: HttpResponse, domain: str) -> WidgetOn | WidgetOff:
     """The look and labels of the widget; or a reason, if it is switched off or the page's origin is not allowed."""
     response.headers["Cache-Control"] = "public, max-age=60"  # for each origin: the API middleware adds Vary
-    origin = _find_origin(request)
+    origin = request.headers.get("Origin") or own_origin(request)  # browsers do not send that of the service
     if origin != own_origin(request) and not is_allowed_origin(request.auth, origin):
         return WidgetOff(enabled=False, reason=_explain_refusal(request.auth, origin))
     return await in_db(_load_configuration)(request.auth)
@@ -82,11 +82,6 @@ def _load_configuration(project: Project) -> WidgetOn | WidgetOff:
         starterQuestions=AssistantSettings.for_project(project).starter_questions or starters.propose(project),
         support=support.form_url if support.is_on else None,
     )
-
-
-def _find_origin(request: HttpRequest) -> str:
-    """The origin of the page. Browsers send none when it is the origin of the service."""
-    return request.headers.get("Origin") or own_origin(request)
 
 
 def _explain_refusal(project: Project, origin: str) -> str:

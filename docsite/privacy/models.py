@@ -13,9 +13,7 @@ class AppendOnlyQuerySet(models.QuerySet["AuditEntry"]):
         """Raise `TypeError`."""
         raise TypeError("The audit is append-only.")
 
-    def delete(self) -> NoReturn:
-        """Raise `TypeError`."""
-        raise TypeError("The audit is append-only.")
+    delete = update
 
 
 class AuditEntry(models.Model):

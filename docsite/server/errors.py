@@ -34,13 +34,11 @@ def _explain_refusal(request: HttpRequest, reason: str) -> tuple[str, str]:
             f"The browser does not say from which page the form comes (Origin: {origin or 'missing'}).",
             "If a proxy sends the header Referrer-Policy: no-referrer, remove it there.",
         )
-    if "Referer checking" in reason:
-        advice = "Let the proxy pass on Host, with its port, and X-Forwarded-Proto."
-        return f"The form comes from {request.headers['Referer'][:200]}, and the header Host arrives as {host}.", advice
     if origin == f"https://{host}":
         advice = "Let the proxy send X-Forwarded-Proto, and name the proxy in TRUSTED_PROXIES."
         return f"The page is at {origin}, and the request arrives by http.", advice
-    if "Origin checking" in reason:
+    if "Origin checking" in reason or "Referer checking" in reason:
+        origin = origin or request.headers["Referer"][:200]
         advice = "Let the proxy pass on Host with its port (nginx: proxy_set_header Host $http_host)."
         return f"The page is at {origin}, and the header Host arrives as {host}.", advice
     if "cookie" in reason.lower():

@@ -1,6 +1,5 @@
 """Rules about the members of an organization: there is always an owner, and a link makes a member once."""
 
-import hashlib
 import secrets
 from datetime import timedelta
 
@@ -9,7 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from docsite.core.tenants.models import Invitation, Membership, Organization, Role
+from docsite.core.tenants.models import Invitation, Membership, Organization, Role, digest
 
 INVITATION_LIFETIME = timedelta(days=7)
 MAX_INVITATIONS = 50  # of an organization that wait at once
@@ -30,7 +29,7 @@ def invite(
         organization=organization,
         role=role,
         email=email,
-        digest=_digest(token),
+        digest=digest(token),
         invited_by_id=inviter.pk,
         expires_at=timezone.now() + INVITATION_LIFETIME,
     )
@@ -45,13 +44,13 @@ def list_open(organization: Organization) -> "QuerySet[Invitation]":
 def find_invitation(token: str) -> Invitation | None:
     """The invitation of a link, unless it has expired, was withdrawn or was accepted."""
     found = Invitation.objects.select_related("organization")
-    return found.filter(digest=_digest(token), expires_at__gt=timezone.now()).first()
+    return found.filter(digest=digest(token), expires_at__gt=timezone.now()).first()
 
 
 def accept(token: str, user: AbstractBaseUser) -> Membership:
     """Make the user a member, and use up the invitation. A member keeps the higher of both roles."""
     with transaction.atomic():
-        invitation = Invitation.objects.select_for_update().filter(digest=_digest(token)).first()
+        invitation = Invitation.objects.select_for_update().filter(digest=digest(token)).first()
         if invitation is None or invitation.expires_at <= timezone.now():
             raise MembershipError("This invitation has expired, or somebody has used it.")
         member, is_new = Membership.objects.get_or_create(
@@ -85,8 +84,3 @@ def _check_owner_stays(member: Membership, role: Role | None) -> None:
     owners = Membership.objects.filter(organization=member.organization_id, role=Role.OWNER, user__is_active=True)
     if role != Role.OWNER and member.role == Role.OWNER and not owners.exclude(pk=member.pk).exists():
         raise MembershipError("An organization needs an owner. Make somebody else an owner first.")
-
-
-def _digest(token: str) -> str:
-    """What is stored of a token. A fast hash is enough: the token has 192 random bits."""
-    return hashlib.sha256(token.encode()).hexdigest()

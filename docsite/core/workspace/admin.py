@@ -51,17 +51,11 @@ class OrganizationAdmin(ScopedAdmin):
         """The user's organizations."""
         return organizations_of(request)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Superusers."""
         return request.user.is_superuser
 
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Superusers."""
-        return request.user.is_superuser
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Superusers."""
-        return request.user.is_superuser
+    has_change_permission = has_delete_permission = has_add_permission
 
 
 class ProjectForm(forms.ModelForm):

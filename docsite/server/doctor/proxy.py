@@ -54,9 +54,8 @@ def check_log_in(url: str) -> Finding:
     if sent.status_code == httpx.codes.TOO_MANY_REQUESTS:
         advice = "Wait up to an hour, or raise LIMIT_LOGIN_IP. If all readers share it, see the line “Proxy”."
         return Finding("Log-in", "this host has tried to log in too often (429)", advice)
-    told = [unescape(text) for text in _TOLD.findall(sent.text)] or ["Look at the proxy and at the log."]
-    fact = ". ".join([f"the form is refused with {sent.status_code}", *told[:-1]])
-    return Finding("Log-in", fact.rstrip("."), told[-1])
+    told = [unescape(text) for text in _TOLD.findall(sent.text)] or ["", "Look at the proxy and at the log."]
+    return Finding("Log-in", f"the form is refused with {sent.status_code}. {told[0]}".rstrip(". "), told[-1])
 
 
 def _ask(url: str, reader: str) -> tuple[httpx.Response, dict[str, Any]]:

@@ -24,8 +24,7 @@ def add_base_path(get_response: Callable[[HttpRequest], Awaitable[HttpResponseBa
             response.headers["Location"] = _ADDRESS.sub(lambda found: _add(base, found), f' href="{location}')[7:]
         if isinstance(response, HttpResponse) and response.headers.get("Content-Type", "").startswith("text/html"):
             response.content = _ADDRESS.sub(lambda found: _add(base, found), response.content.decode())
-            if response.has_header("Content-Length"):  # of the shorter page
-                response.headers["Content-Length"] = str(len(response.content))
+            response.headers["Content-Length"] = str(len(response.content))  # it was that of the shorter page
         return response
 
     return respond

@@ -52,7 +52,18 @@ def test_the_list_holds_addresses_and_sites(address: str, referrer: str, is_left
 
 @pytest.mark.parametrize(
     "line",
-    ["0.0.0.0/0", "::/0", "localhost", "a b.example/../c", "203.0.113.7/99", "-", "<b>", "1.2.34", "203.0.113.256"],
+    [
+        "0.0.0.0/0",
+        "::/0",
+        "localhost",
+        "a b.example/../c",
+        "203.0.113.7/99",
+        "-",
+        "<b>",
+        "1.2.34",
+        "203.0.113.256",
+        "ü" * 63 + ".de",
+    ],
 )
 def test_a_line_that_is_neither_is_refused(line: str) -> None:
     with pytest.raises(ValidationError, match=r"write an address|every reader"):
@@ -80,7 +91,7 @@ def test_new_views_are_left_out_and_stored_ones_of_a_site_are_taken_back(
     assert visitor_counts.count_views(project, end - timedelta(days=25), end).totals["total"] == 60
     set_analytics(project, left_out=LIST)
     project = type(project).objects.get(pk=project.pk)
-    assert recording.record(project, [*spam[:3], seen(1, address="203.0.113.7"), seen(2)]).accepted == 1
+    assert recording.send(project, [*spam[:3], seen(1, address="203.0.113.7"), seen(2)]).result().accepted == 1
     monkeypatch.setattr(recount, "_MAX_IDS", 1)  # referrers of a query
     broken = make_project().project
     set_analytics(broken, left_out="of an earlier release")

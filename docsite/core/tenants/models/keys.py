@@ -145,5 +145,5 @@ class ReaderKey(models.Model):
 
 
 def digest(token: str) -> str:
-    """SHA-256 of a token, in hexadecimal."""
+    """SHA-256 of a token, in hexadecimal. A fast hash is enough: a token has 192 random bits at least."""
     return hashlib.sha256(token.encode()).hexdigest()

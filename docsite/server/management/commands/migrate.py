@@ -4,7 +4,6 @@ import fcntl
 import os
 import threading
 import time
-from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import Any
@@ -46,10 +45,12 @@ class Command(migrate.Command):
         """Add how long to wait."""
         super().add_arguments(parser)
         means = "seconds to wait for another process that migrates or uses a table (default: %(default)g)"
-        parser.add_argument("--wait", type=_parse_seconds, default=WAIT_SECONDS, metavar="SECONDS", help=means)
+        parser.add_argument("--wait", type=float, default=WAIT_SECONDS, metavar="SECONDS", help=means)
 
     def execute(self, *args: Any, **options: Any) -> Any:
         """Wait for the lock, then check and migrate."""
+        if not 0 <= options["wait"] <= 86_400:
+            raise CommandError("argument --wait: write 0 to 86400 seconds")
         with _lock(self._tell, options["wait"]), _watch(self._tell, options["wait"]):
             return super().execute(*args, **options)
 
@@ -62,12 +63,6 @@ class Command(migrate.Command):
 
     def _tell(self, holder: str) -> None:
         self.stderr.write(f"Waits for {holder}")
-
-
-def _parse_seconds(text: str) -> float:
-    if 0 <= (seconds := float(text)) <= 86_400:
-        return seconds
-    raise ArgumentTypeError("write 0 to 86400 seconds")
 
 
 @contextmanager

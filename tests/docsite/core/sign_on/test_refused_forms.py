@@ -33,7 +33,7 @@ HOST = "docs.acme.example"
             {"wsgi.url_scheme": "https", "HTTP_REFERER": "https://other.example/<x"},
             "other.example/&lt;x, and",
         ),
-        ({"wsgi.url_scheme": "https", "HTTP_REFERER": f"http://{HOST}/a"}, f"The form comes from http://{HOST}/a, and"),
+        ({"wsgi.url_scheme": "https", "HTTP_REFERER": f"http://{HOST}/a"}, f"The page is at http://{HOST}/a, and"),
         ({"HTTP_ORIGIN": f"http://{HOST}", "HTTP_COOKIE": ""}, f"The cookie {django_settings.CSRF_COOKIE_NAME} did"),
         ({"HTTP_ORIGIN": f"http://{HOST}", "token": "x" * 64}, "The form is too old"),
     ],
