@@ -11,13 +11,10 @@ import functools
 import json
 import math
 import re
-import sys
-from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, pairwise
+from itertools import pairwise
 
-from docsite.core.sized_cache import SizedCache
 from search.hits import Hit
 from search.retrieval import parsing
 from search.retrieval.ranking import WEIGHTS_FILE, probability
@@ -30,8 +27,6 @@ MIN_PASSAGE_SCORE = 0.005  # passages with a smaller score answer nothing
 PASSAGES = 3  # the best ones, whose text is compared with the question
 SHORT = 5  # words; a shorter question has few pairs of words
 NO_PASSAGE = -9.0  # log-odds where there is no second page
-MAX_BYTES = 16 * 1024 * 1024  # of the texts of all projects that were compared lately, about 5,000 sections
-_TEXT_BYTES = 500  # of one, without what it holds
 
 FEATURES = {
     "best": "log-odds of the best passage's score",
@@ -97,56 +92,24 @@ def compute_features(query: Query, passages: Sequence[Hit]) -> list[float]:
     ]
 
 
-def _compare(wanted: dict[str, set[int]], count: int, passage: Hit) -> tuple[int, float, int]:
+def _compare(wanted: Mapping[str, set[int]], count: int, passage: Hit) -> tuple[int, float, int]:
     """The number of neighbouring words side by side, the likeness of the best sentence, the number of words held."""
-    sentences = _read_sentences(f"{' '.join(passage.breadcrumb)}\n{passage.text}", passage.language or "en")
-    found = list(map(wanted.get, sentences.terms))
+    language = passage.language or "en"
+    stop_terms = _stop_terms(language[:2].lower())
     together: set[int] = set()
     there: set[int] = set()
     alike = 0.0
-    start = 0
-    for end, size in zip(sentences.ends, sentences.sizes, strict=True):
-        if any(here := found[start:end]):
-            shared = set().union(*filter(None, here))
+    for sentence in _SENTENCE.split(f"{' '.join(passage.breadcrumb)}\n{passage.text}"):
+        terms = [term for term in analysis.terms(sentence, language) if term not in stop_terms]
+        found = list(map(wanted.get, terms))
+        if any(found):
+            shared = set().union(*filter(None, found))
             there |= shared
-            alike = max(alike, 2 * len(shared) / (count + size))
-            for before, after in pairwise(here):
+            alike = max(alike, 2 * len(shared) / (count + len(set(terms))))
+            for before, after in pairwise(found):
                 if before and after:
                     together |= {number for number in before if number + 1 in after}
-        start = end
     return len(together), alike, len(there)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sentences:
-    """The terms of the sentences of a text without stop words, in order."""
-
-    terms: Sequence[str]
-    ends: Sequence[int]  # of each sentence, as a number of terms
-    sizes: Sequence[int]  # in different terms
-
-    @property
-    def nbytes(self) -> int:
-        """About the memory that it takes. Texts share their terms."""
-        return 8 * (len(self.terms) + len(self.ends)) + _TEXT_BYTES
-
-
-_sentence_cache: SizedCache[tuple[str, str], _Sentences] = SizedCache()  # by language and text
-
-
-def _read_sentences(text: str, language: str) -> _Sentences:
-    """The sentences of a text. They are the same for all questions, which are often about the same passages."""
-    sentences = _sentence_cache.get((language, text))
-    if sentences is None:
-        stop_terms = _stop_terms(language[:2].lower())
-        terms = [
-            [term for term in analysis.terms(sentence, language) if term not in stop_terms]
-            for sentence in _SENTENCE.split(text)
-        ]
-        sizes = array("I", [len(set(of_sentence)) for of_sentence in terms])
-        sentences = _Sentences(tuple(chain.from_iterable(terms)), array("I", accumulate(map(len, terms))), sizes)
-        _sentence_cache.put((language, text), sentences, sys.getsizeof(text) + sentences.nbytes, MAX_BYTES)
-    return sentences
 
 
 def _language(passage: Hit) -> str:

@@ -5,7 +5,6 @@ from math import log
 import pytest
 
 from search.hits import Hit
-from search.retrieval import answerability
 from search.retrieval.answerability import FEATURES, compute_features
 from search.retrieval.parsing import parse
 from search.text import analysis
@@ -43,11 +42,9 @@ def test_a_name_that_no_page_has_is_rarer_than_a_word_of_everyday_language(quest
     assert lowest <= describe(question)["unknown"] <= highest
 
 
-def test_a_passage_is_read_for_each_question_and_language(monkeypatch):
+def test_a_passage_is_read_for_each_question_and_language():
     before = describe("do zebras eat?")
     assert describe("does grass sleep?") != before
     assert describe("do zebras eat?", language="es") != before, "another stemmer, other stop words"
-    assert describe("do zebras eat?") == before
-    monkeypatch.setattr(answerability, "MAX_BYTES", 0)
-    assert describe("do zebras eat?", "Zebras.")["alike"] < before["alike"], "this text takes its place"
+    assert describe("do zebras eat?", "Zebras.")["alike"] < before["alike"]
     assert describe("do zebras eat?") == before
