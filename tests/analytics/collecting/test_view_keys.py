@@ -96,7 +96,7 @@ def test_loaded_keys_stay_until_the_transaction_even_if_those_of_another_project
     assert send(first, 1) == send(second, 2) == [True]
     monkeypatch.setattr(view_keys, "MAX_BYTES", 1)
     known = [view_keys.load(project_id) for project_id in (first, second)]
-    assert first not in view_keys._keys_by_project
+    assert view_keys._keys_by_project.get(first) is None
     monkeypatch.setattr(view_keys, "load", None)
     assert [view_keys.claim(one, keys_of(1, 2)).is_new.tolist() for one in known] == [[False, True], [True, False]]
 
