@@ -21,11 +21,11 @@ class LeftOut(NamedTuple):
     hosts: frozenset[str] = frozenset()
 
     def has_address(self, address: Address) -> bool:
-        """Whether views from an address are left out."""
+        """Whether the project counts no views from this IP address."""
         return any(address in network for network in self.networks)
 
     def has_referrer(self, referrer: str) -> bool:
-        """Whether views of readers who come from an address are left out."""
+        """Whether the project counts no views with this referrer, the URL of a page on another site."""
         if not self.hosts:
             return False
         host = referrer.partition("://")[2].split("/", 1)[0].rpartition("@")[2].partition(":")[0].lower().rstrip(".")

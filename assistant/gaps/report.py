@@ -105,7 +105,10 @@ def _select(problem: str) -> "QuerySet[GroupedQuestion]":
 def describe(
     project: Project, counts: Sequence[GapCount], start: datetime, end: datetime, problem: str = ""
 ) -> list[Gap]:
-    """The groups of a page of the table, in the same order, beside the same `problem` in the period before."""
+    """One page of the table of gaps: a row for each count, in its order, with its change since the period before.
+
+    With a `problem` only questions with that problem count, in both periods.
+    """
     groups = QuestionGroup.objects.select_related("assignee").in_bulk([one.group for one in counts])
     newest = load_rows([one.newest for one in counts])
     problems = count_problems(groups, start, end)

@@ -92,7 +92,7 @@ class IndexBuild:
             self.staged_words.add(row.document.groups, [words])
 
     def _stage_again(self, pages: list[int]) -> None:
-        """Stage copies of visible pages."""
+        """Stage copies of visible pages, because they have other texts of links now. Their content is the same."""
         for ids in batches(pages):
             documents = {document.pk: document for document in Document.every.filter(pk__in=ids)}
             rows = list(Section.objects.filter(document__in=ids).order_by("pk"))

@@ -47,9 +47,9 @@ def _find_targets(project: Project, path: str, target: str) -> Collection[str]:
 
 
 def find_changes(project: Project, build: str, replaced: Collection[str]) -> dict[str, str]:
-    """The texts, one a line, of each page whose texts are others than its row has, by its path.
+    """By path, the texts of links to each page that has other texts stored. They stand one a line.
 
-    They are counted over the pages that a build has staged and those that stay; `replaced` are the paths of the others.
+    Links count on pages that the build has staged and on those that stay, not on those at the `replaced` paths.
     """
     pages = Document.every.filter(project=project, build__in=["", build])
     columns = pages.values_list("path", "pk", "build", "groups", "link_texts")

@@ -1,4 +1,4 @@
-"""Why a log cannot be read, in the words of who wrote it."""
+"""Recognize logs that cannot be read by the first line. Say which server wrote them, and what to do instead."""
 
 import json
 from collections.abc import Mapping

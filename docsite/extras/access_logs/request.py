@@ -26,7 +26,7 @@ TEXT = r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"'  # in quotes, with escapes
 
 
 def split_request(request: str) -> tuple[str, str]:
-    """Method and target of a request line, with or without the protocol, or of a target alone."""
+    """The method and the target of `GET /a HTTP/1.1`, `GET /a`, or `/a` alone, which has no method (empty)."""
     if request.startswith("/"):
         return "", request
     method, _, rest = request.partition(" ")
@@ -38,7 +38,7 @@ _ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
 
 
 def unescape(text: str) -> str:
-    r"""Undo escapes: nginx writes a quote and each byte beyond ASCII as `\x22`, Apache also `\"` and `\n`."""
+    r"""A field as the reader sent it: servers write a quote as `\x22` (nginx) or `\"` (Apache), `é` as `\xC3\xA9`."""
     return _ESCAPE.sub(_unescape_byte, text.encode("utf-8", "replace")).decode("utf-8", "replace")
 
 

@@ -154,7 +154,7 @@ def _find_defaults(defaults: Sequence[Meta], names: set[str], kind: str) -> dict
 
 @lru_cache(maxsize=300)
 def _is_below(path: str) -> Callable[[str], bool]:
-    """Whether a file is at a path of `defaults` or below it; a path with `*` is a pattern."""
+    """A test for the files that a `path` of `defaults` covers: a file, those of a folder, or of a pattern with `*`."""
     if "*" in path:
         return compile_ignore_rules(f"/{path}")
     return lambda name: not path or name == path or name.startswith(f"{path}/")
