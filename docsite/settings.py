@@ -50,7 +50,7 @@ INSTALLED_APPS = [
     "docsite.setup",
     "docsite.extras.access_logs",
     "docsite.extras.conformance",
-    "docsite.extras.database_move",
+    "docsite.extras.database_copy",
     "docsite.extras.model_check",
     "docsite.extras.openid_connect",
     "docsite.extras.view_log",

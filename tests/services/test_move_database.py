@@ -9,9 +9,9 @@ import psycopg
 import pytest
 from django.db import connection
 
-from docsite.extras.database_move import source
-from docsite.extras.database_move.copying import STEP_ROWS
-from docsite.server.backup.rows import BackupError
+from docsite.extras.database_copy.move import source
+from docsite.extras.database_copy.move.copying import STEP_ROWS
+from docsite.extras.database_copy.rows import BackupError
 from tests import processes, scenarios
 from tests.conftest import PATIENCE, wait_for
 from tests.docsite.server.operating.backups import add_counters

@@ -9,9 +9,9 @@ import pytest
 from django.conf import settings
 
 from docsite.core.http.counters import CounterCache
-from docsite.extras.database_move import copying, run, source
-from docsite.extras.database_move.run import list_models, move
-from docsite.server.backup.rows import BackupError
+from docsite.extras.database_copy.move import copying, run, source
+from docsite.extras.database_copy.move.run import list_models, move
+from docsite.extras.database_copy.rows import BackupError
 from tests import scenarios
 
 pytestmark = pytest.mark.slow

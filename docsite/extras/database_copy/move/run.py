@@ -9,8 +9,8 @@ from django.db.models import Model
 
 from analytics.counting import partitions
 from docsite.core.db import snapshot
-from docsite.extras.database_move import copying, id_counters, source, target
-from docsite.server.backup.rows import BackupError, compare, count_rows
+from docsite.extras.database_copy.move import copying, id_counters, source, target
+from docsite.extras.database_copy.rows import BackupError, compare, count_rows
 
 Report = Callable[[str, int, int], None]  # table, rows copied, rows in all
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 
-from docsite.server.backup.rows import BackupError, compare, count_rows
+from docsite.extras.database_copy.rows import BackupError, compare, count_rows
 
 FILE = "database.sqlite3"
 

@@ -13,8 +13,8 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
-from docsite.server.backup import postgresql, sqlite
-from docsite.server.backup.rows import BackupError, compare
+from docsite.extras.database_copy.backup import postgresql, sqlite
+from docsite.extras.database_copy.rows import BackupError, compare
 
 FORMAT = 1
 MANIFEST, KEY = "manifest.json", "secret_key"

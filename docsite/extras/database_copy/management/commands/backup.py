@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from docsite.core.tenants.management.base import ServiceCommand
-from docsite.server.backup import folder
-from docsite.server.backup.rows import BackupError
+from docsite.extras.database_copy.backup import folder
+from docsite.extras.database_copy.rows import BackupError
 
 
 class Command(ServiceCommand):

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
-from docsite.server.backup.rows import BackupError
+from docsite.extras.database_copy.rows import BackupError
 
 BUSY_SECONDS = 10.0
 IN_USE = "The service writes to the database. Stop it, and try again."

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import connection
 from django.db.backends.postgresql.client import DatabaseClient
 
-from docsite.server.backup.rows import BackupError, compare, count_rows
+from docsite.extras.database_copy.rows import BackupError, compare, count_rows
 
 FILE = "database.dump"
 _PACKAGE = "Install the package postgresql-client in the version of the server, or a later one."

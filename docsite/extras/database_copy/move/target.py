@@ -10,7 +10,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 
 from docsite import database_settings
-from docsite.server.backup.rows import BackupError
+from docsite.extras.database_copy.rows import BackupError
 
 ALIAS = "target"
 

@@ -7,7 +7,7 @@ from django.db import DataError, IntegrityError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import BinaryField, Field, Model
 
-from docsite.server.backup.rows import BackupError
+from docsite.extras.database_copy.rows import BackupError
 
 STEP_ROWS = 2_000
 STEP_BYTES = 32 << 20  # of binary columns; a row may have megabytes

@@ -12,8 +12,8 @@ from docsite import database_settings
 from docsite.core import context
 from docsite.core.signals import command_started
 from docsite.core.tenants.management.base import check_migrations
-from docsite.extras.database_move.run import move
-from docsite.server.backup.rows import BackupError
+from docsite.extras.database_copy.move.run import move
+from docsite.extras.database_copy.rows import BackupError
 
 PROGRESS_SECONDS = 5.0
 VARIABLE = "NEW_DATABASE_URL"

@@ -1,5 +1,0 @@
-"""Backups: a consistent copy of the database and the signing key, made while the service runs, and the way back.
-
-`folder` makes and restores a backup. `sqlite` and `postgresql` copy the database; `rows` counts what is in it, which
-is how both directions are checked.
-"""
