@@ -156,6 +156,7 @@ def test_the_printed_tag_answers_on_another_port(other_site: int, page: Page, ho
     expect(page.get_by_role("dialog").locator(".prose sup a").first).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_a_reader_asks_about_a_block_of_code(demo: dict[str, str], page: Page) -> None:
     page.goto(f"{demo['base_url']}/quickstart")
     block = page.locator(".code").first
@@ -200,6 +201,7 @@ def test_a_visit_shows_in_the_export_and_in_the_admin(demo: dict[str, str], page
     assert visitors(demo)["totals"] == after["totals"], "staff are not counted"
 
 
+@pytest.mark.matrix
 def test_a_key_made_in_the_admin_is_shown_once(demo: dict[str, str], page: Page) -> None:
     page.goto(f"{demo['base_url']}/admin/login/?next=/admin/projects/project/of/{demo['domain']}")
     page.fill("#id_username", demo["admin_username"])

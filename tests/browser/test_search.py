@@ -146,6 +146,7 @@ def test_marks_are_those_of_the_answer_in_code_points(tab: Callable[..., Page]) 
     expect(second.locator("mark")).to_have_text(["Rate", "rates"])
 
 
+@pytest.mark.matrix
 def test_an_answer_that_comes_late_is_dropped(tab: Callable[..., Page]) -> None:
     page = tab()
     held: list[Route] = []
@@ -240,6 +241,7 @@ def test_asking_goes_on_in_the_same_place_and_is_remembered(tab: Callable[..., P
     assert page.evaluate("localStorage.getItem('docs-search:docs-site')") is None
 
 
+@pytest.mark.matrix
 def test_pages_that_were_opened_come_back_and_may_be_favourites(tab: Callable[..., Page]) -> None:
     page = tab()
     answer(page, result("/quickstart", "x", breadcrumb=["Guides", "Quickstart"]), result("/embed", "x"))

@@ -161,6 +161,7 @@ def test_print_has_the_article_alone(tab: Callable[..., Page]) -> None:
         expect(page.locator(away).first).to_be_hidden()
 
 
+@pytest.mark.matrix
 def test_a_selection_can_be_asked_about_copied_and_linked_to(tab: Callable[..., Page]) -> None:
     page = tab(permissions=["clipboard-read", "clipboard-write"])
     bar = page.get_by_role("toolbar", name="Selected text")

@@ -218,6 +218,7 @@ def test_code_is_named_by_its_language_and_needs_no_three_words(opened: Host) ->
     expect(labels(opened)).to_have_text(["This page: Host", "rust · 1 line"])
 
 
+@pytest.mark.matrix
 def test_few_words_drafts_fields_and_the_widgets_own_text_are_left_alone(opened: Host) -> None:
     for selector in ("b", "#draft", "#content"):
         select(opened, selector)

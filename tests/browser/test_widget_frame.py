@@ -372,6 +372,7 @@ def test_hooks_are_told_and_cannot_break_it(host: Host, reading_project: Tenant)
 # Each option, live
 
 
+@pytest.mark.matrix
 def test_every_option_changes_at_once(host: Host) -> None:
     host.open().ask("Is it?")
     expect(host.prose).to_have_text("Yes.")
@@ -640,6 +641,7 @@ def test_the_popover_opens_in_the_corner_of_its_launcher(host: Host) -> None:
     assert box_of(host.launcher)["x"] == box_of(host.launcher)["y"] == 16
 
 
+@pytest.mark.matrix
 def test_the_panel_pushes_the_page_where_there_is_room(make_host: Callable[..., Host]) -> None:
     host = tag(make_host(viewport=VERY_WIDE), 'data-variant="panel"').open()
     body = "document.body.getBoundingClientRect().right"
@@ -673,6 +675,7 @@ def test_a_modal_that_moves_to_a_new_body_is_over_that_one_too(host: Host) -> No
     assert host.panel.evaluate("(panel) => panel.matches(':modal')")
 
 
+@pytest.mark.matrix
 def test_the_modal_is_over_the_page_and_gives_it_back(host: Host) -> None:
     tag(host, 'data-variant="modal"').open(body="<a href=#x id=before>Link</a><p style='height: 3000px'>")
     host.page.evaluate("scrollTo(0, 400)")
@@ -821,6 +824,7 @@ def touch(host: Host, start: tuple[float, float], end: tuple[float, float]) -> N
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
+@pytest.mark.matrix
 def test_a_sheet_is_drawn_down_by_its_header_only(make_host: Callable[..., Host]) -> None:
     host = make_host(viewport=SMALL, has_touch=True, is_mobile=True).answer(START, delta("Yes."), FINISH).open()
     host.launcher.tap()
@@ -836,6 +840,7 @@ def test_a_sheet_is_drawn_down_by_its_header_only(make_host: Callable[..., Host]
     assert settled(host)["y"] == 0
 
 
+@pytest.mark.matrix
 def test_it_can_be_used_at_four_times_its_size(make_host: Callable[..., Host]) -> None:
     host = make_host(viewport={"width": 320, "height": 256}).answer(START, delta("Yes. " * 60), FINISH).open()
     host.launcher.click()
@@ -980,6 +985,7 @@ def test_a_page_that_blocks_it_goes_on(
     assert thrown == []
 
 
+@pytest.mark.matrix
 def test_the_page_itself_is_not_changed(host: Host) -> None:
     host.open(body="<p>Text</p>")
     expect(host.launcher).to_be_visible()

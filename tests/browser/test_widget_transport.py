@@ -522,6 +522,7 @@ def test_what_the_service_did_not_forget_is_told(reader: Any) -> None:
     assert host.page.evaluate("Object.keys(localStorage)") == []
 
 
+@pytest.mark.matrix
 def test_two_tabs_keep_their_conversations(visit: Any, model_service: Any, project: Any) -> None:
     one = visit(model_service.url).open()
     one.ask(INSTALL)

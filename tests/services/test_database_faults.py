@@ -130,6 +130,7 @@ def test_a_locked_table_of_answers_does_not_stop_searches(site):
     assert "locked" not in site.service.log.read_text()
 
 
+@pytest.mark.matrix
 def test_a_process_keeps_few_connections_and_others_wait_for_one(new_database, start):
     database = new_database("connections")
     postgres = database["DATABASE_URL"]

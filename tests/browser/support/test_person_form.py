@@ -169,6 +169,7 @@ def test_without_an_address_the_widget_offers_no_person(tab: Any) -> None:
     expect(page.get_by_role("menuitem", name="Ask a person")).to_have_count(0)
 
 
+@pytest.mark.matrix
 def test_without_javascript_a_refusal_leads_to_a_person(open_page: Any, reading_project: Tenant) -> None:
     page = open_page("/ask", java_script_enabled=False)
     page.fill("#question", QUESTION)

@@ -542,6 +542,7 @@ def test_standard_input_is_a_log_too(make_project):
         assert told in said.stdout, said.stderr
 
 
+@pytest.mark.matrix
 def test_pipes_are_read_in_the_order_in_which_they_are_named(make_project, tmp_path):
     domain = make_project().domain
     packed, plain = tmp_path / "b", tmp_path / "a"
@@ -618,6 +619,7 @@ def test_what_can_be_unpacked_of_a_damaged_log_is_imported(make_project, tmp_pat
     assert imported(project, log)[0] == len(views) - some
 
 
+@pytest.mark.matrix
 def test_ctrl_c_says_that_it_can_go_on(make_project, tmp_path):
     tenant = make_project()
     with subprocess.Popen(

@@ -18,6 +18,7 @@ COMMAND = [sys.executable, "-c", "from docsite.command import main; main()"]
 
 
 @pytest.mark.node
+@pytest.mark.matrix
 def test_an_installed_package_serves_pages_and_the_widget(tmp_path: Path, migrated: Path) -> None:
     """The command `docs-service` works in any folder, where it makes its data folder."""
     build = [*("pip", "wheel", ".", "--no-deps", "--no-build-isolation", "--quiet"), "--wheel-dir", str(tmp_path)]

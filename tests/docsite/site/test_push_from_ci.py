@@ -239,6 +239,7 @@ def test_the_pipeline_of_gitlab_pushes_and_comments(service, tenant, checkout):
     assert INSTALL in comment
 
 
+@pytest.mark.matrix
 def test_curl_and_tar_suffice(service, tenant, checkout):
     block = re.search(r"^tar cz .*$", navigation.pages()["push"].body, re.M)
     assert block

@@ -232,6 +232,7 @@ def test_a_body_is_refused_before_it_arrives_unless_its_key_may_write(service, t
             assert response_of(raw)[0] == status
 
 
+@pytest.mark.matrix
 def test_four_pushes_run_at_once_and_strangers_take_no_place(start, make_project):
     service = start.fresh(**constants({"docsite.server.connection.REQUEST_PAUSE_SECONDS": 600}))
     body = tar(PAGES)

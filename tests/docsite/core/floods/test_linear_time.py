@@ -41,6 +41,7 @@ from search.text.terms import Marks
 from search.text.vocabulary import Vocabulary
 from tests.processes import ROOT
 from tests.pumps import pumps
+from tests.variants import first_of
 
 pytestmark = pytest.mark.slow
 
@@ -178,7 +179,7 @@ def _runs(pattern: re.Pattern[Any], methods: set[str]) -> list[Callable[[str], A
 
 
 @pytest.mark.parametrize("suffix", ["\x01", pytest.param("", marks=pytest.mark.matrix)])  # the first fits few patterns
-@pytest.mark.parametrize("package", ["analytics", "assistant", "docsite", "search/sources", "search"])
+@pytest.mark.parametrize("package", first_of(["analytics", "assistant", "docsite", "search", "search/sources"], 4))
 def test_patterns(package, suffix):
     slow = []
     for name, pattern, methods in patterns(package):
@@ -323,10 +324,10 @@ PUMPS = [
 ]  # fmt: skip
 
 
-ONLY_IN_THE_MATRIX = {"answer in one piece": pytest.mark.matrix}  # it takes the way of small pieces
+ONLY_IN_THE_MATRIX = ("answer in one piece", "repetition")  # they take the way of small pieces
 
 
-@pytest.mark.parametrize("scanner", [pytest.param(name, marks=ONLY_IN_THE_MATRIX.get(name, ())) for name in SCANNERS])
+@pytest.mark.parametrize("scanner", first_of(sorted(SCANNERS, key=ONLY_IN_THE_MATRIX.__contains__), len(SCANNERS) - 2))
 def test_scanners(scanner):
     run = SCANNERS[scanner]
     assert [piece for piece in PUMPS if not is_linear(run, "", piece, "x")] == []

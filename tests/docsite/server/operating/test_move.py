@@ -60,7 +60,7 @@ def move_after_a_refusal(folder: str) -> None:
     assert count("auth_permission") == made_by_migrations
 
 
-@pytest.mark.matrix  # `tests/services/test_move_database.py` moves there and back
+@pytest.mark.matrix  # it migrates a database twice
 def test_others_read_and_cannot_write_and_a_move_is_all_or_nothing(copy_database, tmp_path):
     database = copy_database(tmp_path)
     scenarios.run(hold_and_write, database)
