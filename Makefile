@@ -46,6 +46,7 @@ complete:
 	$(PY) -m pytest $(PARALLEL) -m "not matrix and not faults"
 
 matrix: packages widget node-tests collect  ## the variants, sizes and faults that `make test` leaves out
+	@sh tests/unpack.sh $(VENV)/programs
 	$(PY) -m pytest $(PARALLEL) -m matrix
 
 # ONLY=failover,limits,log_disk,releases,memory; RELEASE=commit or tag of the last release

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ PAGE = (ROOT / "docsite/site/content/deployment.md").read_text()
 RULES = [rule for group in yaml.safe_load((DEPLOY / "alerts.yml").read_text())["groups"] for rule in group["rules"]]
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
 KUBERNETES = list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
-PROGRAMS = f"{os.environ['PATH']}:/usr/local/bin:/usr/sbin:/usr/bin"
+PROGRAMS = f"{os.environ['PATH']}:{sys.prefix}/programs/bin:/usr/local/bin:/usr/sbin:/usr/bin"
 SETTINGS = {name.upper() for model in list_models() for name in model.model_fields}
 
 
@@ -53,7 +54,7 @@ def check_command(words: list[str]) -> None:
 def needs_program(name: str) -> pytest.MarkDecorator:
     """Skip a test where a program is missing. Installing its package would start a server on the machine."""
     is_missing = shutil.which(name, path=PROGRAMS) is None
-    return pytest.mark.skipif(is_missing, reason=f"{name} is not here, and its package would start a server")
+    return pytest.mark.skipif(is_missing, reason=f"{name} is not here, and installing its package would start a server")
 
 
 def test_the_environment_files_set_what_exists() -> None:
