@@ -129,21 +129,20 @@ def count_steps(
         nothing = dict.fromkeys(NAMES, 0)
         return [StepCounts(start, end, nothing, nothing) for start, end in steps]
 
-    def count_edges(start: datetime, end: datetime) -> list[dict[str, int]]:
-        return [_count_one(project, start, end, dimension, value, metric) for metric in ("visitors", "views")]
-
-    return visitor_counts.count_each_step(project, steps, partial(cells.count_page, page=key), count_edges, table)
-
-
-def _count_one(
-    project: Project, start: datetime, end: datetime, dimension: str, value: str, metric: Metric
-) -> dict[str, int]:
     if dimension == PAGE:
-        report = visitor_counts.count_visitors if metric == "visitors" else visitor_counts.count_views
-        row = report(project, start, end, fresh=False).of(value)
-        return {name: row[name] for name in NAMES}
-    _, *row_counts = count(project, start, end, metric, fresh=False).of(dimension, value)
-    return dict(zip(NAMES, row_counts, strict=True))
+        edges = partial(visitor_counts.count_edges, project.pk, key)
+    else:
+        edges = partial(_count_edges, project.pk, key)
+    return visitor_counts.count_each_step(project, steps, partial(cells.count_page, page=key), edges, table)
+
+
+def _count_edges(project_id: int, key: int, window: Window) -> Ints:
+    """What the edges of a window add to its whole hours: visitors and views of a key, by layer."""
+    edge = visitor_counts.load_edges(project_id, window.edges)
+    known = audiences.for_project(project_id)
+    size = count_keys(project_id, known)
+    metrics: tuple[Metric, Metric] = ("visitors", "views")
+    return np.stack([_count_edge(project_id, window, known, edge, metric, size)[key] for metric in metrics])
 
 
 def find_key(project_id: int, dimension: str, value: str) -> int | None:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -153,39 +153,43 @@ def count_steps(
     """
     if fresh:
         refresh(project)
+    return count_each_step(project, steps, cells.count_site, partial(count_edges, project.pk, cells.SITE))
 
-    def count_edges(start: datetime, end: datetime) -> list[dict[str, int]]:
-        return [report(project, start, end, fresh=False).totals for report in (count_visitors, count_views)]
 
-    return count_each_step(project, steps, cells.count_site, count_edges)
+def count_edges(project_id: int, page: int, window: Window) -> Ints:
+    """What the edges of a window add to its whole hours: visitors and views of a page, or of the site, by layer."""
+    edge = load_edges(project_id, window.edges)
+    known = pages.for_project(project_id)
+    known.load()
+    counts = (_count_visitors_by_page, _count_views_by_page)
+    return np.stack([count(project_id, window, [], edge, len(known.paths))[page] for count in counts])
 
 
 def count_each_step(
     project: Project,
     steps: Sequence[tuple[datetime, datetime]],
     count: Callable[[Iterable[cells.Bucket], int], tuple[Ints, Ints]],
-    count_edges: Callable[[datetime, datetime], list[dict[str, int]]],
+    count_edges: Callable[[Window], Ints],
     table: stored_cells.Table = Cells,
 ) -> list[StepCounts]:
     """Count the cells of steps that follow each other, which are loaded at once.
 
-    `count` returns visitors and views of a step's buckets by layer. `count_edges` counts the visitors and the views
-    of a step whose ends are not whole hours.
+    `count` returns visitors and views of a step's buckets by layer. `count_edges` returns what single views add where
+    the ends of a step are not whole hours.
     """
     windows = [Window.from_range(project, start, end) for start, end in steps]
-    whole = [window.hours for window in windows if not window.edges and window.hours[0] < window.hours[1]]
-    loaded = stored_cells.load(project.pk, cells.cover_steps(whole, merged_until(project.pk)), table=table)
-    parts = dict(zip(whole, cells.split(loaded, whole), strict=True))
+    whole = [window.hours for window in windows if window.hours[0] < window.hours[1]]
     crawlers = counts_crawlers(project)
     found = []
-    for (start, end), window in zip(steps, windows, strict=True):
-        if window.edges:  # an end within an hour takes single views
-            totals = count_edges(start, end)
-        else:
+    with snapshot():
+        loaded = stored_cells.load(project.pk, cells.cover_steps(whole, merged_until(project.pk)), table=table)
+        parts = dict(zip(whole, cells.split(loaded, whole), strict=True))
+        for (start, end), window in zip(steps, windows, strict=True):
             sums = np.stack(count(parts.get(window.hours, []), window.hours[0]))
+            if window.edges:
+                sums += count_edges(window)
             rows = cells.sum_layers(sums, crawlers=crawlers).tolist()
-            totals = [dict(zip(NAMES, row, strict=True)) for row in rows]
-        found.append(StepCounts(start, end, *totals))
+            found.append(StepCounts(start, end, *(dict(zip(NAMES, row, strict=True)) for row in rows)))
     return found
 
 

@@ -49,7 +49,7 @@ def test_a_chart_takes_as_many_queries_whatever_its_steps(project):
             visitor_counts.count_steps(project, steps, fresh=False)
         return len(queries)
 
-    assert count_queries(3) == count_queries(90) < 4
+    assert count_queries(3) == count_queries(90) <= 4  # with the begin and the end of a snapshot
 
 
 def test_filtered_views_are_read_once_until_others_are_counted(project):
