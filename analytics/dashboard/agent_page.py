@@ -25,13 +25,14 @@ from analytics.models import EPOCH, PageView
 from analytics.reports import agent_report, visitor_counts
 from analytics.reports.agent_report import AgentKey
 from analytics.reports.filtered_counts import kept_from
+from docsite.core.http.dates import begin_day
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import charts, links
 from docsite.core.workspace.reports.formatting import visible
-from docsite.core.workspace.reports.report_state import DAY, HOUR, Column
+from docsite.core.workspace.reports.report_state import HOUR, Column
 from docsite.core.workspace.reports.tables import Change, Table, page_slice
-from docsite.core.workspace.reports.time_steps import LABELS, build_points, choose_step, midnight, split
+from docsite.core.workspace.reports.time_steps import LABELS, build_points, choose_step, split
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def _build_agent(project: Project, state: AgentPagesState, numbers: AgentRange) 
     found = agent_report.find_agents(project, start, end, state.key)
     earlier = numbers.count_earlier(project)
     rows = agent_table.build_rows(project, found, earlier)
-    points, step = _build_points(project, state.key, start, min(end, midnight(timezone.now()) + DAY))
+    points, step = _build_points(project, state.key, start, min(end, begin_day(timezone.now(), 1)))
     read = agent_report.count_pages(project, state.key, start, end)
     by, descending = state.sorted_by
     read.sort(key=lambda row: row.path)

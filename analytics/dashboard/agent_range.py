@@ -60,6 +60,7 @@ def describe_range(project: Project, start: datetime, end: datetime) -> dict[str
     """The context of the range."""
     return {
         "numbers": AgentRange.load(project, start, end),
+        "widened": any((one - EPOCH) % HOUR for one in (start, end)),
         "is_open": end > timezone.now(),
         "samples": coverage.find_samples(project),
         "kept_days": sweeper.kept_days(project),

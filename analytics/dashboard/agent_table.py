@@ -21,7 +21,7 @@ Earlier = Mapping[tuple[str, str, str], int] | None  # views before by class, na
 _COLUMNS = (
     *(Column("name", "Agent", "text"), Column("views", "Views", "number"), Column("change", "Change", "number")),
     *(Column("class", "Class", "text"), Column("counted", "Counts as AI"), Column("forms", "Read as")),
-    *(Column("address", "Address"), Column("seen", "Last seen, UTC", "value"), Column("rules", "Decided by")),
+    *(Column("address", "Address"), Column("seen", "Last seen", "value"), Column("rules", "Decided by")),
 )
 _NAMES = (
     *("name", "operator", "class", "views", "previousViews", "countedAsAi", "html", "md", "llms"),

@@ -29,7 +29,7 @@ def _add(request: HttpRequest, domain: str) -> None:
     try:
         at = dates.parse(request.POST.get("at", ""))
     except ValueError:
-        messages.error(request, "Write a day such as 2026-11-30, or a time such as 2026-11-30T09:30Z.")
+        messages.error(request, "Write a day such as 2026-11-30, or a time such as 2026-11-30T09:30.")
         return
     if not 0 < len(text) <= annotations.MAX_TEXT:
         messages.error(request, f"An annotation has 1 to {annotations.MAX_TEXT} characters.")

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +12,7 @@ from analytics.counting import pages
 from analytics.dashboard import live, next_steps
 from analytics.models import Feedback
 from analytics.reports import visitor_counts
+from analytics.reports.filtered_counts import is_rounded
 from analytics.reports.visitor_counts import Counts
 from assistant.conversations import answer_statistics, budget
 from assistant.conversations.answer_statistics import AnswerStatistics, AnswerTotals, Times
@@ -22,7 +23,7 @@ from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links, time_steps
 from docsite.core.workspace.reports.formatting import percent, visible
-from docsite.core.workspace.reports.report_state import DAY, HOUR, ReportState, previous_period
+from docsite.core.workspace.reports.report_state import ReportState, previous_period
 from docsite.core.workspace.reports.tables import FEW, Change
 from docsite.core.workspace.reports.tiles import Tile, format_milliseconds
 from search.query_log import recording, totals
@@ -55,17 +56,20 @@ class Numbers:
 
     visitors: Counts
     answers: AnswerStatistics
-    searches: list[tuple[datetime, SearchCounts]]  # of each hour that has some
+    searches: list[SearchCounts]
     thumbs: Thumbs
+    steps: list[time_steps.Step]  # of the answers and the searches
 
     @classmethod
     def load(cls, project: Project, start: datetime, end: datetime) -> "Numbers":
         """Count a half-open range."""
+        steps = list(time_steps.split(start, end, time_steps.choose_step(start, end))) or [(start, end)]
         return cls(
             visitor_counts.count_visitors(project, start, end, fresh=False),
-            answer_statistics.summarize(project, start, end, "hour" if end - start <= 2 * DAY else "day"),
-            totals.count_hours(project, start, end),
+            answer_statistics.summarize(project, steps),
+            totals.count_steps(project, steps),
             _count_thumbs(project, start, end),
+            steps,
         )
 
 
@@ -85,7 +89,8 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
             **live.describe_live(project),
             "live_link": navigation.page_url(navigation.HOME, project, name="live"),
             "earlier": earlier,
-            "tiles": _build_tiles(project, state, numbers, before, start, min(end, now)),
+            "rounded": is_rounded(project, start, end),
+            "tiles": _build_tiles(project, state, numbers, before),
             "changes": _find_changes(project, state, numbers, before),
             "steps": next_steps.find_next_steps(project, start, end, now, state.dates_link),
         }
@@ -94,22 +99,16 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
     )
 
 
-def _build_tiles(
-    project: Project, state: ReportState, numbers: Numbers, before: Numbers | None, start: datetime, end: datetime
-) -> list[Tile]:
+def _build_tiles(project: Project, state: ReportState, numbers: Numbers, before: Numbers | None) -> list[Tile]:
     urls = {page.key: page.url(project) for page in navigation.all_pages()}
     urls = {key: url if "?" in url else url + state.dates_link for key, url in urls.items()}
-    step = HOUR if end - start <= 2 * DAY else DAY
-    steps = visitor_counts.count_steps(project, list(time_steps.split(start, end, step)), fresh=False)
+    steps = visitor_counts.count_steps(project, numbers.steps, fresh=False)
     seen = numbers.visitors.totals
     past = before.visitors.totals if before else None
     whole = numbers.answers.whole
     past_whole = before.answers.whole if before else None
     days = numbers.answers.steps
     searches, thumbs = _sum_up(numbers), numbers.thumbs
-    empty_days = Counter[date]()
-    for hour, counts in numbers.searches:
-        empty_days[hour.date()] += counts.without_result
     rated = thumbs.up + thumbs.down
 
     def change(now: int, then: int | None) -> Change | None:
@@ -165,7 +164,7 @@ def _build_tiles(
             _note_on_searches(searches),
             change(searches.without_result, _sum_up(before).without_result if before else None),
             "bad",
-            [empty_days[day.start.date()] for day in days] if step == DAY else (),
+            [one.without_result for one in numbers.searches],
         ),
         Tile(
             "Tokens of answers",
@@ -203,7 +202,7 @@ def _note_on_share(past: dict[str, int] | None) -> str:
 
 
 def _sum_up(numbers: Numbers) -> SearchCounts:
-    return sum((counts for _, counts in numbers.searches), SearchCounts())
+    return sum(numbers.searches, SearchCounts())
 
 
 def _note_on_searches(counts: SearchCounts) -> str:

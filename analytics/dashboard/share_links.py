@@ -95,6 +95,7 @@ def show_report(request: HttpRequest, token: str) -> HttpResponse:
     now = timezone.now()
     unused = Q(last_used_at=None) | Q(last_used_at__lt=now - _USE_EVERY)
     ShareLink.objects.filter(unused, pk=link.pk).update(last_used_at=now)
+    timezone.activate(link.project.zone)
     context = visitors.describe_report(request, link.project)
     context |= {"title": f"Visitors: {link.project.name}", "site_title": link.project.name, "is_shared": True}
     return TemplateResponse(

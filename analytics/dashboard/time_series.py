@@ -6,37 +6,37 @@ from datetime import datetime, timedelta
 from analytics.models import EPOCH
 from analytics.reports import visitor_counts
 from analytics.reports.annotations import Mark
+from docsite.core.http.dates import begin_day
 from docsite.core.workspace.reports import charts, time_steps
 from docsite.core.workspace.reports.formatting import visible
-from docsite.core.workspace.reports.report_state import DAY, HOUR
-from docsite.core.workspace.reports.time_steps import choose_step, midnight, split
+from docsite.core.workspace.reports.report_state import HOUR, move_back
+from docsite.core.workspace.reports.time_steps import choose_step, split
 
 
 def build_points(
     count: Callable[[Sequence[tuple[datetime, datetime]]], list[visitor_counts.StepCounts]],
     start: datetime,
     end: datetime,
-    earlier: datetime | None,
+    earlier: bool,
     metric: str,
     now: datetime,
     marks: Sequence[Mark] = (),
 ) -> tuple[list[charts.Point], timedelta]:
-    """The points of a chart, and their step. `count` counts steps of time; `earlier` is where the period before begins.
+    """The points of a chart, and their step. `count` counts steps of time; `earlier`: whether to compare.
 
     The period before is split at the same positions, so that its views add up to those of the period. `marks` belong
     to the points in which they lie.
     """
     start = max(start, EPOCH)
-    if earlier is None:
-        end = min(end, midnight(now) + DAY)  # nothing is in the future, but maybe in the period before
+    if not earlier:
+        end = min(end, begin_day(now, 1))  # nothing is in the future, but maybe in the period before
     if start >= end:
         return [], HOUR
     step = choose_step(start, end)
     bins = count(list(split(start, end, step)))
     past: list[visitor_counts.StepCounts] = []
-    if earlier is not None:
-        ago = start - earlier
-        past = count([(one.start - ago, one.end - ago) for one in bins])
+    if earlier:
+        past = count([(move_back(one.start, start, end), move_back(one.end, start, end)) for one in bins])
     steps = [(one.start, one.end) for one in bins]
     counts = [tuple(getattr(one, metric)[name] for name in visitor_counts.NAMES) for one in bins]
     before = [getattr(one, metric)["total"] for one in past]

@@ -25,10 +25,11 @@ from analytics.models import PageView
 from analytics.reports import annotations, audience_report, exports, visitor_counts
 from analytics.reports.audience_counts import Metric
 from analytics.reports.audience_report import AudienceReport
-from analytics.reports.filtered_counts import kept_from
+from analytics.reports.filtered_counts import is_rounded, kept_from
 from analytics.reports.visitor_counts import Counts, StepCounts
 from docsite.core.access.readers import reader_groups
 from docsite.core.base_path import service_url
+from docsite.core.http.dates import begin_day, find_day
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.roles import find_rule, has_role
 from docsite.core.tenants.staff import organizations_of, project_of
@@ -36,7 +37,7 @@ from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import charts, links
 from docsite.core.workspace.reports.downloads import list_choices, parse_format, refuse, send_file
 from docsite.core.workspace.reports.links import TABLES, Choice
-from docsite.core.workspace.reports.report_state import DAY, previous_period
+from docsite.core.workspace.reports.report_state import previous_period
 from docsite.core.workspace.reports.tables import FEW, Change
 from docsite.core.workspace.reports.time_steps import LABELS
 from search.indexing.page_groups import find_hidden
@@ -188,7 +189,7 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
         partial(_count_steps, project, state, numbers),
         start,
         end,
-        numbers.earlier[0] if numbers.earlier else None,
+        numbers.earlier is not None,
         state.metric,
         now,
         marks,
@@ -211,7 +212,7 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
         "few": 0 < total < FEW,
         "chips": audience.build_chips(state),
         "cut_at": kept if state.filters and start < kept else None,
-        "rounded": start < kept and (start.minute, start.second, end.minute, end.second) != (0, 0, 0, 0),
+        "rounded": is_rounded(project, start, end),
         "samples": coverage.find_samples(project) if total or uncounted else "",
         **shown,
         "pager": links.page_choices(state, shown["table"]) if "table" in shown else [],
@@ -305,9 +306,9 @@ def _own_links(request: HttpRequest, project: Project, state: ReportState) -> di
 def _empty(project: Project, state: ReportState, start: datetime, now: datetime) -> dict[str, Any]:
     """The context of an empty report: why it is empty, and a link to the latest day with views."""
     latest = coverage.latest_hour(project)
-    day = latest and latest.replace(hour=0)
+    day, after = latest and str(find_day(latest)), latest and str(find_day(begin_day(latest, 1)))
     return {
-        "never": day is None,
+        "never": latest is None,
         "in_future": start > now,
-        "latest": day and Choice(f"{day:%Y-%m-%d}", state.link(start=f"{day:%Y-%m-%d}", end=f"{day + DAY:%Y-%m-%d}")),
+        "latest": day and after and Choice(day, state.link(start=day, end=after)),
     }

@@ -38,6 +38,11 @@ def kept_from(project: Project) -> datetime:
     return EPOCH + timedelta(hours=sweeper.first_kept_hour(project))
 
 
+def is_rounded(project: Project, *ends: datetime) -> bool:
+    """Whether an end of a range lies within an hour of which raw views are not kept any more."""
+    return any(end < kept_from(project) and (end - EPOCH) % timedelta(hours=1) for end in ends)
+
+
 class _Views(NamedTuple):
     """Views as parallel arrays. `who` is the index of a visitor, `flag` says human or AI."""
 

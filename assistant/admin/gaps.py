@@ -23,7 +23,7 @@ from docsite.core.workspace.reports.tables import Table, page_slice
 
 COLUMNS = (
     *(Column("question", "Question"), Column("count", "Gaps", "number"), Column("trend", "Change")),
-    *(Column("latest", "Latest, UTC", "value"), Column("cause", "Likely cause"), Column("pages", "Nearest pages")),
+    *(Column("latest", "Latest", "value"), Column("cause", "Likely cause"), Column("pages", "Nearest pages")),
     Column("work", "State"),
 )
 FILE_COLUMNS = (

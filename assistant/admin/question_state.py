@@ -11,7 +11,7 @@ from docsite.core.workspace.reports.report_state import Column
 
 COLUMNS = (
     *(Column("question", "Question"), Column("total", "Asked", "number"), Column("answered", "Answered", "number")),
-    *(Column("share", "Share", "number"), Column("latest", "Latest, UTC", "value")),
+    *(Column("share", "Share", "number"), Column("latest", "Latest", "value")),
 )
 
 

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
+from itertools import dropwhile
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,12 +21,13 @@ from assistant.gaps.questions import FACETS, GroupCount
 from assistant.models import Message
 from assistant.question_groups import grouping
 from docsite.core.base_path import service_url
+from docsite.core.http.dates import begin_day, find_day
 from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import charts, downloads, links, time_steps
 from docsite.core.workspace.reports.formatting import percent
 from docsite.core.workspace.reports.links import Choice
-from docsite.core.workspace.reports.report_state import HOUR, previous_period
+from docsite.core.workspace.reports.report_state import DAY, previous_period
 from docsite.core.workspace.reports.tables import Change, Table, page_slice
 
 ANSWERED = Message.Outcome.ANSWERED
@@ -92,8 +94,9 @@ def _report(
     request: HttpRequest, project: Project, state: QuestionState, start: datetime, end: datetime, now: datetime
 ) -> dict[str, Any]:
     filters = state.filters
-    by_hour = time_steps.choose_step(start, end) == HOUR
-    totals = questions.summarize(project, start, end, filters, "hour" if by_hour else "day")
+    step = time_steps.choose_step(start, end)
+    steps = list(time_steps.split(start, end, step))
+    totals = questions.summarize(project, steps, filters)
     earlier = previous_period(start, end)
     before = questions.count_outcomes(project, *earlier, filters) if earlier else Counter[str]()
     groups = _sorted_groups(project, state, start, end)
@@ -101,13 +104,13 @@ def _report(
     shown = groups[rows]
     newest = report.load_rows([one.newest for one in shown])
     table = Table(shown, len(groups), len(groups), page)
-    points = _build_points(totals, start, end, now)
+    points = _build_points(totals, steps, step, now)
     return {
         "totals": totals,
         "before": (before[ANSWERED], count_asked(before)),
         "change": Change(totals.total, before.total()),
         "chart": charts.build_chart(points) if totals.total else None,
-        "step": time_steps.LABELS[time_steps.choose_step(start, end)],
+        "step": time_steps.LABELS[step],
         "facets": [(_NAMES[name][0], _list_values(state, name, totals)) for name in FACETS],
         "pages": _list_pages(project, state, totals, start, end),
         "table": table,
@@ -187,24 +190,14 @@ def _chosen(state: QuestionState, question: str) -> list[Choice]:
 
 
 def _build_points(
-    totals: questions.QuestionTotals, start: datetime, end: datetime, now: datetime
+    totals: questions.QuestionTotals, steps: list[time_steps.Step], step: timedelta, now: datetime
 ) -> list[charts.Point]:
-    """The points of the chart: answered questions and all others, without greetings."""
-    end = min(end, time_steps.midnight(now) + timedelta(days=1))
-    if start >= end or not totals.steps:
-        return []
-    step = time_steps.choose_step(start, end)
-    counted = {datetime.fromisoformat(text).replace(tzinfo=UTC): value for text, value in totals.steps.items()}
-    first = min(counted) if end - start > MAX_EMPTY else start  # years without questions are left out
-    bins = list(time_steps.split(max(start, first), end, step))
-    sums: list[Counter[str]] = [Counter() for _ in bins]
-    position = 0
-    for at, outcomes in counted.items():
-        while position < len(bins) - 1 and at >= bins[position][1]:
-            position += 1
-        sums[position] += outcomes
-    counts = [(one[ANSWERED], count_unanswered(one), count_asked(one)) for one in sums]
-    return time_steps.build_points(bins, step, now, counts)
+    """The points of the chart: answered questions and all others, without greetings. Nothing is in the future."""
+    shown = [pair for pair in zip(steps, totals.steps, strict=True) if pair[0][0] < begin_day(now, 1)]
+    if shown and steps[-1][1] - steps[0][0] > MAX_EMPTY:  # years without questions are left out
+        shown = list(dropwhile(lambda pair: not pair[1], shown))
+    counts = [(one[ANSWERED], count_unanswered(one), count_asked(one)) for _, one in shown]
+    return time_steps.build_points([one for one, _ in shown], step, now, counts)
 
 
 def _group_rows(project: Project, state: QuestionState, start: datetime, end: datetime) -> Iterator[list[Any]]:
@@ -218,8 +211,10 @@ def _group_rows(project: Project, state: QuestionState, start: datetime, end: da
 
 
 def _day_rows(project: Project, state: QuestionState, start: datetime, end: datetime) -> Iterator[list[Any]]:
-    for day, outcomes in questions.summarize(project, start, end, state.filters).steps.items():
-        yield [day, outcomes.total(), *(outcomes[name] for name in DAY_COLUMNS[2:])]
+    days = list(time_steps.split(start, end, DAY))
+    for (begin, _), outcomes in zip(days, questions.summarize(project, days, state.filters).steps, strict=True):
+        if outcomes:
+            yield [find_day(begin), outcomes.total(), *(outcomes[name] for name in DAY_COLUMNS[2:])]
 
 
 navigation.add_page(

@@ -6,23 +6,17 @@ All queries read one index, `answer_facts`, and no text.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple
 
-from django.db.models import Aggregate, CharField, Count, Func, Q, QuerySet, Sum
+from django.db.models import Aggregate, CharField, Count, Q, QuerySet, Sum
 
 from assistant.conversations.outcomes import measure_rate
 from assistant.models import Message
 from docsite.core.tenants.models import Project
-
-Step = Literal["hour", "day"]
-
-_STEPS: dict[Step, tuple[timedelta, int, str]] = {  # length, characters of an ISO time, and its format in PostgreSQL
-    "hour": (timedelta(hours=1), 13, "YYYY-MM-DD HH24"),
-    "day": (timedelta(days=1), 10, "YYYY-MM-DD"),
-}
+from docsite.core.workspace.reports.time_steps import Step, StepText
 
 
 class Times(NamedTuple):
@@ -72,12 +66,13 @@ class AnswerStatistics:
     steps: list[AnswerTotals]
 
 
-def summarize(project: Project, start: datetime, end: datetime, step: Step) -> AnswerStatistics:
-    """Summarize the answers of a half-open range, by hours or days (UTC). The first and the last step may be cut."""
-    whole = AnswerTotals(start)
-    steps = {at: AnswerTotals(at) for at in _list_steps(start, end, step)}
-    times: dict[tuple[str, datetime | None], list[str | None]] = defaultdict(list)  # of the whole range at None
-    by_step = _answers(project, start, end).annotate(step=StepStart("created_at", step=step)).order_by()
+def summarize(project: Project, steps: Sequence[Step]) -> AnswerStatistics:
+    """Summarize the answers of some steps of time that follow each other, one at least, and of all together."""
+    whole = AnswerTotals(steps[0][0])
+    totals_of = [AnswerTotals(start) for start, _ in steps]
+    times: dict[tuple[str, int | None], list[str | None]] = defaultdict(list)  # of the whole range at None
+    step_text = StepText("created_at", steps)
+    by_step = _answers(project, steps[0][0], steps[-1][1]).annotate(step=step_text).order_by()
     rows = by_step.values_list("step", "outcome").annotate(
         questions=Count("*"),
         sum_of_prompt_tokens=Sum("prompt_tokens"),
@@ -88,8 +83,8 @@ def summarize(project: Project, start: datetime, end: datetime, step: Step) -> A
         total=_NumberList("total_ms"),
     )
     for text, outcome, questions, prompt_tokens, completion_tokens, cost, unpriced, first_token, total in rows:
-        at = _parse(text)
-        for totals in (whole, steps[at]):
+        at = step_text.find(text)
+        for totals in (whole, totals_of[at]):
             totals.outcomes[outcome] += questions
             totals.prompt_tokens += prompt_tokens
             totals.completion_tokens += completion_tokens
@@ -98,10 +93,10 @@ def summarize(project: Project, start: datetime, end: datetime, step: Step) -> A
         for place in (at, None):
             times["first_token", place].append(first_token)
             times["total", place].append(total)
-    of_place: list[tuple[datetime | None, AnswerTotals]] = [(None, whole), *steps.items()]
+    of_place: list[tuple[int | None, AnswerTotals]] = [(None, whole), *enumerate(totals_of)]
     for place, totals in of_place:
         totals.first_token, totals.total = _measure(times["first_token", place]), _measure(times["total", place])
-    return AnswerStatistics(whole, list(steps.values()))
+    return AnswerStatistics(whole, totals_of)
 
 
 def count_outcomes(project: Project, start: datetime, end: datetime) -> Counter[str]:
@@ -127,42 +122,11 @@ def _answers(project: Project, start: datetime | None = None, end: datetime | No
     return answers.filter(created_at__gte=start, created_at__lt=end) if start and end else answers
 
 
-def _list_steps(start: datetime, end: datetime, step: Step) -> Iterable[datetime]:
-    length, characters, _ = _STEPS[step]
-    at = _parse(start.astimezone(UTC).isoformat(" ")[:characters])
-    while at < end:
-        yield at
-        at += length
-
-
-def _parse(step: str) -> datetime:
-    return datetime.fromisoformat(step).replace(tzinfo=UTC)
-
-
 def _measure(texts: Iterable[str | None]) -> Times | None:
     import numpy as np  # here: every process imports this module, few need it
 
     values = np.sort(np.fromstring(",".join(filter(None, texts)), dtype=np.int64, sep=","))
     return Times(*(int(values[math.ceil(len(values) * share) - 1]) for share in (0.5, 0.95))) if len(values) else None
-
-
-class StepStart(Func):
-    """The beginning of an ISO time in UTC, such as `2026-11-23 15`. On SQLite, Django's own function is in Python."""
-
-    output_field = CharField()
-
-    def __init__(self, column: str, step: Step) -> None:
-        super().__init__(column)
-        self.step = step
-
-    def as_sqlite(self, compiler: Any, connection: Any, **more: Any) -> Any:
-        """Cut the stored text."""
-        return self.as_sql(compiler, connection, template=f"SUBSTR(%(expressions)s, 1, {_STEPS[self.step][1]})", **more)
-
-    def as_postgresql(self, compiler: Any, connection: Any, **more: Any) -> Any:
-        """Format the stored time."""
-        template = f"TO_CHAR(%(expressions)s AT TIME ZONE 'UTC', '{_STEPS[self.step][2]}')"
-        return self.as_sql(compiler, connection, template=template, **more)
 
 
 class _NumberList(Aggregate):

@@ -1,6 +1,7 @@
 """The questions of a range: how many were answered, from where they came, and the groups that are asked most often."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from operator import attrgetter
@@ -9,9 +10,9 @@ from typing import NamedTuple
 from django.db.models import Count, Max, Q, QuerySet
 
 from assistant.conversations import outcomes
-from assistant.conversations.answer_statistics import Step, StepStart
 from assistant.models import GroupedQuestion, Message
 from docsite.core.tenants.models import Project
+from docsite.core.workspace.reports.time_steps import Step, StepText
 
 FACETS = ("outcome", "rung", "caller", "language")
 MAX_PAGES = 10
@@ -47,11 +48,11 @@ class Filters:
 
 @dataclass
 class QuestionTotals:
-    """The questions of a range, by each facet, and their outcomes by the beginning of a step (ISO 8601), in order."""
+    """The questions of a range, by each facet, and their outcomes in each step of it."""
 
     total: int = 0
     facets: dict[str, Counter[str]] = field(default_factory=lambda: {name: Counter() for name in FACETS})
-    steps: dict[str, Counter[str]] = field(default_factory=dict)
+    steps: list[Counter[str]] = field(default_factory=list)
 
     @property
     def answered(self) -> int:
@@ -73,19 +74,21 @@ class GroupCount(NamedTuple):
     newest: int  # id of its newest row
 
 
-def summarize(project: Project, start: datetime, end: datetime, filters: Filters, step: Step = "day") -> QuestionTotals:
-    """Count the questions of a half-open range by each facet, and the outcomes of each hour or day (UTC) that has some.
+def summarize(project: Project, steps: Sequence[Step], filters: Filters) -> QuestionTotals:
+    """Count the questions of some steps of time that follow each other: by each facet, and the outcomes of each step.
 
     One query counts both: each reads the whole range.
     """
-    totals = QuestionTotals()
-    rows = _rows(project, start, end, filters).annotate(step=StepStart("at", step=step))
+    totals = QuestionTotals(steps=[Counter() for _ in steps])
+    if not steps:
+        return totals
+    step_text = StepText("at", steps)
+    rows = _rows(project, steps[0][0], steps[-1][1], filters).annotate(step=step_text)
     for text, *values, number in rows.values_list("step", *FACETS).annotate(number=Count("pk")):
         totals.total += number
         for name, value in zip(FACETS, values, strict=True):
             totals.facets[name][str(value)] += number
-        totals.steps.setdefault(text, Counter())[str(values[0])] += number
-    totals.steps = dict(sorted(totals.steps.items()))
+        totals.steps[step_text.find(text)][str(values[0])] += number
     return totals
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.utils import timezone
 
@@ -15,6 +15,7 @@ from assistant.prices import MILLION
 from docsite.core.delivery import events
 from docsite.core.delivery.events import Description, EventType
 from docsite.core.delivery.models import Event
+from docsite.core.http.dates import begin_day
 from docsite.core.notifications import alerts
 from docsite.core.notifications.alerts import Problem
 from docsite.core.notifications.topics import Topic
@@ -65,9 +66,8 @@ def _has_refused(project: Project, limit: BudgetLimit) -> bool:
     """Whether a question did not fit into the rest of a limit in its present period."""
     if limit.percent < budget.NOTICE_PERCENT:
         return False
-    now = timezone.now()
-    begin = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    begin = begin if limit.period == "daily" else begin.replace(day=1)
+    today = begin_day(timezone.now(), zone=UTC)
+    begin = today if limit.period == "daily" else today.replace(day=1)
     reason = budget.PROJECT_REASON.format(name=limit.name)
     answers = Message.objects.filter(project=project, created_at__gte=begin, outcome__isnull=False)  # by its index
     return answers.filter(reason=reason).exists()

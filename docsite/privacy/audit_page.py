@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
+from docsite.core.http import dates
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import downloads
@@ -32,7 +33,7 @@ def _day(label: str) -> forms.DateField:
 
 
 class Filters(forms.Form):
-    """Which entries are shown. Empty: all. `after` and `before` are days in UTC, both included."""
+    """Which entries are shown. Empty: all. `after` and `before` are days of the project's zone, both included."""
 
     actor = forms.CharField(required=False, max_length=200)
     action = forms.CharField(required=False, max_length=200)
@@ -56,10 +57,10 @@ class Filters(forms.Form):
             entries = entries.filter(actor__icontains=values["actor"])
         if values.get("action"):
             entries = entries.filter(action=values["action"])
-        if after:
-            entries = entries.filter(at__gte=_midnight(after))
+        if after and after > date.min:
+            entries = entries.filter(at__gte=dates.parse(str(after)))
         if before and before < date.max:
-            entries = entries.filter(at__lt=_midnight(before + timedelta(days=1)))
+            entries = entries.filter(at__lt=dates.parse(str(before + timedelta(days=1))))
         return entries
 
 
@@ -118,7 +119,3 @@ def _describe(entry: AuditEntry) -> list[tuple[str, str, str]]:
 
 def _format(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)
-
-
-def _midnight(day: date) -> datetime:
-    return datetime(day.year, day.month, day.day, tzinfo=UTC)

@@ -1,23 +1,20 @@
 """The tiles and the chart of the searches report, for all searches or for one query."""
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
 
+from docsite.core.http.dates import begin_day
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.reports import charts, time_steps
 from docsite.core.workspace.reports.formatting import percent
-from docsite.core.workspace.reports.report_state import DAY, ReportState, previous_period
+from docsite.core.workspace.reports.report_state import ReportState, move_back, previous_period
 from docsite.core.workspace.reports.tables import Change
 from docsite.core.workspace.reports.tiles import Tile
 from search.query_log import totals
 from search.query_log.totals import Counts
-
-Hours = list[tuple[datetime, Counts]]
-Range = tuple[datetime, datetime]
 
 
 def build_totals(
@@ -25,16 +22,21 @@ def build_totals(
 ) -> dict[str, Any]:
     """The context of the tiles and the chart. `query`: only the searches for that query."""
     period = previous_period(start, end) if state.compare else None
-    hours = totals.count_hours(project, start, end, query)
-    hours_before = totals.count_hours(project, *period, query) if period else None
-    counts = sum((one for _, one in hours), Counts())
-    before = None if hours_before is None else sum((one for _, one in hours_before), Counts())
+    step = time_steps.choose_step(start, end)
+    steps = list(time_steps.split(start, end, step)) or [(start, end)]
+    counted = totals.count_steps(project, steps, query)
+    earlier = []
+    if period:
+        moved = [(move_back(first, start, end), move_back(last, start, end)) for first, last in steps]
+        earlier = totals.count_steps(project, moved, query)
+    counts = sum(counted, Counts())
+    before = sum(earlier, Counts()) if period else None
     return {
         "counts": counts,
         "period": period,
         "tiles": _build_tiles(counts, before),
-        "chart": charts.build_chart(_build_points(hours, hours_before, start, end)) if counts.searches else None,
-        "step": time_steps.LABELS[time_steps.choose_step(start, end)],
+        "chart": charts.build_chart(_build_points(steps, step, counted, earlier)) if counts.searches else None,
+        "step": time_steps.LABELS[step],
     }
 
 
@@ -63,24 +65,11 @@ def _build_tiles(counts: Counts, before: Counts | None) -> list[Tile]:
     ]
 
 
-def _build_points(hours: Hours, hours_before: Hours | None, start: datetime, end: datetime) -> list[charts.Point]:
-    """The bars: searches with results below, those without above."""
+def _build_points(
+    steps: Sequence[time_steps.Step], step: timedelta, counted: Sequence[Counts], before: Sequence[Counts]
+) -> list[charts.Point]:
+    """The bars: searches with results below, those without above. Nothing is in the future, but maybe before it."""
     now = timezone.now()
-    step = time_steps.choose_step(start, end)
-    last = end if hours_before is not None else min(end, max(start, time_steps.midnight(now) + DAY))
-    bins = list(time_steps.split(start, last, step))
-    counted = _sum_bins(hours, bins, timedelta())
-    before = [] if hours_before is None else _sum_bins(hours_before, bins, end - start)
+    shown = steps if before else [one for one in steps if one[0] < begin_day(now, 1)]
     counts = [(one.searches - one.without_result, one.without_result, one.searches) for one in counted]
-    return time_steps.build_points(bins, step, now, counts, [one.searches for one in before])
-
-
-def _sum_bins(hours: Hours, bins: Sequence[Range], moved_by: timedelta) -> list[Counts]:
-    """The counts of each bin, which are hours that begin in it. `moved_by`: how much earlier the hours are."""
-    sums = [Counts() for _ in bins]
-    begins = [begin for begin, _ in bins]
-    for hour, counts in hours:
-        number = max(0, bisect_right(begins, hour + moved_by) - 1)
-        if sums:
-            sums[number] += counts
-    return sums
+    return time_steps.build_points(shown, step, now, counts[: len(shown)], [one.searches for one in before])

@@ -5,16 +5,17 @@ All ranges are half-open. A query is all searches with the same folded text.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from operator import add
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Avg, CharField, Count, F, FloatField, Func, Max, Q, QuerySet, Sum
+from django.db.models import Avg, Count, F, FloatField, Max, Q, QuerySet, Sum
 from django.db.models.functions import Cast, Coalesce, Collate
 
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
+from docsite.core.workspace.reports.time_steps import Step, StepText
 from search.models import SearchQuery
 from search.query_log import recording
 from search.query_log.folding import fold_for_storage
@@ -51,32 +52,19 @@ class Counts:
         return self.positions / self.clicks if self.clicks else None
 
 
-class _Hour(Func):
-    """The hour of an instant, such as `2026-11-23 09`."""
-
-    output_field: ClassVar = CharField()
-    template = "substr(%(expressions)s, 1, 13)"
-
-    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        """PostgreSQL has a type of its own for instants."""
-        template = "to_char(%(expressions)s AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24')"
-        return self.as_sql(compiler, connection, template=template, **context)
-
-
 def select_searches(project: Project, start: datetime, end: datetime, query: str | None = None) -> QuerySet[Any]:
     """The searches of a range; with `query`, those for that query."""
     found = SearchQuery.objects.filter(project=project, at__gte=start, at__lt=end).order_by()
     return found if query is None else found.filter(folded=fold_for_storage(query))
 
 
-def count_hours(
-    project: Project, start: datetime, end: datetime, query: str | None = None
-) -> list[tuple[datetime, Counts]]:
-    """The searches of each hour that has some."""
+def count_steps(project: Project, steps: Sequence[Step], query: str | None = None) -> list[Counts]:
+    """The searches of some steps of time that follow each other. There is one at least."""
+    step_text = StepText("at", steps)
     rows = (
-        select_searches(project, start, end, query)
-        .annotate(hour=_Hour(F("at")))
-        .values_list("hour")
+        select_searches(project, steps[0][0], steps[-1][1], query)
+        .annotate(step=step_text)
+        .values_list("step")
         .annotate(
             searches=Count("pk"),
             clicks=Count("position"),
@@ -85,12 +73,15 @@ def count_hours(
             positions=Coalesce(Sum("position"), 0),
         )
     )
-    return [(datetime.strptime(hour, "%Y-%m-%d %H").replace(tzinfo=UTC), Counts(*numbers)) for hour, *numbers in rows]
+    counted = [Counts() for _ in steps]
+    for text, *numbers in rows:
+        counted[step_text.find(text)] += Counts(*numbers)
+    return counted
 
 
 def count_searches(project: Project, start: datetime, end: datetime) -> Counts:
     """The searches of a range: the numbers of the report, of the overview and of what to do next."""
-    return sum((counts for _, counts in count_hours(project, start, end)), Counts())
+    return count_steps(project, [(start, end)])[0]
 
 
 def group_queries(

@@ -11,6 +11,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from docsite.core.workspace.reports import time_steps
+from docsite.core.workspace.reports.report_state import DAY, HOUR
 from search.models import SearchQuery
 from search.query_log import recording, totals
 from search.query_log.folding import fold_for_storage
@@ -198,7 +200,13 @@ def test_a_chart_puts_each_search_into_its_day(project):
     day = datetime(2026, 3, 10, tzinfo=UTC)
     for hours in (0, 23, 24):
         SearchQuery.objects.create(project=project.project, text="a", folded="a", at=day + timedelta(hours=hours))
-    hours = totals.count_hours(project.project, day, day + timedelta(days=2))
-    assert sorted((hour, counts.searches) for hour, counts in hours) == [
-        (day, 1), (day + timedelta(hours=23), 1), (day + timedelta(hours=24), 1),
-    ]  # fmt: skip
+
+    def count(zone, step):
+        with timezone.override(zone):
+            steps = list(time_steps.split(day, day + timedelta(days=2), step))
+        return [counts.searches for counts in totals.count_steps(project.project, steps)]
+
+    assert count("UTC", DAY) == [2, 1]
+    assert count("Europe/Berlin", DAY) == [1, 2, 0]
+    assert count("Asia/Kathmandu", DAY) == [1, 2, 0]
+    assert [hour for hour, searches in enumerate(count("UTC", HOUR)) if searches] == [0, 23, 24]

@@ -5,6 +5,7 @@ from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
+from django.utils import timezone
 
 from docsite.core.tenants.log_in_rules import find_memberships
 from docsite.core.tenants.models import Membership, Organization, Project, Role
@@ -35,7 +36,7 @@ def project_of(request: HttpRequest, domain: str, name: str = "") -> Project:
 
     `name`: that of the address, if the request was not routed. Raises 404 if the user does not belong to the
     organization, whether the project exists or not; 403 if the role does not suffice. Sets
-    `request.may_act`: whether the user may send the forms of this page.
+    `request.may_act`: whether the user may send the forms of this page. The request goes on in the project's time zone.
     """
     if not is_staff(request):
         raise PermissionDenied
@@ -50,6 +51,7 @@ def project_of(request: HttpRequest, domain: str, name: str = "") -> Project:
         raise PermissionDenied(f"Your role in {project.organization} does not allow this.")
     if not has_role(request, project.organization_id, rule.reads):
         raise PermissionDenied(f"Your role in {project.organization} does not allow you to open this page.")
+    timezone.activate(project.zone)
     return project
 
 

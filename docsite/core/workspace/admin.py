@@ -102,7 +102,7 @@ class ProjectAdmin(ScopedAdmin):
     reads = Role.VIEWER
     search_fields = ("domain", "name")
     readonly_fields = ("project_id",)
-    site_fields = ("organization", "domain", "name", "project_id", "docs_url", "allowed_origins")
+    site_fields = ("organization", "domain", "name", "project_id", "docs_url", "allowed_origins", "time_zone")
     view_on_site = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:

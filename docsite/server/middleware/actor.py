@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.utils import timezone
 from django.utils.decorators import async_only_middleware
 
 from docsite.core import context
@@ -23,7 +24,8 @@ def set_actor(get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]
     async def respond(request: HttpRequest) -> HttpResponseBase:
         context.set_actor(lambda: request.user.get_username())
         context.set_network(lambda: network_of(client_ip(request)))
-        with read_as(None if request.path_info.startswith("/admin/") else PUBLIC):
+        is_admin = request.path_info.startswith("/admin/")
+        with read_as(None if is_admin else PUBLIC), timezone.override(None):  # a page of a project activates its zone
             return await get_response(request)
 
     return respond

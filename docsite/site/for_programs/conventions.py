@@ -1,19 +1,21 @@
 """What browsers, search engines, feed readers and security researchers look for at well-known places."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.utils.feedgenerator import Atom1Feed
 from django.utils.html import json_script
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from docsite.core.base_path import absolute_url
+from docsite.core.http.dates import begin_day
 from docsite.site.markdown import render as render_markdown
 from docsite.site.navigation import CHANGELOG, Page, home_page, pages
 from docsite.site.page_context import SITE_NAME
@@ -37,10 +39,10 @@ def security_txt(request: HttpRequest) -> HttpResponse:
     """Where to report a vulnerability of this service (RFC 9116). 404 if the operator has named no contact."""
     if not settings.ENV.security_contact:
         raise Http404
-    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    expires = begin_day(timezone.now(), SECURITY_DAYS, UTC)
     lines = [
         f"Contact: {settings.ENV.security_contact}",
-        f"Expires: {today + timedelta(days=SECURITY_DAYS):%Y-%m-%dT%H:%M:%SZ}",
+        f"Expires: {expires:%Y-%m-%dT%H:%M:%SZ}",
         f"Canonical: {absolute_url(request, '/.well-known/security.txt')}",
         f"Policy: {absolute_url(request, '/security')}",
         "Preferred-Languages: en",

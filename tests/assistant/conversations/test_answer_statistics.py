@@ -4,13 +4,17 @@ import math
 import random
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from itertools import product
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from assistant.conversations import answer_statistics
 from assistant.models import Message, Thread
 from docsite.core.tenants.models import Organization, Project
+from docsite.core.workspace.reports.report_state import DAY, HOUR
+from docsite.core.workspace.reports.time_steps import split
 
 START = datetime(2026, 10, 24, tzinfo=UTC)
 VALUES = {
@@ -79,29 +83,26 @@ def compare_with_rows() -> None:
         ranges.append((START + timedelta(days=first), START + timedelta(days=last)))
     for start, end in ranges:
         inside = [row for row in rows if start <= row.created_at < end]
-        for step, unit in (("hour", {"minute": 0}), ("day", {"minute": 0, "hour": 0})):
-
-            def begin(at: datetime, unit: dict[str, int] = unit) -> datetime:
-                return at.replace(**unit, second=0, microsecond=0)
-
-            found = answer_statistics.summarize(project, start, end, step)
+        for step, zone in product((HOUR, DAY), ("UTC", "Europe/Berlin", "Asia/Kolkata", "Asia/Kathmandu")):
+            with timezone.override(zone):
+                steps = list(split(start, end, step))
+            found = answer_statistics.summarize(project, steps)
             for totals, of in [
                 (found.whole, inside),
-                *((one, [row for row in inside if begin(row.created_at) == one.start]) for one in found.steps),
+                *(
+                    (one, [row for row in inside if first <= row.created_at < last])
+                    for one, (first, last) in zip(found.steps, steps, strict=True)
+                ),
             ]:
                 assert describe(of) == (
                     totals.outcomes, totals.prompt_tokens, totals.completion_tokens, totals.cost,
                     totals.unpriced, totals.first_token, totals.total,
                 )  # fmt: skip
                 assert totals.questions == len(of)
-            starts = [one.start for one in found.steps]
-            assert starts[0] == begin(start)
-            assert starts == sorted(set(starts))
-            assert begin(end - timedelta(microseconds=1)) == starts[-1]
         assert answer_statistics.count_outcomes(project, start, end) == Counter(row.outcome for row in inside)
     assert answer_statistics.find_first_time(project) == min(row.created_at for row in rows if row.total_ms is not None)
     assert answer_statistics.find_first_time(empty) is None
-    nothing = answer_statistics.summarize(empty, START, START + timedelta(days=2), "day")
+    nothing = answer_statistics.summarize(empty, list(split(START, START + timedelta(days=2), DAY)))
     assert [one.questions for one in (nothing.whole, *nothing.steps)] == [0, 0, 0]
     assert nothing.whole.answered_rate is nothing.whole.first_token is None
 
@@ -128,4 +129,4 @@ def test_statistics_read_no_rows_but_the_index(django_assert_num_queries, projec
     plan = answers.order_by().values("page_path", "filter_version", "cost", "total_ms").explain()
     assert "COVERING INDEX answer_facts" in plan
     with django_assert_num_queries(1):
-        answer_statistics.summarize(project.project, START, end, "day")
+        answer_statistics.summarize(project.project, list(split(START, end, DAY)))

@@ -32,7 +32,7 @@ def test_numbers_equal_those_of_other_reports(report: str, project: Tenant, peop
 
     context = people.owner.get(report).context
     window = context["start"], context["end"]
-    whole = answer_statistics.summarize(project.project, *window, "day").whole
+    whole = answer_statistics.summarize(project.project, [window]).whole
     totals = context["totals"]
     assert totals.total == whole.questions == 4
     assert totals.facets["outcome"] == whole.outcomes

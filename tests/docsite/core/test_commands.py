@@ -31,8 +31,10 @@ def run(*arguments: str) -> str:
 def test_createproject_creates_a_project_and_two_keys(make_project):
     domain, organization = f"{make_project().domain}-x", "A new one"
     arguments = ["createproject", domain, "--organization", organization, "--docs-url", "https://docs.example.com"]
-    created = json.loads(run(*arguments, "--origin", "https://App.example.com/x", "--json"))
+    more = ["--origin", "https://App.example.com/x", "--time-zone", "Europe/Berlin", "--json"]
+    created = json.loads(run(*arguments, *more))
     project = Project.objects.get(domain=domain)
+    assert str(project.zone) == "Europe/Berlin"
     assert created["project_id"] == project.project_id
     assert project.origins == {"https://docs.example.com", "https://app.example.com"}
     assert ApiKey.objects.get(digest=digest(created["assistant_key"])).project == project
@@ -65,6 +67,11 @@ def test_createproject_explains_each_mistake(domain, url, origin, says):
     with pytest.raises(CommandError, match=says):
         run("createproject", domain, "--organization", "Nobody", "--docs-url", url, "--origin", origin)
     assert Organization.objects.count() == before
+
+
+def test_createproject_takes_no_time_zone_that_does_not_exist():
+    with pytest.raises(CommandError, match=r"time_zone: .*Berlin"):
+        run("createproject", "x", "--organization", "X", "--docs-url", "https://x.example", "--time-zone", "Berlin")
 
 
 def test_two_projects_cannot_have_one_domain(project):

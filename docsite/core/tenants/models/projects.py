@@ -2,6 +2,7 @@
 
 import functools
 import re
+from datetime import UTC, tzinfo
 from typing import ClassVar
 from urllib.parse import quote
 
@@ -9,6 +10,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 from docsite.core import ids
+from docsite.core.http.dates import find_zone, list_zones
 from docsite.core.paths import normalize, within
 from docsite.core.redaction import redact
 from docsite.core.tenants.models.organizations import Organization
@@ -45,6 +47,13 @@ class Project(models.Model):
         validators=[validate_origins],
         help_text="Other origins whose pages may use the widget and the browser endpoints.",
     )
+    time_zone = models.CharField(
+        max_length=64,
+        choices=list_zones,
+        default="UTC",
+        db_default="UTC",
+        help_text="Days and weeks of reports, files and e-mail begin at midnight of this zone.",
+    )
     redact_personal_data = models.BooleanField(
         "redact personal data",
         default=False,
@@ -63,6 +72,11 @@ class Project(models.Model):
     def get_absolute_url(self) -> str:
         """The API keys page of the project in the admin. Its last segment is the domain."""
         return f"/admin/projects/project/of/{self.domain}"
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone of its days; UTC where the machine does not know the zone."""
+        return find_zone(self.time_zone) or UTC
 
     @property
     def origins(self) -> frozenset[str]:

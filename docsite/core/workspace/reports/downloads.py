@@ -4,10 +4,12 @@ import csv
 import io
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import tzinfo
 from itertools import islice
 from typing import Any, Literal
 
 from django.http import Http404, HttpResponseBadRequest, StreamingHttpResponse
+from django.utils import timezone
 
 from docsite.core.db import REPORTS, in_db
 from docsite.core.workspace.reports.links import Choice
@@ -60,7 +62,7 @@ def format_rows(rows: Sequence[Mapping[str, Any]], form: Format) -> str:
 def send_file(lines: Iterator[str], form: Format, name: str) -> StreamingHttpResponse:
     """A download that is sent chunk by chunk. `name`: of the file."""
     return StreamingHttpResponse(
-        _stream(lines),
+        _stream(lines, timezone.get_current_timezone()),
         content_type=FORMATS[form][1],
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
@@ -71,9 +73,17 @@ def refuse(errors: Sequence[str]) -> HttpResponseBadRequest:
     return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
 
 
-async def _stream(chunks: Iterator[str]) -> AsyncIterator[str]:
-    """Yield chunk by chunk. Django would collect all chunks of a plain iterator before it sends the first."""
-    fetch = in_db(lambda: next(chunks, None), REPORTS)
+async def _stream(chunks: Iterator[str], zone: tzinfo) -> AsyncIterator[str]:
+    """Yield chunk by chunk. Django would collect all chunks of a plain iterator before it sends the first.
+
+    `zone`: the time zone of the request, which has ended by then.
+    """
+
+    def build_chunk() -> str | None:
+        with timezone.override(zone):
+            return next(chunks, None)
+
+    fetch = in_db(build_chunk, REPORTS)
     while (chunk := await fetch()) is not None:
         yield chunk
 

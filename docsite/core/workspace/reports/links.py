@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+from docsite.core.http import dates
 from docsite.core.workspace.reports.report_state import ENDS, ReportState
 from docsite.core.workspace.reports.tables import Table
 
@@ -134,5 +135,4 @@ def _is_day(text: str) -> bool:
 
 def _day(instant: datetime) -> str:
     """The day that an instant begins; empty when it begins none."""
-    midnight = instant.replace(hour=0, minute=0, second=0, microsecond=0)
-    return instant.date().isoformat() if instant == midnight else ""
+    return dates.find_day(instant).isoformat() if instant == dates.begin_day(instant) else ""

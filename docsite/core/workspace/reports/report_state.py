@@ -14,10 +14,11 @@ from docsite.core.http import dates
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 MAX_FILTER_LENGTH = 400  # characters: of the longest path
 
-RANGES = {"24h": DAY, "7d": 7 * DAY, "30d": 30 * DAY, "90d": 90 * DAY}
+RANGES = {"24h": 1, "7d": 7, "30d": 30, "90d": 90}  # days
 ENDS = {"from": "From", "to": "Until"}  # of a custom range, as its form names them
 
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+_SHOWN = datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)  # what has a date in every zone
 _NAMES = {"start": "from", "end": "to", "kind": "class"}  # in the address, where they differ
 
 
@@ -89,13 +90,16 @@ class ReportState:
         return cls(**typed, page=max(1, page)), errors
 
     def window(self, now: datetime) -> tuple[datetime, datetime]:
-        """The half-open range, in UTC. Raises ValueError with a sentence for each date that is wrong."""
+        """The half-open range. Days are those of the current time zone.
+
+        Raises ValueError with a sentence for each date that is wrong.
+        """
         if not self.custom:
             if self.range == "24h":  # agents are counted by the hour, so everything is
                 end = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
-            else:
-                _, end = dates.window(None, None, now)
-            return end - RANGES[self.range], end
+                return end - DAY, end
+            end = dates.begin_day(now, 1)
+            return dates.move_days(end, -RANGES[self.range]), end
         ends: dict[str, datetime] = {}
         errors = []
         for name, text in (("from", self.start), ("to", self.end)):
@@ -113,7 +117,7 @@ class ReportState:
             raise ValueError(f"{ENDS['from']}: must be before “{ENDS['to']}”.") from None
         if self.max_days and end - start > self.max_days * DAY:
             raise ValueError(f"{ENDS['from']}: this report covers at most {self.max_days:,} days.")
-        return start, end
+        return min(max(start, _SHOWN[0]), _SHOWN[1]), min(max(end, _SHOWN[0]), _SHOWN[1])
 
     @classmethod
     def read(cls, query: QueryDict) -> tuple[Self, tuple[datetime, datetime] | None, list[str]]:
@@ -176,5 +180,12 @@ class ReportState:
 
 
 def previous_period(start: datetime, end: datetime) -> tuple[datetime, datetime] | None:
-    """The period of the same length before a range; None when it would begin before 1970."""
-    return (start - (end - start), start) if start - _EARLIEST >= end - start else None
+    """The period of as many days before a range, or of the same length; None when it would begin before 1970."""
+    return (move_back(start, start, end), start) if start - _EARLIEST >= end - start else None
+
+
+def move_back(instant: datetime, start: datetime, end: datetime) -> datetime:
+    """What an instant of a range compares with in the period before. Days compare with days, also if clocks change."""
+    if dates.begin_day(start) == start and dates.begin_day(end) == end:
+        return dates.move_days(instant, (dates.find_day(start) - dates.find_day(end)).days)
+    return instant - (end - start)

@@ -82,6 +82,7 @@ def owner(make_project):
 
 def form_of(project, **changes):
     own = {"domain": project.domain, "name": project.name, "docs_url": project.docs_url, "allowed_origins": ""}
+    own["time_zone"] = project.time_zone
     return {**own, "support_url": "", "ai_scope": "all", "secret_rotation": "never", "mcp_access": "open", **changes}
 
 
@@ -99,7 +100,10 @@ def test_the_owner_edits_the_settings_of_every_app_on_the_projects_page(owner):
     assert client.post(page, form_of(project)).status_code == 302
     assert not AnalyticsSettings.objects.filter(project=project).exists(), "nothing was changed"
     changes = {"support_url": "help@acme.example", "ai_scope": "readers", "first_party_ids": "on"}
-    assert client.post(page, form_of(project, **changes)).status_code == 302
+    assert client.post(page, form_of(project, time_zone="Asia/Kolkata", **changes)).status_code == 302
+    project.refresh_from_db()
+    assert str(project.zone) == "Asia/Kolkata"
+    assert "Select a valid choice" in client.post(page, form_of(project, time_zone="Mars/Olympus")).content.decode()
     settings = AnalyticsSettings.objects.get(project=project)
     assert (settings.ai_scope, settings.secret_rotation, settings.first_party_ids) == ("readers", "never", True)
     assert len(bytes.fromhex(settings.visitor_secret)) == 32

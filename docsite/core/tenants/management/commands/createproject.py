@@ -13,7 +13,7 @@ from docsite.core.tenants.validators import origin_of
 
 
 def create_project(
-    domain: str, organization: str, docs_url: str, origins: list[str], name: str = ""
+    domain: str, organization: str, docs_url: str, origins: list[str], name: str = "", time_zone: str = "UTC"
 ) -> tuple[Project, str, str]:
     """Create a project; return it, the token of its assistant key, and that of an admin key.
 
@@ -23,9 +23,8 @@ def create_project(
         owner = Organization.objects.filter(name=organization).first() or Organization(name=organization)
         owner.full_clean()
         owner.save()
-        project = Project(
-            organization=owner, domain=domain, name=name or domain, docs_url=docs_url, allowed_origins=origins
-        )
+        project = Project(organization=owner, domain=domain, name=name or domain, docs_url=docs_url)
+        project.allowed_origins, project.time_zone = origins, time_zone
         project.full_clean()
         project.save()
         _, assistant_key = ApiKey.issue(ApiKey.Kind.ASSISTANT, owner, project, name="First assistant key")
@@ -48,6 +47,9 @@ class Command(ServiceCommand):
         )
         parser.add_argument("--docs-url", required=True, metavar="URL", help="where the documentation is published")
         parser.add_argument("--origin", action="append", default=[], metavar="URL", help="another allowed origin")
+        parser.add_argument(
+            "--time-zone", default="UTC", metavar="NAME", help="zone of its days, such as Europe/Berlin; default: UTC"
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -58,7 +60,7 @@ class Command(ServiceCommand):
             raise CommandError(f"--origin: {wrong}.") from None
         try:
             project, assistant_key, admin_key = create_project(
-                options["domain"], options["organization"], options["docs_url"], origins
+                options["domain"], options["organization"], options["docs_url"], origins, time_zone=options["time_zone"]
             )
         except ValidationError as wrong:
             sentences = (f"{name}: {' '.join(lines)}" for name, lines in wrong.message_dict.items())
