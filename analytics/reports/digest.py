@@ -4,9 +4,11 @@ from datetime import datetime
 
 from django.urls import reverse
 
+from docsite.core.http.dates import find_day
 from docsite.core.notifications import digest
 from docsite.core.notifications.email_content import Item, Section
 from docsite.core.tenants.models import Project
+from docsite.core.workspace.reports.report_state import previous_period
 from docsite.core.workspace.reports.tables import Change
 
 
@@ -21,10 +23,10 @@ def count_visitors(project: Project, start: datetime, end: datetime) -> Section 
 
     now, before = (
         visitor_counts.count_visitors(project, *window).totals
-        for window in ((start, end), (start - (end - start), start))
+        for window in ((start, end), previous_period(start, end) or (start, start))
     )
     page = reverse("admin:analytics_visitors", args=[project.domain])
-    path = f"{page}?from={start:%Y-%m-%d}&to={end:%Y-%m-%d}"
+    path = f"{page}?from={find_day(start)}&to={find_day(end)}"
     items = []
     for name, label in (("human", "people read your pages"), ("ai", "AI clients read your pages")):
         change = Change(now[name], before[name])

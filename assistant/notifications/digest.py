@@ -6,10 +6,12 @@ from assistant.conversations.outcomes import measure_rate
 from assistant.gaps import questions, report
 from assistant.gaps.report import Cause, Gap
 from assistant.models import QuestionGroup
+from docsite.core.http.dates import find_day
 from docsite.core.notifications import digest
 from docsite.core.notifications.email_content import Item, Section
 from docsite.core.redaction import redact
 from docsite.core.tenants.models import Project
+from docsite.core.workspace.reports.report_state import previous_period
 from docsite.core.workspace.reports.tables import Change
 
 MAX_PAGES, MAX_FIXES = 3, 5
@@ -30,7 +32,7 @@ def list_pages_to_write(project: Project, start: datetime, end: datetime) -> Sec
     gaps = report.describe(project, counts, start, end)
     names = {1: "One page to write this week", 2: "Two pages to write this week"}
     heading = names.get(len(gaps), "Three pages to write this week")
-    dates = f"?from={start:%Y-%m-%d}&to={end:%Y-%m-%d}"
+    dates = f"?from={find_day(start)}&to={find_day(end)}"
     return Section(heading, [_describe_gap(project, gap, dates) for gap in gaps]) if gaps else None
 
 
@@ -45,14 +47,12 @@ def _describe_gap(project: Project, gap: Gap, dates: str) -> Item:
 
 def count_questions(project: Project, start: datetime, end: datetime) -> Section | None:
     """The questions and the answered rate, beside those of the week before."""
-    earlier = start - (end - start)
-    now, before = (
-        questions.count_outcomes(project, *window, questions.Filters()) for window in ((start, end), (earlier, start))
-    )
+    windows = ((start, end), previous_period(start, end) or (start, start))
+    now, before = (questions.count_outcomes(project, *window, questions.Filters()) for window in windows)
     asked = Change(now.total(), before.total())
     if not asked.now and not asked.before:
         return None
-    path = f"/admin/project/{project.domain}/questions?from={start:%Y-%m-%d}&to={end:%Y-%m-%d}"
+    path = f"/admin/project/{project.domain}/questions?from={find_day(start)}&to={find_day(end)}"
     items = [Item("questions were asked", f"{asked.before:,} in the week before", path, f"{asked.now:,}")]
     if (rate := measure_rate(now)) is not None:
         earlier_rate = measure_rate(before)

@@ -2,13 +2,15 @@
 
 import logging
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from django.db import transaction
+from django.utils import timezone
 
 from docsite.core.delivery import outbox
 from docsite.core.delivery.messages import Email
 from docsite.core.delivery.models import Delivery
+from docsite.core.http import dates
 from docsite.core.notifications import email_content, subscriptions, topics
 from docsite.core.notifications.email_content import EmailContent, Section
 from docsite.core.notifications.models import Digest
@@ -18,8 +20,7 @@ from docsite.core.tenants.models import Project
 logger = logging.getLogger(__name__)
 
 ISSUED = "digest.issued"  # the kind of its deliveries
-HOUR = 6  # of Monday, UTC
-WEEK = timedelta(days=7)
+HOUR = 6  # of Monday, in the time zone of the project
 
 # A section of the half-open range. None: there is nothing to say.
 Load = Callable[[Project, datetime, datetime], Section | None]
@@ -37,20 +38,29 @@ def add_section(load: Load, *, position: int) -> None:
 
 
 def issue_due(now: datetime) -> None:
-    """Issue the digests of the last week, if it is Monday morning or later, each once."""
-    monday = find_monday(now)
-    if Digest.objects.filter(week=monday).exists():
-        return
-    with transaction.atomic():
-        _, is_new = Digest.objects.get_or_create(week=monday)
-        if is_new:
-            subscriptions.add_deliveries(subscriptions.list_receivers(topics.DIGEST.key), ISSUED, monday)
+    """Issue the digests of the last week, where it is Monday morning or later, each once."""
+    zones = Project.objects.order_by().values_list("time_zone", flat=True).distinct()
+    weeks = {(find_monday(now, dates.find_zone(zone) or UTC), zone) for zone in zones}
+    recent = Digest.objects.filter(week__in={monday for monday, _ in weeks})
+    for monday, zone in weeks - set(recent.values_list("week", "time_zone")):
+        with transaction.atomic():
+            _, is_new = Digest.objects.get_or_create(week=monday, time_zone=zone)
+            if is_new:
+                _issue(monday, zone)
 
 
-def find_monday(now: datetime) -> date:
-    """The latest Monday whose digest is due."""
-    due = now.astimezone(UTC) - timedelta(hours=HOUR)
-    return due.date() - timedelta(days=due.weekday())
+def _issue(monday: date, zone: str) -> None:
+    """Add the e-mail of a week for the projects of a zone, unless the project had it in the zone that it had before."""
+    issued = Delivery.objects.filter(event=ISSUED, subject__startswith=f"{monday}:")
+    sent = set(issued.values_list("subject", flat=True))
+    found = [one for one in subscriptions.list_receivers(topics.DIGEST.key) if one.project.time_zone == zone]
+    subscriptions.add_deliveries([one for one in found if f"{monday}:{one.pk}" not in sent], ISSUED, monday)
+
+
+def find_monday(now: datetime, zone: tzinfo) -> date:
+    """The latest Monday whose digest is due in a time zone."""
+    day = dates.find_day(now - timedelta(hours=HOUR), zone)
+    return day - timedelta(days=day.weekday())
 
 
 def render(delivery: Delivery) -> Email:
@@ -62,18 +72,19 @@ def render(delivery: Delivery) -> Email:
 def build_email(recipient: Recipient, monday: date) -> Email:
     """The digest of the seven days before a Monday."""
     project = recipient.subscription.project
-    end = datetime.combine(monday, time(), UTC)
-    start = end - WEEK
-    sections = [
-        section for _, load in sorted(_sections, key=lambda one: one[0]) if (section := load(project, start, end))
-    ]
-    days = f"{start:%Y-%m-%d} to {end - timedelta(days=1):%Y-%m-%d}"
+    first = monday - timedelta(days=7)
+    with timezone.override(project.zone):
+        start, end = (dates.parse(str(day)) for day in (first, monday))
+        sections = [
+            section for _, load in sorted(_sections, key=lambda one: one[0]) if (section := load(project, start, end))
+        ]
+    days = f"{first} to {monday - timedelta(days=1)}"
     content = EmailContent(
         f"[{project.name}] Your documentation, {days}",
         f"{project.name}: your week",
-        f"{days}, in UTC." if sections else f"Nothing happened in this week, {days}.",
+        f"{days}, {project.zone}." if sections else f"Nothing happened in this week, {days}.",
         "Open the overview",
-        f"/admin/project/{project.domain}?from={start:%Y-%m-%d}&to={end:%Y-%m-%d}",
+        f"/admin/project/{project.domain}?from={first}&to={monday}",
         sections,
     )
     return email_content.build_email(content, recipient)

@@ -61,9 +61,13 @@ class Alert(models.Model):
 
 
 class Digest(models.Model):
-    """The digests of a week were issued, those of all projects. The row makes sure that one process does it."""
+    """The digests of a week were issued, those of all projects of a time zone. Who adds the row issues them."""
 
-    week = models.DateField(unique=True, help_text="The Monday after its seven days.")
+    week = models.DateField(help_text="The Monday after its seven days.")
+    time_zone = models.CharField(max_length=64, default="UTC", db_default="UTC")
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["week", "time_zone"], name="one_digest_a_week")]
 
     def __str__(self) -> str:
         return f"digests before {self.week}"

@@ -80,7 +80,8 @@ def show_notifications(request: HttpRequest, project: Project) -> HttpResponse:
 
 def _send_digest(stored: Subscription) -> tuple[bool, str]:
     """Send the digest of the last week now. Returns whether it succeeded, with a sentence."""
-    email = digest.build_email(Recipient(stored, topics.DIGEST), digest.find_monday(timezone.now()))
+    monday = digest.find_monday(timezone.now(), stored.project.zone)
+    email = digest.build_email(Recipient(stored, topics.DIGEST), monday)
     return sending.try_to_send(email, digest.ISSUED)
 
 

@@ -1,6 +1,8 @@
 """The weekly digest: once a week, to those who chose it, about what readers missed and what got better."""
 
+import re
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.core.cache import caches
@@ -12,6 +14,7 @@ from docsite.core.delivery.models import Delivery
 from docsite.core.notifications import digest, topics
 from docsite.core.notifications.models import Digest, Subscription
 from docsite.core.notifications.subscriptions import Recipient
+from docsite.core.tenants.models import Project
 from tests.assistant.gaps.conftest import store_answer
 from tests.docsite.core.notifications.conftest import SERVICE
 
@@ -100,7 +103,7 @@ def test_it_is_sent_once_on_monday_morning(busy, subscribe, letters):
     assert len(letters(person)) == 2
     digest.issue_due(MONDAY + timedelta(days=6))
     assert len(letters(person)) == 2
-    assert Digest.objects.filter(week__year=2031).count() == 2
+    assert Digest.objects.filter(week__year=2031, time_zone="UTC").count() == 2
 
 
 def test_who_chooses_it_on_wednesday_gets_it_on_monday(make_project, subscribe):
@@ -114,11 +117,56 @@ def test_who_chooses_it_on_wednesday_gets_it_on_monday(make_project, subscribe):
 
 
 @pytest.mark.parametrize(
-    ("now", "monday"),
-    [("2026-11-23T05:59", "2026-11-16"), ("2026-11-23T06:00", "2026-11-23"), ("2026-11-29T23:00", "2026-11-23")],
+    ("now", "zone", "monday"),
+    [
+        ("2026-11-23T05:59", "UTC", "2026-11-16"),
+        ("2026-11-23T06:00", "UTC", "2026-11-23"),
+        ("2026-11-29T23:00", "UTC", "2026-11-23"),
+        ("2026-11-22T16:59", "Pacific/Apia", "2026-11-16"),  # 13 hours ahead
+        ("2026-11-22T17:00", "Pacific/Apia", "2026-11-23"),
+        ("2026-11-23T15:59", "Pacific/Honolulu", "2026-11-16"),
+        ("2026-11-23T16:00", "Pacific/Honolulu", "2026-11-23"),
+    ],
 )
-def test_a_week_ends_on_monday(now, monday):
-    assert str(digest.find_monday(datetime.fromisoformat(now).replace(tzinfo=UTC))) == monday
+def test_a_week_ends_on_monday_in_its_time_zone(now, zone, monday):
+    assert str(digest.find_monday(datetime.fromisoformat(now).replace(tzinfo=UTC), ZoneInfo(zone))) == monday
+
+
+def test_each_project_gets_its_week_when_that_is_over(make_project, subscribe):
+    early, late = make_project().project, make_project().project
+    for project, zone in ((early, "Asia/Tokyo"), (late, "America/New_York")):
+        Project.objects.filter(pk=project.pk).update(time_zone=zone)
+        subscribe(project, "digest")
+
+    def count(now):
+        digest.issue_due(now)
+        return [Delivery.objects.filter(project=project, event=digest.ISSUED).count() for project in (early, late)]
+
+    digest.issue_due(MONDAY - timedelta(days=1))  # the week before
+    Delivery.objects.filter(project__in=(early, late)).delete()
+    assert count(MONDAY - timedelta(hours=9, minutes=1)) == [0, 0]
+    assert count(MONDAY - timedelta(hours=9)) == [1, 0]
+    assert count(MONDAY + timedelta(hours=3, minutes=59)) == [1, 0]
+    assert count(MONDAY + timedelta(hours=4)) == [1, 1]
+    Project.objects.filter(pk=early.pk).update(time_zone="America/Halifax")  # which has not had its digest yet
+    assert count(MONDAY + timedelta(hours=5)) == [1, 1]
+
+
+def test_a_letter_counts_the_week_of_the_time_zone(make_project, subscribe):
+    project = make_project().project
+    person = subscribe(project, "digest")
+    group = group_of(project, "clocks")
+    for hours in (-7 * 24 + 4, -7 * 24 + 5, 3, 4):  # New York turns its clocks on Sunday 9 March 2031
+        ask(group, "answered", datetime(2031, 3, 10, 0, 30, tzinfo=UTC) + timedelta(hours=hours))
+
+    def read(zone):
+        person.project.time_zone = zone
+        return digest.build_email(Recipient(person, topics.DIGEST), MONDAY.date()).text
+
+    new_york, utc = read("America/New_York"), read("UTC")  # from Monday 05:00 to Monday 04:00, in UTC
+    assert "2031-03-03 to 2031-03-09, America/New_York." in new_york
+    assert "questions?from=2031-03-03&to=2031-03-10" in new_york
+    assert [re.search(r"(\d) in the week before", text)[1] for text in (new_york, utc)] == ["1", "0"]
 
 
 def test_a_quiet_project_gets_a_short_letter(make_project, subscribe):
@@ -163,4 +211,4 @@ def test_the_page_stores_the_choice_and_sends_a_digest(people, project, settings
 
 def test_sections_without_anything_to_say_are_left_out(make_project):
     project, now = make_project().project, timezone.now()
-    assert [load(project, now - digest.WEEK, now) for _, load in digest._sections] == [None] * 4
+    assert [load(project, now - timedelta(days=7), now) for _, load in digest._sections] == [None] * 4
