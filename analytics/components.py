@@ -11,6 +11,7 @@ from analytics.counting.unsealed import count_waiting_views
 from analytics.feedback import store as feedback
 from docsite.core.components import Component, Finding
 from docsite.core.components.metrics import Metric, gauge
+from docsite.core.http import dates
 
 MAX_WAITING_VIEWS = 100_000
 
@@ -41,6 +42,7 @@ COMPONENTS = (
     # Its thread also sweeps single views, visit histories and visitor secrets, each project once a day.
     Component(
         name="views",
+        start=dates.load_zones,
         threads=(counting.thread,),
         flush=writer.flush,
         sweep=apply_left_out,

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from django.http import HttpResponse
+from django.utils import timezone
 from ninja import Query, Router
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -16,6 +17,7 @@ from analytics.limits import analytics_charges
 from analytics.reports import agent_report, annotations, visitor_counts
 from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import in_db
+from docsite.core.http.dates import find_zone
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -126,6 +128,7 @@ def _agents(project: Project, params: AgentsQuery) -> HttpResponse:
 
 
 def _annotations(project: Project, params: DatesQuery) -> HttpResponse:
-    marks = annotations.list_marks(project, *paging.parse_range(params))
+    with timezone.override(find_zone(params.timezone)):
+        marks = annotations.list_marks(project, *paging.parse_range(params))
     rows = [AnnotationOut(at=mark.at, kind="note" if mark.note else "index", text=mark.text) for mark in marks]
     return paging.json_response(AnnotationsResponse(annotations=rows))

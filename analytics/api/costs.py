@@ -15,6 +15,7 @@ from assistant.conversations import cost_report
 from assistant.conversations.cost_report import Costs
 from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import in_db
+from docsite.core.http.dates import find_day, find_zone
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -55,8 +56,8 @@ class CostsResponse(BaseModel):
     operation_id="getCosts",
     summary="Get costs",
     description="What the models have cost, as it was charged: answers, their searches, trials and evaluations. "
-    "Counted in whole days (UTC): both ends of the range are rounded outwards. Of the first and the last month only "
-    "the days of the range count.",
+    "Counted in whole days: both ends of the range are rounded outwards. Of the first and the last month only the days "
+    "of the range count. Costs are charged by day in UTC, so `timezone` chooses the dates of these days only.",
     response=CostsResponse,
 )
 async def costs(request: CallerRequest, projectId: str, params: Query[CostsQuery]) -> HttpResponse:
@@ -67,9 +68,11 @@ async def costs(request: CallerRequest, projectId: str, params: Query[CostsQuery
 def _costs(project: Project, params: CostsQuery) -> HttpResponse:
     start, end = paging.parse_range(params)
     # Nothing was charged before 1970, and the first day of the calendar has none before it.
-    last = min((max(end, EPOCH) - timedelta(microseconds=1)).date(), date.max - timedelta(days=1))
-    rows = cost_report.list_costs(project, start.date(), last + timedelta(days=1), params.step)
-    totals = cost_report.sum_up(rows, start.date())
+    zone = find_zone(params.timezone)
+    first, last = find_day(start, zone), find_day(max(end, EPOCH) - timedelta(microseconds=1), zone)
+    last = min(last, date.max - timedelta(days=1))
+    rows = cost_report.list_costs(project, first, last + timedelta(days=1), params.step)
+    totals = cost_report.sum_up(rows, first)
     return paging.json_response(
         CostsResponse(
             costs=[CostsRow(start=row.start, **_amounts(row)) for row in rows], totals=CostsOut(**_amounts(totals))

@@ -21,7 +21,7 @@ Row = TypeVar("Row")
 def parse_range(params: DatesQuery) -> tuple[datetime, datetime]:
     """Start (included) and end (excluded) of the range. Raises `BadRequest`."""
     try:
-        return dates.window(params.dateFrom, params.dateTo, timezone.now())
+        return dates.window(params.dateFrom, params.dateTo, timezone.now(), dates.find_zone(params.timezone))
     except ValueError as wrong:
         raise BadRequest(f"dateFrom: {wrong}") from None
 

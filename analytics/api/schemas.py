@@ -1,6 +1,6 @@
 """Requests and responses of the visitors, views and collect endpoints (specification 2.1 to 2.3, 4.1)."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Annotated, Any, Self
 
 import msgspec
@@ -14,6 +14,7 @@ from pydantic import (
     StrictStr,
     TypeAdapter,
     ValidationError,
+    ValidationInfo,
     WithJsonSchema,
 )
 
@@ -50,16 +51,22 @@ def whole_number(value: Any) -> Any:
     return value
 
 
-def _parse_time(value: Any) -> Any:
+def _parse_time(value: Any, zone: tzinfo | None = UTC) -> Any:
     value = single_value(value)
     if not isinstance(value, str):
         raise ValueError("must be YYYY-MM-DD or an ISO 8601 date-time")
-    return dates.parse(value)
+    return dates.parse(value, zone)
 
 
-def _parse_query_time(value: Any) -> Any:
+def _check_zone(name: Any) -> Any:
+    if dates.find_zone(single_value(name)) is None:
+        raise ValueError("must be the IANA name of a time zone, such as Europe/Berlin")
+    return name
+
+
+def _parse_query_time(value: Any, info: ValidationInfo) -> Any:
     try:
-        return _parse_time(value)
+        return _parse_time(value, dates.find_zone(info.data.get("timezone", "UTC")))
     except ValueError as error:  # in a query a bare + is a space
         raise ValueError(f"{error} (write + as %2B)" if isinstance(value, str) and " " in value else error) from None
 
@@ -72,13 +79,17 @@ Instant = Annotated[
 
 
 class DatesQuery(BaseModel):
-    """The range of an export."""
+    """The range of an export. `timezone` comes first: the dates are read in it."""
 
+    timezone: Annotated[str, BeforeValidator(_check_zone)] = Field(
+        "UTC", description="IANA name of the time zone of the dates, such as Europe/Berlin."
+    )
     dateFrom: Instant = Field(
         None,
-        description="Start, inclusive: YYYY-MM-DD (00:00 UTC) or ISO 8601 date-time. Default: 30 days before the end.",
+        description="Start, inclusive: YYYY-MM-DD (00:00 in `timezone`) or ISO 8601 date-time. Default: 30 days before "
+        "the end.",
     )
-    dateTo: Instant = Field(None, description="End, exclusive, in the same forms. Default: tomorrow 00:00 UTC.")
+    dateTo: Instant = Field(None, description="End, exclusive, in the same forms. Default: tomorrow 00:00.")
 
 
 class RangeQuery(DatesQuery):

@@ -83,7 +83,7 @@ async def _read_page(
     caller: Caller, name: str, params: RangeQuery, report: Callable[[Project, datetime, datetime], Counts]
 ) -> tuple[dict[str, int], list[dict[str, Any]], bool]:
     start, end = paging.parse_range(params)
-    export_name = f"{name} {params.dateFrom} {params.dateTo}"
+    export_name = f"{name} {params.dateFrom} {params.dateTo} {params.timezone}"
     return await in_db(exports.read_page, REPORTS)(
         caller, export_name, params.limit, params.offset, lambda: report(caller.project, start, end)
     )

@@ -66,7 +66,7 @@ def test_visitors_are_described_as_specified(document):
     operation = document["paths"]["/v1/analytics/{projectId}/visitors"]["get"]
     assert operation["tags"] == ["Analytics"]
     parameters = {parameter["name"]: parameter for parameter in operation["parameters"]}
-    assert set(parameters) == {"projectId", "dateFrom", "dateTo", "limit", "offset"}
+    assert set(parameters) == {"projectId", "timezone", "dateFrom", "dateTo", "limit", "offset"}
     limit = parameters["limit"]["schema"]
     assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 250, 50)
     assert parameters["offset"]["schema"]["minimum"] == 0
@@ -84,18 +84,18 @@ def test_visitors_are_described_as_specified(document):
     [
         (
             "searches",
-            {"dateFrom", "dateTo", "limit", "cursor"},
+            {"timezone", "dateFrom", "dateTo", "limit", "cursor"},
             "Searches",
             {"searches", "totalSearches", "nextCursor"},
         ),
         (
             "assistant",
-            {"dateFrom", "dateTo", "limit", "cursor"},
+            {"timezone", "dateFrom", "dateTo", "limit", "cursor"},
             "Conversations",
             {"conversations", "nextCursor", "hasMore"},
         ),
         ("assistant/threads/{threadId}", {"threadId"}, "Thread", {"threadId", "createdAt", "messages"}),
-        ("assistant/caller-stats", {"dateFrom", "dateTo"}, "CallerStats", {"web", "api", "other", "total"}),
+        ("assistant/caller-stats", {"timezone", "dateFrom", "dateTo"}, "CallerStats", {"web", "api", "other", "total"}),
     ],
 )
 def test_what_readers_searched_for_and_asked_is_described(document, path, parameters, answer, fields):
@@ -126,7 +126,7 @@ def test_what_readers_think_is_described(document, path, parameters, answer, fie
     operation = document["paths"][f"/v1/analytics/{{projectId}}/{path}"]["get"]
     assert (operation["tags"], operation["security"]) == (["Analytics"], [{"AdminKey": []}])
     described = {parameter["name"]: parameter["schema"] for parameter in operation["parameters"]}
-    assert set(described) == {"projectId", "dateFrom", "dateTo", "limit", *parameters}
+    assert set(described) == {"projectId", "timezone", "dateFrom", "dateTo", "limit", *parameters}
     limit = described["limit"]
     assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 100, default)
     assert described["status"]["type"] == "string"

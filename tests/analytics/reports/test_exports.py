@@ -8,7 +8,7 @@ import random
 import re
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from html.parser import HTMLParser
 from ipaddress import ip_address
 
@@ -21,9 +21,11 @@ from django.test import Client, RequestFactory
 from analytics.collecting import recording as collecting
 from analytics.counting import pages, sealer
 from analytics.dashboard import visitors
-from analytics.models import Page, Snapshot
+from analytics.models import Annotation, Page, Snapshot
 from analytics.reports import exports, visitor_counts
+from assistant.models import TokenUse
 from docsite.core.tenants.models import ApiKey, Project
+from search.models import SearchQuery
 from tests.analytics.conftest import CHATGPT, CURL, GPTBOT, NOON, NOTHING, view
 from tests.analytics.counting.history import brute, history, tomorrow
 from tests.analytics.counting.history import view as seen
@@ -249,6 +251,9 @@ BAD = [
         ({name: [value, value]}, f"{name}: is given more than once")
         for name, value in (("limit", "1"), ("offset", "0"), ("dateFrom", "2026-03-01"), ("dateTo", "2026-03-01"))
     ),
+    *(({"timezone": name}, "timezone: must be the IANA name") for name in ("", "Berlin", "+01:00", "../UTC", "utc")),
+    ({"timezone": ["UTC", "UTC"]}, "timezone: is given more than once"),
+    ({"timezone": "Asia/Tokyo", "dateFrom": "0001-01-01"}, "dateFrom: is not a date that exists"),
 ]
 
 
@@ -293,6 +298,36 @@ def test_a_date_is_its_midnight_utc(collect, read, report):
     assert totals_of(read(report, dateFrom="2026-03-10"))["human"] == 1
     assert totals_of(read(report, dateTo="2026-03-10"))["human"] == 1
     assert totals_of(read(report, dateFrom="0001-01-01", dateTo="9999-12-31"))["human"] == 2
+
+
+def test_a_date_is_a_day_of_the_time_zone_in_each_report(collect, read, report, http, service):
+    """The first and the last instant of 29 March in Berlin, which has 23 hours, and the instants beside them."""
+    first, end = datetime(2026, 3, 28, 23, tzinfo=UTC), datetime(2026, 3, 29, 22, tzinfo=UTC)
+    second = timedelta(seconds=1)
+    collect(*(view(at=at, ip=f"198.51.100.{ip}") for ip, at in enumerate((first - second, first, end - second, end))))
+    day = {"dateFrom": "2026-03-29", "dateTo": "2026-03-30"}
+    assert totals_of(read(report, timezone="Europe/Berlin", **day))["human"] == 2
+    assert totals_of(read(report, **day))["human"] == 2
+    assert totals_of(read(report, timezone="Asia/Kolkata", **day))["human"] == 2
+    instants = {"dateFrom": "2026-03-29T00:00", "dateTo": "2026-03-30T00:00+02:00", "timezone": "Europe/Berlin"}
+    assert totals_of(read(report, **instants))["human"] == 2
+    project = collect.tenant.project
+    for at in (first - second, first, end - second, end):
+        SearchQuery.objects.create(project=project, text="a", folded="a", at=at)
+        Annotation.objects.create(project=project, kind="index", at=at)
+    for number in (28, 29, 30):
+        TokenUse.objects.create(project=project, day=date(2026, 3, number), tokens=number)
+
+    def ask(name, **more):
+        url = f"{service.url}/v1/analytics/{project.project_id}/{name}"
+        return http.get(url, params={**day, **more}, headers=collect.tenant.admin).json()
+
+    for zone, searches, marks in (("Europe/Berlin", 2, 1), ("UTC", 2, 1), ("Asia/Kolkata", 2, 1)):
+        assert ask("searches", timezone=zone)["totalSearches"] == searches
+        assert len(ask("annotations", timezone=zone)["annotations"]) == marks
+        assert ask("costs", timezone=zone)["totals"]["tokens"] == 29
+        of_month = ask("annotations", timezone=zone, dateFrom="2026-03-01", dateTo="2026-04-01")["annotations"]
+        assert len(of_month) == (3 if zone == "Europe/Berlin" else 2)
 
 
 def test_the_default_is_the_last_thirty_days_up_to_tomorrow(collect, read, report):
