@@ -348,15 +348,25 @@ def test_images_come_from_the_documentation_alone(host: Host) -> None:
     assert [url for url in wanted if not url.startswith(host.url)] == []
 
 
+def test_each_block_has_the_direction_of_most_of_its_letters(host: Host) -> None:
+    arabic = "`docker compose` Docker هو الطريقة الأسهل لتشغيل الخدمة على خادم واحد."
+    answered(host, f"{arabic}\n\n- First restart it.\n\n```sh\nmake demo\n```\n")
+    directions = "(one) => [...one.querySelectorAll('p, ul, pre')].map((it) => getComputedStyle(it).direction)"
+    assert host.prose.evaluate("(one) => getComputedStyle(one).direction") == "rtl"
+    assert host.prose.evaluate(directions) == ["rtl", "ltr", "ltr"]
+
+
 # Scrolling
 
 
 @pytest.mark.matrix
-def test_nobody_is_called_away_from_a_whole_answer(host: Host) -> None:
-    answered(host, LONG)
+def test_a_button_leads_on_until_the_end_of_the_answer_was_seen(host: Host) -> None:
+    page = f"{host.url}/limits"
+    answered(host, LONG.replace("Paragraph 1.", f"Paragraph 1. [1]({page})"), found(page), source(page, "Limits"))
     log, latest = host.panel.get_by_role("log"), host.button("Jump to latest")
+    expect(log.locator(".card")).to_be_attached()
     assert log.evaluate("(log) => [log.scrollTop, log.scrollHeight > 2 * log.clientHeight]") == [0, True]
-    expect(latest).to_be_hidden()
+    expect(latest).to_be_visible()
     log.hover()
     host.page.mouse.wheel(0, 200)
     expect(latest).to_be_visible()

@@ -32,11 +32,6 @@ for (const block of document.querySelectorAll(".code")) {
   const element = find(block, "code", HTMLElement);
   const getCode = () => element.textContent.trimEnd();
   const lang = element.className.replace("language-", "");
-  if (navigator.clipboard) {
-    const button = h("button", { type: "button", className: "copy" }, labels.copy);
-    button.addEventListener("click", () => copy(button, getCode(), announce));
-    bar.append(button);
-  }
   if (isStored) {
     const thumbs = [buildThumb("up", "yes", labels.codeHelped), buildThumb("down", "no", labels.codeDidNotHelp)];
     const note = h("p", { className: "code-wrong", hidden: true });
@@ -44,11 +39,17 @@ for (const block of document.querySelectorAll(".code")) {
     bar.append(...thumbs);
     bar.after(note);
   }
+  const copyCode = h("button", { type: "button", className: "copy" }, labels.copy);
+  if (navigator.clipboard) {
+    copyCode.addEventListener("click", () => copy(copyCode, getCode(), announce));
+    bar.append(copyCode); // last: thumbs show under the pointer only
+  }
   ready.then(() => {
     const button = h("button", { type: "button", className: "copy" }, labels.ask);
     button.addEventListener("click", () =>
       openAssistant([{ type: "code", value: getCode(), name: pre.dataset.filename ?? lang, ...locate(block) }]),
     );
-    bar.firstElementChild?.after(button);
+    if (copyCode.isConnected) copyCode.before(button);
+    else bar.append(button);
   });
 }

@@ -5,6 +5,7 @@ import { h, iconButton } from "../base/dom.js";
 import { fill, labels } from "../base/labels.js";
 import { ENDED } from "../conversation/thread.js";
 import { hostsOf, resolveAddress, splitSuggestions } from "../markdown/addresses.js";
+import { setDirections } from "./direction.js";
 import { FeedbackView } from "./feedback.js";
 import { buildNextList, buildScopeLine, buildSearchList, buildSourceList, citedSources } from "./sources.js";
 import { buildNotices, buildOutcome, ProgressLine } from "./status.js";
@@ -130,6 +131,7 @@ export class AnswerView {
       hosts: hostsOf([site, ...answer.sources.map(({ url }) => url)]),
       images: new Set([location.origin, new URL(site).origin]),
     });
+    setDirections(this.#prose, body);
     this.#prose.hidden = !this.#markdown || !body.trim();
     this.#nameCitations(sources);
     this.#progress.update(answer, phase);

@@ -50,7 +50,7 @@ export class CitationCard {
     this.#log = log;
     this.#answerOf = answerOf;
     this.#labels = labels;
-    log.append(this.element);
+    log.prepend(this.element); // the last exchange stays the last child
     const listen = (
       /** @type {string[]} */ types,
       /** @type {(cite: HTMLAnchorElement | null, event: any) => void} */ then,

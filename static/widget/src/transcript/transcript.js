@@ -222,9 +222,8 @@ export class Transcript {
     const { scrollHeight, scrollTop, clientHeight } = this.log;
     const isNearEnd = scrollHeight - scrollTop - clientHeight <= END_DISTANCE;
     if (this.#hasScrolled) this.#followsEnd = isNearEnd;
-    // Not below a complete answer: the button would distract from it, and cover the lists below its text.
-    const isUseful = this.#hasScrolled || this.#conversation.isRunning;
+    // Not where the text has been read: the button would cover the lists below it.
     const textEnd = this.#findInLast(".prose")?.getBoundingClientRect().bottom ?? 0;
-    this.latest.hidden = !isUseful || textEnd <= this.log.getBoundingClientRect().bottom;
+    this.latest.hidden = textEnd <= this.log.getBoundingClientRect().bottom;
   }
 }
