@@ -8,6 +8,8 @@ import functools
 from django.conf import settings
 from django.db import migrations, models
 
+from docsite.core.tenants.migrations._tables import CreateTables
+
 
 class Migration(migrations.Migration):
 
@@ -19,7 +21,7 @@ class Migration(migrations.Migration):
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
-    operations = [
+    operations = [CreateTables([
         migrations.CreateModel(
             name='AgentAddresses',
             fields=[
@@ -337,4 +339,4 @@ class Migration(migrations.Migration):
             model_name='visitorsecret',
             constraint=models.UniqueConstraint(fields=('project', 'period'), name='one_visitor_secret_a_period'),
         ),
-    ]
+    ])]

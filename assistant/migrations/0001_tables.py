@@ -12,6 +12,8 @@ import functools
 from django.conf import settings
 from django.db import migrations, models
 
+from docsite.core.tenants.migrations._tables import CreateTables
+
 
 class Migration(migrations.Migration):
 
@@ -24,7 +26,7 @@ class Migration(migrations.Migration):
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
-    operations = [
+    operations = [CreateTables([
         migrations.CreateModel(
             name='GroupingProgress',
             fields=[
@@ -442,4 +444,4 @@ class Migration(migrations.Migration):
             model_name='tokenuse',
             constraint=models.UniqueConstraint(fields=('project', 'day'), name='one_token_use_a_day'),
         ),
-    ]
+    ])]

@@ -5,6 +5,8 @@ import django.db.models.deletion
 import search.models.sources
 from django.db import migrations, models
 
+from docsite.core.tenants.migrations._tables import CreateTables
+
 
 class Migration(migrations.Migration):
 
@@ -14,7 +16,7 @@ class Migration(migrations.Migration):
         ('projects', '0001_tables'),
     ]
 
-    operations = [
+    operations = [CreateTables([
         migrations.CreateModel(
             name='Generation',
             fields=[
@@ -252,4 +254,4 @@ class Migration(migrations.Migration):
             model_name='document',
             constraint=models.UniqueConstraint(fields=('project', 'path', 'build'), name='one_document_a_path_and_build'),
         ),
-    ]
+    ])]

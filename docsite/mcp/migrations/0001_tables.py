@@ -3,6 +3,8 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
+from docsite.core.tenants.migrations._tables import CreateTables
+
 
 class Migration(migrations.Migration):
 
@@ -12,7 +14,7 @@ class Migration(migrations.Migration):
         ('projects', '0001_tables'),
     ]
 
-    operations = [
+    operations = [CreateTables([
         migrations.CreateModel(
             name='McpSettings',
             fields=[
@@ -24,4 +26,4 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'MCP settings',
             },
         ),
-    ]
+    ])]

@@ -3,6 +3,8 @@
 import django.utils.timezone
 from django.db import migrations, models
 
+from docsite.core.tenants.migrations._tables import CreateTables
+
 
 class Migration(migrations.Migration):
 
@@ -11,7 +13,7 @@ class Migration(migrations.Migration):
     dependencies = [
     ]
 
-    operations = [
+    operations = [CreateTables([
         migrations.CreateModel(
             name='AuditHead',
             fields=[
@@ -44,4 +46,4 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('organization_id', 'position'), name='one_audit_position')],
             },
         ),
-    ]
+    ])]

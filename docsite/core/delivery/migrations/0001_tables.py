@@ -6,6 +6,8 @@ import docsite.core.ids
 import functools
 from django.db import migrations, models
 
+from docsite.core.tenants.migrations._tables import CreateTables
+
 
 class Migration(migrations.Migration):
 
@@ -15,7 +17,7 @@ class Migration(migrations.Migration):
         ('projects', '0001_tables'),
     ]
 
-    operations = [
+    operations = [CreateTables([
         migrations.CreateModel(
             name='Delivery',
             fields=[
@@ -88,4 +90,4 @@ class Migration(migrations.Migration):
             model_name='delivery',
             index=models.Index(fields=['project', 'subject'], name='deliveries_of_a_subject'),
         ),
-    ]
+    ])]

@@ -4,6 +4,8 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+from docsite.core.tenants.migrations._tables import CreateTables
+
 
 class Migration(migrations.Migration):
 
@@ -14,7 +16,7 @@ class Migration(migrations.Migration):
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
-    operations = [
+    operations = [CreateTables([
         migrations.CreateModel(
             name='GroupRole',
             fields=[
@@ -46,4 +48,4 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('issuer', 'subject'), name='one_user_of_a_subject')],
             },
         ),
-    ]
+    ])]

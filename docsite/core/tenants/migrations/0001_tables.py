@@ -9,6 +9,8 @@ import functools
 from django.conf import settings
 from django.db import migrations, models
 
+from docsite.core.tenants.migrations._tables import CreateTables
+
 
 class Migration(migrations.Migration):
 
@@ -18,7 +20,7 @@ class Migration(migrations.Migration):
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
-    operations = [
+    operations = [CreateTables([
         migrations.CreateModel(
             name='Counter',
             fields=[
@@ -141,4 +143,4 @@ class Migration(migrations.Migration):
                 'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('kind', 'admin'), ('project__isnull', True)), models.Q(('kind', 'assistant'), ('project__isnull', False)), _connector='OR'), name='assistant_keys_have_a_project')],
             },
         ),
-    ]
+    ])]
