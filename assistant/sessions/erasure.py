@@ -11,9 +11,10 @@ from assistant.models import ChatId, GroupedQuestion, Message, SupportFormCount,
 from assistant.question_groups import grouping
 from assistant.sessions.start import forget_conversation
 from assistant.support_requests import store as support_requests
-from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, WRITER, Subject
+from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, READER_OF, WRITER, NotErasable, Subject
 from search.query_log.recording import find_searches
 
+SHARED_FP = "anonymous"
 BATCH = 200  # threads of one transaction
 _RUNNING = timedelta(hours=1)  # an answer that was stored so long ago runs no more, and cannot be resumed
 
@@ -36,10 +37,16 @@ def erase(subject: Subject) -> dict[str, int]:
 
 
 def find_threads(subject: Subject) -> "QuerySet[Thread] | None":
-    """The conversations of a subject; None if it names none."""
+    """The conversations of a subject; None if it names none. Raises `NotErasable` for an fp that many readers share."""
     threads = Thread.objects.filter(project=subject.project)
+    fp: str | None = subject.identifier
+    if subject.whose == READER_OF:
+        fp = threads.filter(thread_id=subject.identifier).values_list("fp", flat=True).first()
+    if subject.whose in (READER, READER_OF) and fp == SHARED_FP:
+        raise NotErasable(f"Many readers share the fp {SHARED_FP}. Erase their conversations one by one.")
     return {
-        READER: threads.filter(fp=subject.identifier),
+        READER: threads.filter(fp=fp),
+        READER_OF: threads.filter(fp=fp),
         CONVERSATION: threads.filter(thread_id=subject.identifier),
         EVERYTHING: threads,
     }.get(subject.whose)

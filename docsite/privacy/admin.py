@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER, NotErasable
+from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, READER_OF, VISITOR, WRITER, NotErasable
 from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import navigation
 from docsite.core.workspace.scoped_admin import ScopedAdmin
@@ -19,6 +19,7 @@ from docsite.privacy.models import AuditEntry
 WHOSE = (
     (READER, "All conversations of a reader"),
     (CONVERSATION, "One conversation"),
+    (READER_OF, "All conversations of the reader of one conversation"),
     (WRITER, "All support requests of an e-mail address"),
     (VISITOR, "Page views and searches of a visitor"),
     (EVERYTHING, "Everything that all readers left, and all counts"),

@@ -15,6 +15,8 @@ from assistant.admin.conversations.list_state import ListState
 from assistant.admin.conversations.reader import load_turns
 from assistant.admin.conversations.redaction import redact_thread
 from assistant.models import Message, Thread
+from assistant.sessions.erasure import SHARED_FP
+from docsite.core.components.erasure import CONVERSATION, READER_OF
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports.links import Choice
@@ -30,7 +32,6 @@ def show_thread(request: HttpRequest, project: Project, thread_id: str) -> HttpR
     newer, older = replace(listing, by_conversation=True).find_neighbours(thread.pk) if listing else (None, None)
     near = Thread.objects.in_bulk([entry.thread for entry in (newer, older) if entry])
     erase = navigation.find_url("erase", project, request)
-    whose = urlencode({"whose": "conversation", "identifier": thread.thread_id})
     elsewhere = [Choice(label, navigation.find_url(key, project)) for key, label in _ELSEWHERE]
     context = {
         "thread": thread,
@@ -42,7 +43,11 @@ def show_thread(request: HttpRequest, project: Project, thread_id: str) -> HttpR
         "redact": navigation.page_url(KEY, project, thread.thread_id, name="redact") + state.link(),
         "markdown": navigation.page_url(KEY, project, thread.thread_id, name="markdown"),
         "lines": navigation.page_url(KEY, project, thread.thread_id, name="thread_lines"),
-        "erase": f"{erase}?{whose}" if erase else "",
+        "erasures": [
+            Choice(label, f"{erase}?{urlencode({'whose': whose, 'identifier': thread.thread_id})}")
+            for whose, label in ((CONVERSATION, "Erase this conversation…"), (READER_OF, "Erase this reader…"))
+            if erase and (whose == CONVERSATION or thread.fp != SHARED_FP)
+        ],
         "elsewhere": [choice for choice in elsewhere if choice.link],
     }
     title = thread.title or "Conversation"

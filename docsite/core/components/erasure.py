@@ -9,10 +9,12 @@ if TYPE_CHECKING:
     from docsite.core.tenants.models import Project
 
 READER, CONVERSATION, WRITER, VISITOR, EVERYTHING = "reader", "conversation", "writer", "visitor", "everything"
+READER_OF = "reader_of"  # who wrote the conversation with this id: all of theirs
 
 _MISSING = {
     READER: "Give the fp of the reader.",
     CONVERSATION: "Give the id of the conversation.",
+    READER_OF: "Give the id of a conversation of the reader.",
     WRITER: "Give the e-mail address of the writer.",
     VISITOR: "Give the IP address and the user agent of the visitor.",
 }

@@ -215,21 +215,33 @@ def test_redacting_replaces_personal_data_in_all_texts(people, project):
     assert "No personal data was found." in people.owner.post(url, follow=True).content.decode()
 
 
-def test_erasing_is_confirmed_and_leaves_a_receipt(people, project):
-    answer = ask(project)
+@pytest.mark.parametrize(
+    ("whose", "label", "erased"),
+    [("conversation", "Erase this conversation…", 1), ("reader_of", "Erase this reader…", 2)],
+)
+def test_erasing_is_confirmed_and_leaves_a_receipt(people, project, whose, label, erased):
+    answer, _, other = (ask(project, fp=fp) for fp in ("reader-1", "reader-1", "reader-2"))
     thread_id = answer.thread.thread_id
-    page = people.owner.get(address(project, answer)).content.decode()
-    link = re.search(r'<a href="([^"]+)">Erase…', page)[1].replace("&amp;", "&")
-    form = people.owner.get(link).content.decode()
-    assert f'value="{thread_id}"' in form
+    response = people.owner.get(address(project, answer))
+    link = {one.label: one.link for one in response.context["erasures"]}[label]
+    assert "reader-1" not in response.content.decode()
+    form = people.owner.get(link).context["form"]
+    assert form.initial == {"whose": whose, "identifier": thread_id}
     assert people.stranger.get(link).status_code == 404
-    named = {"whose": "conversation", "identifier": thread_id}
-    people.owner.post(link, named)
-    assert Thread.objects.filter(thread_id=thread_id).exists()
-    people.owner.post(link, {**named, "confirm": "on"})
-    assert not Thread.objects.filter(thread_id=thread_id).exists()
+    people.owner.post(link, form.initial)
+    assert Thread.objects.filter(project=project.project).count() == 3
+    people.owner.post(link, {**form.initial, "confirm": "on"})
+    left = Thread.objects.filter(project=project.project)
+    assert (left.count(), other.thread in left) == (3 - erased, True)
     assert AuditEntry.objects.filter(project=project.domain, action="erased").count() == 1
     assert people.owner.get(address(project, answer)).status_code == 404
+
+
+def test_a_shared_fp_is_no_reader_to_erase(people, project):
+    answer = ask(project, fp="anonymous")
+    assert [one.label for one in people.owner.get(address(project, answer)).context["erasures"]] == [
+        "Erase this conversation…"
+    ]
 
 
 def read_stream(response):

@@ -15,7 +15,16 @@ from analytics.reports import visitor_counts
 from assistant.conversations import chat_ids
 from assistant.models import ChatId, Message, Thread
 from docsite.core import components
-from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER, NotErasable, Subject
+from docsite.core.components.erasure import (
+    CONVERSATION,
+    EVERYTHING,
+    READER,
+    READER_OF,
+    VISITOR,
+    WRITER,
+    NotErasable,
+    Subject,
+)
 from docsite.core.tenants.models import ApiKey
 from docsite.privacy import erasure
 from docsite.privacy.models import AuditEntry
@@ -86,11 +95,22 @@ def test_a_receipt_does_not_name_the_reader(tenant):
     assert "Erased   1 conversations" in text
 
 
+def test_a_reader_is_erased_by_one_of_their_conversations(tenant, make_project):
+    for number in range(3):
+        last = ask(tenant, "reader", f"chat-{number}")
+    others = [ask(tenant, "other", "chat-9"), ask(make_project(), "reader", "chat-0")]
+    assert erasure.erase(tenant.project, READER_OF, others[1].thread_id).erased["conversations"] == 0, "not theirs"
+    receipt = erasure.erase(tenant.project, READER_OF, last.thread_id)
+    assert receipt.erased == {"conversations": 3, "messages": 6, "feedback": 3, "support requests": 0, "chat ids": 3}
+    assert set(Thread.objects.filter(pk__in=[one.pk for one in others])) == set(others)
+
+
 def test_the_fp_that_many_share_is_never_erased(tenant):
-    ask(tenant, "anonymous", "chat-1")
-    with pytest.raises(NotErasable):
-        erasure.erase(tenant.project, READER, "anonymous")
-    assert rows(tenant)["Thread"] == 1
+    thread = ask(tenant, "anonymous", "chat-1")
+    for whose, identifier in ((READER, "anonymous"), (READER_OF, thread.thread_id)):
+        with pytest.raises(NotErasable, match="Many readers share"):
+            erasure.erase(tenant.project, whose, identifier)
+    assert rows(tenant)["Thread"] == rows(tenant)["Feedback"] == 1
 
 
 @pytest.mark.parametrize("whose", [READER, CONVERSATION, WRITER, VISITOR])

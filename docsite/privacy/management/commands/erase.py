@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.urls import reverse
 
-from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER, NotErasable
+from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, READER_OF, VISITOR, WRITER, NotErasable
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.privacy import erasure
 
@@ -23,6 +23,7 @@ class Command(ServiceCommand):
         whose = parser.add_mutually_exclusive_group(required=True)
         whose.add_argument("--fp", metavar="TEXT", help="all conversations of the reader with this fp")
         whose.add_argument("--thread", metavar="ID", help="the conversation with this id")
+        whose.add_argument("--reader-of", metavar="ID", help="all conversations of the reader of this one")
         whose.add_argument("--email", metavar="ADDRESS", help="all support requests from this e-mail address")
         whose.add_argument("--visitor", metavar="ADDRESS", help="page views and searches from this network address")
         whose.add_argument("--everything", action="store_true", help="what all readers left, and all counts")
@@ -39,6 +40,7 @@ class Command(ServiceCommand):
         names = {
             READER: options["fp"],
             CONVERSATION: options["thread"],
+            READER_OF: options["reader_of"],
             WRITER: options["email"],
             VISITOR: options["visitor"],
             EVERYTHING: "" if options["everything"] else None,
