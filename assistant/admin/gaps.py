@@ -40,7 +40,6 @@ class GapState(report_state.ReportState):
     problem: str = ""
 
     table_columns = COLUMNS
-    default_sort = "-count"
 
     @classmethod
     def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
@@ -103,7 +102,7 @@ def send_gaps(request: HttpRequest, project: Project, form: str) -> HttpResponse
 
 
 def _count(project: Project, state: GapState, start: datetime, end: datetime) -> list[report.GapCount]:
-    return report.count_gaps(project, start, end, state.state, state.problem, state.q, state.sort or state.default_sort)
+    return report.count_gaps(project, start, end, state.state, state.problem, state.q, state.sort)
 
 
 def _file_row(gap: report.Gap) -> list[Any]:

@@ -7,7 +7,8 @@ from datetime import datetime
 from operator import attrgetter
 from typing import NamedTuple
 
-from django.db.models import Count, F, Max, Q, QuerySet, TextChoices
+from django.db.models import Count, F, Max, Q, QuerySet, TextChoices, Value
+from django.db.models.functions import Length, Replace
 
 from assistant.conversations.outcomes import UNANSWERED, WITHOUT_ANSWER
 from assistant.models import GroupedQuestion, Message, QuestionGroup
@@ -19,6 +20,7 @@ from docsite.core.workspace.reports.tables import Change
 Problem = GroupedQuestion.Problem
 State = QuestionGroup.State
 ALL = "all"
+_OF_SEARCHES = (Problem.NO_RESULT, Problem.NO_CLICK)
 
 
 class Cause(TextChoices):
@@ -69,11 +71,12 @@ def count_gaps(
     state: str = ALL,
     problem: str = "",
     words: str = "",
-    order: str = "-count",
+    order: str = "",
     newest_row: int = 0,
 ) -> list[GapCount]:
     """Count the gaps of the groups in a half-open range. `order`: `count` or `latest`, with a minus the largest first.
 
+    Without an `order` the most frequent are first, and searches of one word, which say little, are last.
     `state` is that of the group; `open` includes what is assigned. `words` are in the group's first question. Rows
     above the id `newest_row` do not count. The problem `without_answer` means all questions without an answer, also
     those whose reader gave a thumb down, or left when the answer had cited a page.
@@ -83,16 +86,21 @@ def count_gaps(
         rows = rows.filter(pk__lte=newest_row)
     wanted = _groups_with(project, words) if words else None
     states = _states(project)
-    found = rows.order_by().values_list("group").annotate(total=Count("pk"), newest=Max("pk"))
+    asked = Count("pk", filter=~Q(problem__in=_OF_SEARCHES))
+    found = list(rows.order_by().values_list("group").annotate(total=Count("pk"), newest=Max("pk"), asked=asked))
     counted = [
         GapCount(group, total, newest)
-        for group, total, newest in found
+        for group, total, newest, _ in found
         if group
         and ((not states and state in (ALL, State.OPEN)) or _has_state(states.get(group, State.OPEN), state))
         and (wanted is None or group in wanted)
     ]
-    keys = ("total", "newest") if "count" in order else ("newest",)
-    return sorted(counted, key=attrgetter(*keys), reverse=order.startswith("-"))
+    keys = ("newest",) if "latest" in order else ("total", "newest")
+    counted.sort(key=attrgetter(*keys), reverse=not order or order.startswith("-"))
+    if not order:
+        last = _groups_of_one_word(project) & {group for group, _, _, asked in found if not asked}
+        counted.sort(key=lambda one: one.group in last)
+    return counted
 
 
 def _select(problem: str) -> "QuerySet[GroupedQuestion]":
@@ -211,6 +219,12 @@ def _states(project: Project) -> dict[int, str]:
 
 def _has_state(state: str, wanted: str) -> bool:
     return wanted in (ALL, state) or (wanted == State.OPEN and state == State.ASSIGNED)
+
+
+def _groups_of_one_word(project: Project) -> set[int]:
+    spaces = Length("terms") - Length(Replace("terms", Value(" "), Value("")))
+    groups = QuestionGroup.objects.filter(project=project).alias(spaces=spaces)
+    return set(groups.filter(spaces=2).values_list("pk", flat=True))  # one on each side
 
 
 def _groups_with(project: Project, words: str) -> set[int]:

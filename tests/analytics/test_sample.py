@@ -9,7 +9,9 @@ from django.utils import timezone
 from analytics.collecting import sample as sample_views
 from analytics.models import Feedback
 from analytics.sample import life, removal
-from assistant.models import Message, Thread
+from assistant.gaps import report
+from assistant.models import GroupingProgress, Message, Thread
+from assistant.question_groups import grouping
 from search.models import SearchQuery
 
 
@@ -52,6 +54,16 @@ def test_the_answers_are_those_of_the_service(project, sample):
     assert all(answer.total_ms is not None and answer.model == "" for answer in answers)
     assert answers.filter(language="de").exists()
     assert Thread.objects.filter(project=project.project, messages__content="And how do I change the port?").exists()
+
+
+def test_the_first_open_gap_is_a_question_that_somebody_would_ask(project, sample):
+    skip = GroupingProgress.objects.update_or_create
+    skip(pk=1, defaults={"answer": Message.objects.filter(project=project.project).earliest("pk").pk - 1})
+    assert grouping.catch_up()
+    now = timezone.now()
+    counts = report.count_gaps(project.project, now - timedelta(days=30), now, "open")
+    first, *_ = report.describe(project.project, counts[:1], now - timedelta(days=30), now)
+    assert len(first.text.split()) > 2
 
 
 def test_two_runs_create_the_same(project, sample):

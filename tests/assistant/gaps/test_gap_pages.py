@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from tests.assistant.gaps.conftest import AddAnswer
+from search.models import SearchQuery
+from tests.assistant.gaps.conftest import AddAnswer, skip_earlier, store_answer
 from tests.conftest import People, Tenant, wait_for
 
 DISLIKED = {"problem": "disliked"}
@@ -19,6 +20,7 @@ DISLIKED = {"problem": "disliked"}
 @pytest.fixture
 def gaps(project: Tenant, add_answer: AddAnswer) -> str:
     """The address of the list, of a project with two groups of gaps and one answered question."""
+    skip_earlier()
     for text in ("How do I rotate keys?", "rotating keys", "Rotate my keys!"):
         add_answer(text)
     add_answer("Is there a parcel API for Cobol?", "unsupported")
@@ -52,6 +54,25 @@ def test_the_list_counts_groups(gaps: str, people: People) -> None:
     assert texts("?state=fixed") == []
     assert texts("?sort=latest") == ["Rotate my keys!", "Is there a parcel API for Cobol?"]
     assert people.owner.get(gaps + "?state=nonsense").status_code == 400
+
+
+def test_searches_of_one_word_do_not_head_the_list(gaps: str, people: People, project: Tenant) -> None:
+    """They say little. Any order that a person chooses holds, and a question of one word is a question."""
+    old = timezone.now() - timedelta(hours=2)
+    for text, times in (("widget", 10), ("ferrets", 8), ("parcel zebra", 2)):
+        folded = {"text": text, "folded": text, "result_count": 0}
+        SearchQuery.objects.bulk_create(SearchQuery(project=project.project, at=old, **folded) for _ in range(times))
+    store_answer(project.project, "Ferret?")
+
+    def texts(query: str) -> list[str]:
+        return [gap.text for gap, _ in people.owner.get(gaps + query).context["rows"]]
+
+    last = ["Is there a parcel API for Cobol?", "widget"]
+    assert texts("") == ["ferrets", "Rotate my keys!", "parcel zebra", *last]
+    assert texts("?sort=-count") == ["widget", "ferrets", "Rotate my keys!", "parcel zebra", last[0]]
+    assert texts("?sort=count") == texts("?sort=-count")[::-1]
+    file = csv.DictReader(io.StringIO(read(people.owner.get(f"{gaps}/file.csv"))))
+    assert [row["question"] for row in file] == texts("")
 
 
 def test_a_group_is_opened_with_the_range_of_its_list(gaps: str, people: People) -> None:

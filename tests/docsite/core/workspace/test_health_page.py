@@ -33,6 +33,11 @@ def test_owner_and_teammate_see_the_page_and_a_stranger_does_not(people, project
     assert client.get(address(project)).status_code == 302
 
 
+def test_each_limit_stands_once_under_a_name_of_its_own(project):
+    (limits,) = (section.facts for section in load_sections(project.project) if section.title == "Limits")
+    assert len(limits) == len({fact.label for fact in limits}) == len(ratelimit.all_limits)
+
+
 def test_uses_and_refusals_of_an_organization_are_recorded_without_addresses(people, project, make_project):
     organization = project.project.organization_id
     limit = ratelimit.all_limits["new-keys"]
