@@ -16,4 +16,5 @@ navigation.add_page(
     ],
     reads=Role.VIEWER,
     acts=Role.WRITER,
+    is_report=True,
 )

@@ -198,6 +198,7 @@ navigation.add_page(
     names=["analytics_visitors", "analytics_export", "analytics_annotations"],
     reads=Role.VIEWER,
     acts=Role.WRITER,
+    is_report=True,
 )
 guard("analytics_share")
 navigation.add_page(
@@ -211,6 +212,7 @@ navigation.add_page(
         ("files/<str:name>", agents_report.download, "file"),
     ],
     reads=Role.VIEWER,
+    is_report=True,
 )
 extensions.add_settings("Visitors", AnalyticsSettings, "ai_scope", "secret_rotation", "first_party_ids", "left_out")
 extensions.add_settings(extensions.PRIVACY, AnalyticsSettings, "feedback_days", "view_days")

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from django.db import connection
-from django.db.models import Count, Max, Q, Sum
+from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from analytics import agents
-from analytics.counting import cells
-from analytics.models import EPOCH, AgentViews
+from analytics.counting import cells, pages
+from analytics.models import EPOCH, AgentViews, PageView
 from docsite.core.db import insert
 from docsite.core.tenants.models import Project
 
@@ -109,18 +109,24 @@ class Agent:
     last_seen: datetime = EPOCH
 
 
-def list_agents(project: Project, start: datetime, end: datetime) -> list[Agent]:
-    """The agents of a range, most views first. Counted in whole hours: both ends are rounded outwards."""
+def list_agents(project: Project, start: datetime, end: datetime, path: str = "") -> list[Agent]:
+    """The agents of a range, most views first. Counted in whole hours: both ends are rounded outwards.
+
+    `path`: only their views of this page, which are counted from single views.
+    """
     lo, hi = (start - EPOCH) // _HOUR, -((EPOCH - end) // _HOUR)
-    buckets = [Q(span=span, start__gte=first, start__lt=last) for span, first, last in cells.cover(lo, hi, hi, SPANS)]
-    rows = (
-        AgentViews.objects.filter(reduce(or_, buckets, Q(pk__in=[])), project=project)
-        .values_list("client_class", "agent", "operator", "rule", "surface", "verified")
-        .annotate(sum=Sum("views"), last=Max("last_at"))
-        .order_by("-sum")
-    )
+    rows: QuerySet[Any, Any]
+    if path:
+        rows = _views_of_page(project, lo, hi, path)
+        counted: dict[str, Any] = {"sum": Count("pk"), "last": Max("at")}
+    else:
+        spans = cells.cover(lo, hi, hi, SPANS)
+        buckets = [Q(span=span, start__gte=first, start__lt=last) for span, first, last in spans]
+        rows = AgentViews.objects.filter(reduce(or_, buckets, Q(pk__in=[])), project=project)
+        counted = {"sum": Sum("views"), "last": Max("last_at")}
+    facts = rows.values_list("client_class", "agent", "operator", "rule", "surface", "verified").annotate(**counted)
     found: dict[tuple[str, str, str], Agent] = {}
-    for client_class, name, operator, rule, surface, verified, views, last in rows:
+    for client_class, name, operator, rule, surface, verified, views, last in facts.order_by("-sum"):
         agent = found.setdefault((client_class, name, operator), Agent(client_class, name, operator))
         agent.views += views
         agent.markdown_views += views * agents.is_markdown_fetch(client_class, surface)
@@ -130,6 +136,16 @@ def list_agents(project: Project, start: datetime, end: datetime) -> list[Agent]
         if rule not in agent.rules:
             agent.rules.append(rule)
     return sorted(found.values(), key=lambda agent: (-agent.views, agent.name, agent.client_class))
+
+
+def _views_of_page(project: Project, lo: int, hi: int, path: str) -> "QuerySet[PageView]":
+    """The single views of a page by agents, from hour `lo` to before hour `hi`."""
+    known = pages.for_project(project.pk)
+    known.load()
+    views = PageView.objects.filter(project=project, page=known.numbers.get(path, -1))
+    first, last = (hour * (_HOUR // _HOUR.resolution) for hour in (lo, hi))
+    by_people = Q(client_class=PageView.Class.HUMAN, surface=PageView.Surface.HTML)
+    return views.filter(at__gte=first, at__lt=last).exclude(by_people)
 
 
 def _limit_rows(rows: Sequence[AgentSum]) -> list[AgentSum]:

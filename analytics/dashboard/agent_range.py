@@ -11,6 +11,7 @@ from analytics.counting import agent_views, sweeper
 from analytics.dashboard import coverage
 from analytics.dashboard.agent_table import AgentState, Earlier
 from analytics.models import EPOCH, AgentViews
+from analytics.reports.filtered_counts import kept_from
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports.downloads import list_choices
@@ -29,25 +30,27 @@ class AgentRange:
     end: datetime
     earlier: tuple[datetime, datetime] | None
     since: datetime | None
+    path: str = ""
 
     @classmethod
-    def load(cls, project: Project, start: datetime, end: datetime) -> "AgentRange":
-        """Look up when recording began."""
+    def load(cls, project: Project, start: datetime, end: datetime, path: str = "") -> "AgentRange":
+        """Look up when recording began. `path`: only views of this page count, while single views are kept."""
         earlier = previous_period(start, end)
         hour = AgentViews.objects.filter(project=project, span=1).aggregate(first=Min("start"))["first"]
         first = min(
             filter(None, [coverage.first_hour(project), None if hour is None else EPOCH + HOUR * hour]), default=None
         )
         since = first if earlier and first and first > earlier[0] else None
-        if first is None or (since and since >= start):
+        is_gone = path and earlier and earlier[0] < kept_from(project)
+        if first is None or is_gone or (since and since >= start):
             earlier = None
-        return cls(start, end, earlier, since)
+        return cls(start, end, earlier, since, path)
 
     def count_earlier(self, project: Project) -> Earlier:
         """The views of each agent in the period before."""
         if not self.earlier:
             return None
-        found = agent_views.list_agents(project, *self.earlier)
+        found = agent_views.list_agents(project, *self.earlier, self.path)
         return {(agent.client_class, agent.name, agent.operator): agent.views for agent in found}
 
 
@@ -56,10 +59,10 @@ def range_of(state: AgentState) -> AgentState:
     return AgentState(range=state.range, start=state.start, end=state.end)
 
 
-def describe_range(project: Project, start: datetime, end: datetime) -> dict[str, Any]:
+def describe_range(project: Project, start: datetime, end: datetime, path: str = "") -> dict[str, Any]:
     """The context of the range."""
     return {
-        "numbers": AgentRange.load(project, start, end),
+        "numbers": AgentRange.load(project, start, end, path),
         "widened": any((one - EPOCH) % HOUR for one in (start, end)),
         "is_open": end > timezone.now(),
         "samples": coverage.find_samples(project),

@@ -31,9 +31,10 @@ _NAMES = (
 
 @dataclass(frozen=True)
 class AgentState(report_state.ReportState):
-    """The state of the report of agents, with a filter by class."""
+    """The state of the report of agents, with filters by class and by page."""
 
     kind: str = ""
+    path: str = ""
 
     table_columns: ClassVar[Sequence[Column]] = _COLUMNS
     default_sort = "-views"

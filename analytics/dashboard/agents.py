@@ -32,12 +32,12 @@ def show_agents(request: HttpRequest, project: Project) -> HttpResponse:
     if window:
         start, end = window
         context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
-        context |= describe_range(project, start, end)
-        found = agent_views.list_agents(project, start, end)
+        context |= describe_range(project, start, end, state.path)
+        found = agent_views.list_agents(project, start, end, state.path)
         context |= _build_agents(project, state, found, context["numbers"])
         kept = kept_from(project)
         context |= {
-            "assistants": agent_report.count_assistants(project, found, start, end, kept),
+            "assistants": [] if state.path else agent_report.count_assistants(project, found, start, end, kept),
             "pages_since": kept if start < kept else None,
             "never": not found and coverage.latest_hour(project) is None,
             "now": timezone.now(),

@@ -294,7 +294,7 @@ def _own_links(request: HttpRequest, project: Project, state: ReportState) -> di
         "share_link": reverse("admin:analytics_share", args=[project.domain]) if is_owner else "",
         "sample_link": reverse("admin:sample", args=[project.domain]) if is_owner else "",
         "back": state.link(),
-        "agents_link": navigation.page_url("agents", project) + state.dates_link,
+        "agents_link": navigation.page_url("agents", project) + state.keep(state.path),
         "projects": [
             Choice(other.name, reverse("admin:analytics_visitors", args=[other.domain]) + other_site)
             for other in others[:MAX_PROJECTS]

@@ -23,7 +23,7 @@ class QuestionState(report_state.ReportState):
     rung: str = ""
     caller: str = ""
     language: str = ""
-    on: str = ""
+    path: str = ""
     group: str = ""
 
     table_columns = COLUMNS
@@ -43,5 +43,5 @@ class QuestionState(report_state.ReportState):
         """The filters for the queries."""
         group = self.group if self.group.isascii() and self.group.isdigit() and len(self.group) < 16 else "0"
         return Filters(
-            self.outcome, self.rung[:20], self.caller, self.language[:7], self.on, group if self.group else ""
+            self.outcome, self.rung[:20], self.caller, self.language[:7], self.path, group if self.group else ""
         )

@@ -25,7 +25,7 @@ from docsite.core.http.dates import begin_day, find_day
 from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import charts, downloads, links, time_steps
-from docsite.core.workspace.reports.formatting import percent
+from docsite.core.workspace.reports.formatting import percent, visible
 from docsite.core.workspace.reports.links import Choice
 from docsite.core.workspace.reports.report_state import DAY, previous_period
 from docsite.core.workspace.reports.tables import Change, Table, page_slice
@@ -126,7 +126,7 @@ def _report(
         ],
         "headings": links.table_headings(state),
         "pager": links.page_choices(state, table),
-        "chosen": _chosen(state, next((row.text for row in newest.values()), "")),
+        "chips": _build_chips(state, next((row.text for row in newest.values()), "")),
         "exports": {
             what.capitalize(): downloads.list_choices(partial(_file_url, project, state, what)) for what in FILES
         },
@@ -169,24 +169,22 @@ def _list_pages(
             path or "No page",
             number,
             percent(number, totals.total),
-            state.link(on="" if state.on == (path or "none") else path or "none"),
-            state.on == (path or "none"),
+            state.link(path="" if state.path == (path or "none") else path or "none"),
+            state.path == (path or "none"),
         )
         for path, number in questions.count_pages(project, start, end, state.filters)
     ]
 
 
-def _chosen(state: QuestionState, question: str) -> list[Choice]:
+def _build_chips(state: QuestionState, question: str) -> list[Choice]:
     """The filters that apply, each with the link that removes it."""
-    labels = {
-        "outcome": OUTCOMES.get(state.outcome, state.outcome),
-        "rung": _NAMES["rung"][1].get(state.rung, state.rung),
-        "caller": _NAMES["caller"][1].get(state.caller, state.caller),
-        "language": state.language,
-        "on": state.on,
-        "group": (question or state.group)[:60] if state.group else "",
-    }
-    return [Choice(label, state.link(**{name: ""})) for name, label in labels.items() if label]
+    chips = links.page_chip(state)
+    for name, (label, values) in _NAMES.items():
+        if value := getattr(state, name):
+            chips.append(Choice(f"{label}: {visible(values.get(value, value))}", state.link(**{name: ""})))
+    if state.group:
+        chips.append(Choice(f"Group: {visible((question or state.group)[:60])}", state.link(group="")))
+    return chips
 
 
 def _build_points(
@@ -225,4 +223,5 @@ navigation.add_page(
     views=[("", show_questions, ""), ("<slug:name>.<slug:form>", send_file, "file")],
     reads=Role.VIEWER,
     acts=Role.WRITER,
+    is_report=True,
 )

@@ -3,13 +3,16 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, TextField, Value
+from django.db.models.functions import Cast, StrIndex
+from django.db.models.lookups import GreaterThan
 
 from assistant.conversations import outcomes
 from assistant.models import Message, Thread
 from docsite.core.db import snapshot
 from docsite.core.http.cursor import Moment
 from docsite.core.tenants.models import Project
+from search.retrieval.links import urls_of
 
 _QUESTION_FIELDS = ("message_id", "content", "page_path", "created_at", "thread__thread_id")
 
@@ -58,6 +61,12 @@ def load_conversation(project: Project, thread_id: str) -> tuple[Thread, list[Me
         if thread is None:
             return None
         return thread, list(thread.messages.only("thread", "message_id", "role", "content", "created_at"))
+
+
+def cites(project: Project, path: str) -> Q:
+    """The condition that an answer cites a page. It reads the texts of all answers that it is asked about."""
+    entry = Value(f'"url": "{urls_of(project, [path])[path]}"')  # as both databases write JSON; addresses are ASCII
+    return Q(GreaterThan(StrIndex(Cast("sources", TextField()), entry), 0))
 
 
 def _questions(project: Project, start: datetime, end: datetime) -> QuerySet[Message]:

@@ -75,5 +75,6 @@ navigation.add_page(
     ],
     reads=Role.VIEWER,
     acts=Role.WRITER,
+    is_report=True,
 )
 extensions.add_settings(extensions.PRIVACY, SearchSettings, "search_days")

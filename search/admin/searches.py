@@ -58,7 +58,7 @@ def show_searches(request: HttpRequest, project: Project) -> HttpResponse:
     context = build_frame(request, state, window, errors)
     if window:
         recording.flush()
-        context |= build_totals(project, state, *window) | _list_queries(project, state, *window)
+        context |= build_totals(project, state, *window, path=state.path) | _list_queries(project, state, *window)
         context["downloads"] = list_choices(
             lambda form: navigation.page_url("searches", project, form, name="file") + state.link()
         )
@@ -121,7 +121,7 @@ def _select_queries(
     """The queries of the chosen list, not yet sorted, and their order."""
     period = previous_period(start, end) if state.compare else None
     grouped = totals.group_queries(
-        project, start, end, earlier=period and period[0], kind=state.tab, containing=state.q
+        project, start, end, earlier=period and period[0], kind=state.tab, containing=state.q, path=state.path
     )
     by, descending = state.sorted_by
     column = F(ORDERS[by] if by != "change" or period else "searches")

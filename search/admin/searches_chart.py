@@ -18,17 +18,17 @@ from search.query_log.totals import Counts
 
 
 def build_totals(
-    project: Project, state: ReportState, start: datetime, end: datetime, query: str | None = None
+    project: Project, state: ReportState, start: datetime, end: datetime, query: str | None = None, path: str = ""
 ) -> dict[str, Any]:
-    """The context of the tiles and the chart. `query`: only the searches for that query."""
+    """The context of the tiles and the chart. `query` and `path` are as in `totals.select_searches`."""
     period = previous_period(start, end) if state.compare else None
     step = time_steps.choose_step(start, end)
     steps = list(time_steps.split(start, end, step)) or [(start, end)]
-    counted = totals.count_steps(project, steps, query)
+    counted = totals.count_steps(project, steps, query, path)
     earlier = []
     if period:
         moved = [(move_back(first, start, end), move_back(last, start, end)) for first, last in steps]
-        earlier = totals.count_steps(project, moved, query)
+        earlier = totals.count_steps(project, moved, query, path)
     counts = sum(counted, Counts())
     before = sum(earlier, Counts()) if period else None
     return {

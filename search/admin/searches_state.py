@@ -22,9 +22,10 @@ _DEFAULT_SORT = {"top": "-searches", "empty": "-without_result", "few_clicks": "
 
 @dataclass(frozen=True)
 class SearchesState(ReportState):
-    """The state of the searches report: which queries its table lists."""
+    """The state of the searches report: which queries its table lists. `path`: only searches that led to this page."""
 
     tab: str = "top"
+    path: str = ""
 
     table_columns = _COLUMNS
 

@@ -52,17 +52,20 @@ class Counts:
         return self.positions / self.clicks if self.clicks else None
 
 
-def select_searches(project: Project, start: datetime, end: datetime, query: str | None = None) -> QuerySet[Any]:
-    """The searches of a range; with `query`, those for that query."""
+def select_searches(
+    project: Project, start: datetime, end: datetime, query: str | None = None, path: str = ""
+) -> QuerySet[Any]:
+    """The searches of a range; with `query`, those for that query; with `path`, those that led to that page."""
     found = SearchQuery.objects.filter(project=project, at__gte=start, at__lt=end).order_by()
+    found = found.filter(clicked_path=path) if path else found
     return found if query is None else found.filter(folded=fold_for_storage(query))
 
 
-def count_steps(project: Project, steps: Sequence[Step], query: str | None = None) -> list[Counts]:
-    """The searches of some steps of time that follow each other. There is one at least."""
+def count_steps(project: Project, steps: Sequence[Step], query: str | None = None, path: str = "") -> list[Counts]:
+    """The searches of some steps of time that follow each other, one at least. See `select_searches`."""
     step_text = StepText("at", steps)
     rows = (
-        select_searches(project, steps[0][0], steps[-1][1], query)
+        select_searches(project, steps[0][0], steps[-1][1], query, path)
         .annotate(step=step_text)
         .values_list("step")
         .annotate(
@@ -92,6 +95,7 @@ def group_queries(
     earlier: datetime | None = None,
     kind: str = "top",
     containing: str = "",
+    path: str = "",
 ) -> QuerySet[Any]:
     """One row for each query of the range, as a dictionary with these numbers.
 
@@ -101,7 +105,7 @@ def group_queries(
     fewer than one in `FEW_CLICKS` searches with results).
     """
     now = Q(at__gte=start)
-    rows = select_searches(project, earlier or start, end)
+    rows = select_searches(project, earlier or start, end, path=path)
     if containing:
         rows = rows.filter(folded__contains=fold_for_storage(containing))
     grouped: QuerySet[Any, Any] = rows.values("folded").annotate(

@@ -22,4 +22,5 @@ navigation.add_page(
     ],
     reads=Role.VIEWER,
     acts=Role.WRITER,
+    is_report=True,
 )

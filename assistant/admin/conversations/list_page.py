@@ -78,7 +78,8 @@ def show_list(request: HttpRequest, project: Project) -> HttpResponse:
             "outcomes": _build_chips(state, "outcome", OUTCOMES, outcomes),
             "thumbs": _build_chips(state, "thumb", THUMBS),
             "filters": _build_fields(state, *listing.list_values()),
-            "chosen": _list_chosen(state),
+            "chips": _list_chosen(state),
+            "unfiltered_chips": state.unfiltered_link,
             "export": navigation.page_url(KEY, project, name="lines") + state.link(),
         }
     return navigation.render(request, "admin/assistant/conversations/list.html", project, "Conversations", context)

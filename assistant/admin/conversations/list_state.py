@@ -36,6 +36,7 @@ FILTERS = (
     Filter("thumb", "Rating", THUMBS),
     Filter("q", "Text"),
     Filter("path", "Page"),
+    Filter("cites", "Cites page"),
     Filter("caller", "Asked in", CALLERS),
     Filter("rung", "Answered by", RUNGS),
     Filter("language", "Language"),
@@ -45,11 +46,15 @@ FILTERS = (
 
 @dataclass(frozen=True)
 class ListState(ReportState):
-    """The state of the list. `after` is the cursor of the page that is shown."""
+    """The state of the list. `after` is the cursor of the page that is shown.
+
+    `path`: the page that the question was asked on; without a slash in front, a part of its path. `cites`: a path.
+    """
 
     outcome: str = ""
     thumb: str = ""
     path: str = ""
+    cites: str = ""
     caller: str = ""
     rung: str = ""
     language: str = ""
@@ -69,7 +74,7 @@ class ListState(ReportState):
         """Parse a query string. Returns the state, and a sentence for each invalid value."""
         query = query.copy()
         errors = []
-        for name in ("path", "language", "version"):
+        for name in ("path", "cites", "language", "version"):
             if len(query.get(name, "")) > MAX_FILTER_LENGTH:
                 del query[name]
                 errors.append(f"{name}: must have at most {MAX_FILTER_LENGTH} characters.")

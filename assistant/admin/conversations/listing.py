@@ -18,6 +18,7 @@ from django.db.models.functions import Left
 from assistant.admin.conversations import ratings
 from assistant.admin.conversations.list_state import ListState
 from assistant.conversations import outcomes
+from assistant.conversations.report import cites
 from assistant.models import Message
 from docsite.core.http import cursor
 from docsite.core.http.cursor import Cursor, Moment
@@ -32,7 +33,6 @@ _COLUMNS = {
     "rung": "rung",
     "language": "language",
     "version": "filter_version",
-    "path": "page_path__icontains",
 }
 
 
@@ -128,6 +128,10 @@ class Listing:
         for name, lookup in _COLUMNS.items():
             if name != without and (value := getattr(self.state, name)):
                 chosen &= Q(**{lookup: value})
+        if path := self.state.path:
+            chosen &= Q(**{"page_path" if path.startswith("/") else "page_path__icontains": path})
+        if self.state.cites:
+            chosen &= cites(self.project, self.state.cites)
         if self.state.thumb:
             chosen &= Q(pk__in=ratings.get_ratings().rated(self.project, helpful=self.state.thumb == "up"))
         return chosen

@@ -25,7 +25,10 @@ HOME = "overview"  # the key of the page that opens first
 
 @dataclass(frozen=True)
 class Page:
-    """A page of every project, with its place in the navigation. Pages of a group stand together, by position."""
+    """A page of every project, with its place in the navigation. Pages of a group stand together, by position.
+
+    `is_report`: its address takes the range and the page (`path`) of another report.
+    """
 
     key: str
     label: str
@@ -33,6 +36,7 @@ class Page:
     position: int
     url: Callable[[Project], str]
     reads: Role
+    is_report: bool = False
 
 
 _pages: dict[str, Page] = {}
@@ -50,8 +54,9 @@ def add_page(
     names: Sequence[str] = (),
     reads: Role = Role.OWNER,
     acts: Role = Role.OWNER,
+    is_report: bool = False,
 ) -> None:
-    """Add a page to the navigation of every project.
+    """Add a page to the navigation of every project. `is_report` is as in `Page`.
 
     `url` is the address of a page that exists. A page without it has `views`: a route, a view and a name for each of
     its addresses. The route and the name of the first are empty. Routes are below `project/<domain>/<key>/`. A view
@@ -65,7 +70,7 @@ def add_page(
         add_page_address(key, route, view, name, reads=reads, acts=acts)
     for name in names:
         add_rule(name, reads=reads, acts=acts)
-    _pages[key] = Page(key, label, group, position, url or (lambda project: page_url(key, project)), reads)
+    _pages[key] = Page(key, label, group, position, url or (lambda project: page_url(key, project)), reads, is_report)
 
 
 def add_page_address(

@@ -82,7 +82,7 @@ def test_a_value_filters_the_report_and_its_chip_removes_the_filter(site):
     (link,) = re.findall(r'<a href="([^"]*device=phone[^"]*source=[^"]*|[^"]*source=chatgpt[^"]*)">', filtered)
     both = read(site.owner, site.page + html.unescape(link))
     assert "<dt>Human visitors</dt><dd>1</dd>" in both
-    chips = re.findall(r'<a class="chip" href="([^"]*)">(.*?)<', both)
+    chips = re.findall(r'<a class="chip" href="([^"]*)"><bdi>(.*?)<', both)
     assert [label for _, label in chips] == ["Source: chatgpt.com", "Device: phone"]
     assert rows_of(read(site.owner, site.page + html.unescape(chips[0][0]))) == rows_of(filtered)
     pages = read(site.owner, f"{site.page}?range=7d&device=phone")

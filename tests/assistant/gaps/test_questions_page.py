@@ -58,7 +58,7 @@ def test_each_number_filters(report: str, people: People) -> None:
     (one, newest, share, link, _), *_ = whole["rows"]
     assert (one.total, one.answered, newest.text, share) == (2, 1, "rotating keys", "50%")
     assert context(link)["totals"].total == 2
-    assert [choice.label for choice in context(link)["chosen"]] == ["rotating keys"]
+    assert [choice.label for choice in context(link)["chips"]] == ["Group: rotating keys"]
     assert context("?group=nonsense")["totals"].total == 0
     assert people.owner.get(report + "?outcome=nonsense").status_code == 400
 

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import Any
 
 from docsite.core.http import dates
+from docsite.core.workspace.reports.formatting import visible
 from docsite.core.workspace.reports.report_state import ENDS, ReportState
 from docsite.core.workspace.reports.tables import Table
 
@@ -48,6 +49,7 @@ def range_picker(state: ReportState, window: tuple[datetime, datetime] | None, e
     start, end = window or (None, None)
     return {
         "state": state,
+        "chips": page_chip(state),
         "wrong": errors,
         "window": window,
         "start": start,
@@ -58,6 +60,12 @@ def range_picker(state: ReportState, window: tuple[datetime, datetime] | None, e
         "filter_fields": state.hidden("q"),
         "unfiltered": state.link(q="") + TABLES,
     }
+
+
+def page_chip(state: ReportState) -> list[Choice]:
+    """The page that a report is filtered by, with the link that removes the filter; empty if there is none."""
+    path = getattr(state, "path", "")
+    return [Choice(f"Page: {visible(path)}", state.link(path=""))] if path else []
 
 
 def range_choices(state: ReportState) -> list[Choice]:

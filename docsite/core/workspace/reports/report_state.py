@@ -19,6 +19,7 @@ ENDS = {"from": "From", "to": "Until"}  # of a custom range, as its form names t
 
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 _SHOWN = datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)  # what has a date in every zone
+_RANGE = ("range", "from", "to")
 _NAMES = {"start": "from", "end": "to", "kind": "class"}  # in the address, where they differ
 
 
@@ -162,10 +163,13 @@ class ReportState:
 
     @property
     def dates_link(self) -> str:
-        """The query string of the range alone, for downloads."""
-        return "?" + urlencode(
-            [pair for pair in self._query_pairs(with_range=True) if pair[0] in ("range", "from", "to")]
-        )
+        """The query string of the range alone."""
+        return "?" + urlencode([pair for pair in self._query_pairs(with_range=True) if pair[0] in _RANGE])
+
+    def keep(self, path: str = "") -> str:
+        """The query string of what holds in another report, too: the range, and a page. Empty for the defaults."""
+        kept = [pair for pair in self._query_pairs() if pair[0] in _RANGE] + [("path", path)] * bool(path)
+        return "?" + urlencode(kept) if kept else ""
 
     def _query_pairs(self, *, with_range: bool = False) -> list[tuple[str, str]]:
         """Query parameters of the report: fields that differ from their defaults, and the range if `with_range`."""

@@ -17,6 +17,7 @@ from docsite.core.tenants.models import Organization, Project
 from docsite.core.tenants.roles import has_role
 from docsite.core.tenants.staff import is_staff, projects_of
 from docsite.core.workspace import extensions, navigation
+from docsite.core.workspace.reports.report_state import ReportState
 
 register = template.Library()
 MAX_PROJECTS = 50
@@ -76,15 +77,19 @@ def project_notices(request: HttpRequest, project: Project) -> list[str]:
 
 
 @register.simple_tag
-def project_pages(request: HttpRequest, project: Project) -> list[tuple[str, list[Entry]]]:
-    """The groups of the project's navigation, each with the entries that the user may open."""
+def project_pages(request: HttpRequest, project: Project, state: Any = None) -> list[tuple[str, list[Entry]]]:
+    """The groups of the project's navigation, each with the entries that the user may open.
+
+    `state`: that of the report that is shown, if it is one. Other reports keep its range and its page.
+    """
+    kept = state.keep(getattr(state, "path", "")) if isinstance(state, ReportState) else ""
     shown = [
         (page, page.url(project))
         for page in navigation.all_pages()
         if has_role(request, project.organization_id, page.reads)
     ]
     current = _current_page(request.path, shown)
-    entries = [(page.group, Entry(page.label, url, page is current)) for page, url in shown]
+    entries = [(page.group, Entry(page.label, url + kept * page.is_report, page is current)) for page, url in shown]
     return [(group, [entry for _, entry in same]) for group, same in groupby(entries, key=lambda pair: pair[0])]
 
 

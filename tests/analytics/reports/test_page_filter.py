@@ -1,0 +1,139 @@
+"""One page of the documentation: a filter of every report, which stays from report to report."""
+
+import html
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from analytics.collecting import recording
+from analytics.models import Feedback
+from search.models import SearchQuery
+from tests.analytics.conftest import CHATGPT, CURL, GPTBOT
+from tests.analytics.reports.test_report_page import seen
+from tests.assistant.gaps.conftest import skip_earlier, store_answer
+from tests.conftest import People, Tenant
+
+VISITORS = "/admin/analytics/pageview/visitors/{domain}"
+PROJECT = "/admin/project/{domain}"
+A = "https://docs.acme.example/a"
+
+
+def fill(tenant: Any, at: datetime) -> None:
+    """What is about `/a`, and more that is about `/a/b`, `/A` and `/b`, whose paths are like it."""
+    skip_earlier()
+    views = [
+        *(seen("/a", at=at, ip=ip) for ip in (1, 2, 3)),
+        *(seen("/a", agent, at=at, ip=9) for agent in (CHATGPT, CHATGPT, GPTBOT)),
+        *(seen("/a.md", agent, at=at, ip=10) for agent in (CHATGPT, "Mozilla/5.0 (X11; Linux) Firefox/130.0")),
+        *(seen(path, at=at, ip=4) for path in ("/a/b", "/A", "/b")),
+        *(seen("/b", agent, at=at, ip=9) for agent in (CURL, GPTBOT)),
+        seen("/a", CURL, at=at - timedelta(days=8), ip=9),
+    ]
+    recording.record(tenant, views)
+    for path, url in (("/a", A), ("/a", f"{A}/b"), ("/a/b", A), ("/A", "https://docs.acme.example/A"), ("", A)):
+        sources = [{"title": "B", "url": "https://docs.acme.example/b"}, {"title": "A", "url": url}]
+        store_answer(tenant, f"Where is it on {path}?", "answered", page_path=path, sources=sources, at=at)
+    for path in ("/a", "/a/b", "/A"):
+        Feedback.objects.create(project=tenant, path=path, source="contextual", helpful=True, created_at=at)
+    SearchQuery.objects.bulk_create(
+        SearchQuery(project=tenant, at=at, text=text, folded=text, result_count=3, clicked_path=path, position=place)
+        for text, path, place in (
+            *(("alpha", "/a", 1), ("alpha", "/a", 2), ("alpha", "/b", 1), ("beta", "/a", 1)),
+            *(("gamma", "/a/b", 1), ("delta", "", None), ("delta", "/A", 1)),
+        )
+    )
+
+
+@pytest.fixture
+def site(project: Tenant) -> Tenant:
+    """A project with readers of several pages."""
+    fill(project.project, timezone.now().replace(minute=0, second=0, microsecond=0) - timedelta(hours=3))
+    return project
+
+
+TOTALS = {"human": 3, "ai": 4, "total": 7}
+# Each report, what it shows without the filter, and with it.
+REPORTS: list[tuple[str, Callable[[Any], Any], Any, Any]] = [
+    (VISITORS, lambda shown: [row.path for row in shown["table"].rows], ["/a", "/b", "/A", "/a/b"], ["/a"]),
+    (VISITORS, lambda shown: shown["numbers"].visitors.totals, {"human": 4, "ai": 4, "total": 8}, TOTALS),
+    (f"{VISITORS}?tab=sources", lambda shown: shown["numbers"].visitors.totals["human"], 4, 3),
+    (
+        f"{PROJECT}/agents",
+        lambda shown: [(row.name, row.agent.views) for row in shown["table"].rows],
+        [("ChatGPT-User", 3), ("GPTBot", 2), ("(a browser reading Markdown)", 1), ("curl", 1)],
+        [("ChatGPT-User", 3), ("(a browser reading Markdown)", 1), ("GPTBot", 1)],
+    ),
+    (
+        f"{PROJECT}/searches",
+        lambda shown: [(row.text, row.numbers["searches"]) for row in shown["table"].rows],
+        [("alpha", 3), ("delta", 2), ("beta", 1), ("gamma", 1)],
+        [("alpha", 2), ("beta", 1)],
+    ),
+    (f"{PROJECT}/searches", lambda shown: shown["counts"].searches, 7, 3),
+    (f"{PROJECT}/questions", lambda shown: shown["totals"].total, 5, 2),
+    (f"{PROJECT}/conversations", lambda shown: len(shown["rows"]), 5, 2),
+    (f"{PROJECT}/feedback", lambda shown: len(shown["table"].rows), 3, 1),
+    (f"{PROJECT}/feedback?tab=pages", lambda shown: [row["path"] for row in shown["table"].rows], 3, ["/a"]),
+]
+
+
+def test_every_report_shows_one_page_and_a_chip_that_removes_the_filter(site: Tenant, people: People) -> None:
+    for address, read, whole, filtered in REPORTS:
+        url = address.format(domain=site.domain)
+        separator = "&" if "?" in url else "?"
+        shown = people.owner.get(f"{url}{separator}range=7d").context
+        page = people.owner.get(f"{url}{separator}range=7d&path=/a")
+        found = read(shown)
+        assert (len(found) if isinstance(whole, int) and not isinstance(found, int) else found) == whole, address
+        assert read(page.context) == filtered, address
+        (chip,) = page.context["chips"]
+        assert (chip.label, "path=" in chip.link) == ("Page: /a", False), address
+        assert page.content.decode().count('class="chip"') == 1, address
+        assert read(people.owner.get(url.partition("?")[0] + chip.link).context) == found, address
+
+
+def test_the_filter_and_the_range_stay_from_report_to_report(site: Tenant, people: People) -> None:
+    for start, *_ in REPORTS:
+        url = start.format(domain=site.domain)
+        page = people.owner.get(url + ("&" if "?" in url else "?") + "range=7d&path=/a").content.decode()
+        nav = page.split('<nav class="workspace-nav"')[1].split("</nav>")[0]
+        links = {label: html.unescape(link) for link, label in re.findall(r'href="([^"]*)"[^>]*>([^<]*)</a>', nav)}
+        for label in ("Visitors", "Agents", "Searches", "Questions", "Conversations", "Feedback"):
+            assert links[label].endswith("?range=7d&path=%2Fa"), (start, label)
+            assert people.owner.get(links[label]).context["chips"], label
+        assert not any("path" in links[label] for label in ("Overview", "Gaps", "Costs", "Sources"))
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("path=/a", 2),
+        ("path=/A", 1),
+        ("path=a", 4),  # a part of it, whatever its case
+        ("path=b", 1),
+        ("path=/", 0),
+        ("cites=/a", 3),
+        ("cites=/b", 5),
+        ("cites=/A", 1),
+        ("cites=/a/b", 1),
+        ("cites=/", 0),
+        ("cites=%25", 0),
+        ("cites=/a&path=/a", 1),
+    ],
+)
+def test_conversations_about_a_page(site: Tenant, people: People, query: str, rows: int) -> None:
+    """By the page that they were asked on, and by the pages that the answer cites."""
+    shown = people.owner.get(f"/admin/project/{site.domain}/conversations?{query}").context
+    assert (len(shown["rows"]), shown["matching"]) == (rows, rows)
+
+
+def test_agents_of_a_page_are_compared_while_single_views_are_kept(site: Tenant, people: People) -> None:
+    url = f"/admin/project/{site.domain}/agents?path=/a&range="
+    changes = {row.name: row.change for row in people.owner.get(f"{url}7d").context["table"].rows}
+    assert changes["ChatGPT-User"].before == 0
+    assert all(row.change is None for row in people.owner.get(f"{url}30d").context["table"].rows)
+    assert "No agent read this page" in people.owner.get(url.replace("/a&", "/nothing&") + "7d").content.decode()
