@@ -1,5 +1,8 @@
-"""Analytics in the admin: single page views, links to the reports, feedback, ratings of answers, removal of samples."""
+"""Analytics in the admin: single page views, links to the reports, feedback, ratings of answers, removal of samples.
 
-from analytics.admin import feedback, health, page_views, ratings, sample
+`page_report` is the page about one page of the documentation.
+"""
 
-__all__ = ["feedback", "health", "page_views", "ratings", "sample"]
+from analytics.admin import feedback, health, page_report, page_views, ratings, sample
+
+__all__ = ["feedback", "health", "page_report", "page_views", "ratings", "sample"]

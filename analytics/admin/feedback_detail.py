@@ -38,7 +38,6 @@ def show_detail(request: HttpRequest, project: Project, feedback_id: str) -> Htt
         "row": row,
         "path": visible(row.path),
         "page_title": visible(document.title) if document else "",
-        "page_url": project.url_of(row.path),
         "turns": _list_turns(row),
         "conversation": row.message
         and navigation.page_url("conversations", project, row.message.thread.thread_id, name="read"),

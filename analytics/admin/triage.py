@@ -127,11 +127,12 @@ def _list_rows(project: Project, state: TriageState, start: Any, end: Any) -> di
     rows = list(selected.select_related("assignee")[part])
     for row in rows:
         row.project = project
-    table: Table[Any] = Table([_describe_row(project, row) for row in rows], found, found, page)
+    table: Table[Any] = Table([describe_row(project, row) for row in rows], found, found, page)
     return {"table": table, "pager": links.page_choices(state, table)}
 
 
-def _describe_row(project: Project, row: Feedback) -> dict[str, Any]:
+def describe_row(project: Project, row: Feedback) -> dict[str, Any]:
+    """A piece of feedback as a row: its beginning, its page, and the link to it."""
     text = visible(" ".join((row.comment or row.reason or row.code).split()))
     return {
         "row": row,

@@ -1,5 +1,5 @@
 """Pages of the admin that show numbers.
 
-Others import `visitors` (the visitors report), `overview` (the home), `agents` and `agent_page` (the report of agents,
-and the page of one), `annotation_form`, `live` (who reads now) and `share_links`.
+Others import `visitors` (the visitors report), `overview` (the home), `agents`, `agent_page` and `agent_table` (the
+report of agents, the page of one, and the rows of both), `annotation_form`, `live` (who reads now) and `share_links`.
 """

@@ -30,7 +30,7 @@ from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import charts, links
 from docsite.core.workspace.reports.formatting import visible
-from docsite.core.workspace.reports.report_state import HOUR, Column
+from docsite.core.workspace.reports.report_state import HOUR, Column, ReportState
 from docsite.core.workspace.reports.tables import Change, Table, page_slice
 from docsite.core.workspace.reports.time_steps import LABELS, build_points, choose_step, split
 
@@ -69,7 +69,7 @@ def show_agent(request: HttpRequest, project: Project) -> HttpResponse:
     )
 
 
-def agent_url(project: Project, state: AgentState, agent: Agent) -> str:
+def agent_url(project: Project, state: ReportState, agent: Agent) -> str:
     """The address of the page of an agent, for the same range."""
     chosen = AgentPagesState(
         range=state.range, start=state.start, end=state.end, kind=agent.client_class, agent=agent.name
@@ -92,7 +92,7 @@ def _build_agent(project: Project, state: AgentPagesState, numbers: AgentRange) 
     matching = [row for row in read if needle in row.path.casefold()]
     page, part = page_slice(state, len(matching))
     table = Table(
-        [(visible(row.path), row.views, _report_url(project, state, row.path)) for row in matching[part]],
+        [(visible(row.path), row.views, row.path) for row in matching[part]],
         len(matching),
         len(read),
         page,
@@ -131,12 +131,6 @@ def _build_points(project: Project, key: AgentKey, start: datetime, end: datetim
     steps = list(split(start, end, step))
     counts = [(count, 0, count) for count in agent_report.count_steps(project, key, steps)]
     return build_points(steps, step, timezone.now(), counts), step
-
-
-def _report_url(project: Project, state: AgentState, path: str) -> str:
-    """The address of the visitors report of a page."""
-    dates = range_of(state).dates_link
-    return f"{reverse('admin:analytics_visitors', args=[project.domain])}{dates}&{urlencode({'path': path})}"
 
 
 def _single_views(project: Project, key: AgentKey, found: list[Agent], numbers: AgentRange) -> str:

@@ -43,7 +43,7 @@ class Thumbs:
 
 @dataclass(frozen=True)
 class PageChange:
-    """A page whose visitors changed, with its address in the visitors report."""
+    """A page whose visitors changed, with the address of the page about it."""
 
     path: str
     change: Change
@@ -247,9 +247,8 @@ def _find_changes(project: Project, state: ReportState, numbers: Numbers, before
     largest.sort(key=lambda pair: (-pair[1].by, pair[0]))
     chosen = largest[:MAX_CHANGES]
     paths = pages.paths_of(project.pk, [number for number, _ in chosen])
-    report = next(page for page in navigation.all_pages() if page.key == "visitors").url(project)
     return [
-        PageChange(visible(path), change, f"{report}{state.link(compare='1', q=path)}")
+        PageChange(visible(path), change, navigation.page_url("pages", project) + state.keep(path))
         for path, (_, change) in zip(paths, chosen, strict=True)
     ]
 

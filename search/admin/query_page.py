@@ -87,7 +87,7 @@ def _describe_query(
     page = navigation.page_url("searches", project, name="query")
     return {
         "opened": [
-            (visible(path), project.url_of(path), visible(titles.get(path, "")), number, percent(number, clicks), place)
+            (path, visible(path), visible(titles.get(path, "")), number, percent(number, clicks), place)
             for path, number, place in opened
         ],
         "spellings": [(visible(one), number) for one, number in totals.list_spellings(project, start, end, text)],

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from analytics.collecting.sample import make_sample_views
 from analytics.dashboard import next_steps
 from analytics.models import Feedback
 from analytics.sample import life
@@ -41,6 +42,7 @@ def sample(project: Tenant, monkeypatch: pytest.MonkeyPatch) -> Tenant:
     skip_earlier()
     tenant = project.project
     life.create_sample(tenant)
+    make_sample_views(tenant, ["/install", "/configure"])
     Feedback.objects.create(project=tenant, source="contextual", path="/", helpful=False, created_at=timezone.now())
     for outcome in Message.Outcome.values:
         store_answer(tenant, f"Where is the {outcome} ferret?", outcome, **API)
@@ -176,6 +178,7 @@ def test_a_number_opens_the_list_of_exactly_that_many_rows(
     walk_searches_and_feedback(site)
     walk_gaps(site, tenant, start, end)
     walk_digest(site, tenant, start, end)
+    walk_pages(site, tenant)
 
 
 def walk_overview(site: Site, tenant: Tenant) -> None:
@@ -264,6 +267,30 @@ def walk_gaps(site: Site, tenant: Tenant, start: datetime, end: datetime) -> Non
                 assert gap.count.before == earlier.get(gap.group.pk, 0), (problem, gap.text)
             for gap, link in () if problem else shown["rows"][:OPENED]:
                 assert gap.count.now == site.context(link)["shown"].gap.count.now
+
+
+def walk_pages(site: Site, tenant: Tenant) -> None:
+    """The numbers of the page about a page, for each page of a question, an answer, a search, feedback or a view."""
+    project, opened = tenant.project, Counter[str]()
+    paths = {"/nothing", *Feedback.objects.filter(project=project).values_list("path", flat=True)}
+    paths |= set(Message.objects.filter(project=project).values_list("page_path", flat=True)) - {""}
+    paths |= set(SearchQuery.objects.filter(project=project).values_list("clicked_path", flat=True)) - {""}
+    for sources in Message.objects.filter(project=project).values_list("sources", flat=True):
+        paths |= {project.path_of(source["url"]) for source in sources}
+    for path in paths:
+        for part in site.context(f"{site.base}/pages{site.dates}&path={path}")["parts"]:
+            if part.label == "Visitors":
+                rows = site.context(part.url)["numbers"].visitors.totals["total"]
+            elif "/conversations" in part.url:
+                rows = site.count_rows(part.url)
+            else:
+                rows = site.context(part.url)["table"].found
+            assert part.number == rows, (path, part)
+            assert len(part.rows) == min(part.number, 5) or part.label == "Visitors"
+            for link, *_ in part.rows[: not opened[part.label]]:
+                assert site.client.get(link).status_code == 200, link
+            opened[part.label] += part.number
+    assert len(opened) == 6
 
 
 def walk_digest(site: Site, tenant: Tenant, start: datetime, end: datetime) -> None:

@@ -72,7 +72,7 @@ def show_list(request: HttpRequest, project: Project) -> HttpResponse:
         context |= {
             "listing": listing,
             "page": page,
-            "rows": _build_rows(project, state, page.entries),
+            "rows": build_rows(project, state, page.entries),
             "next": page.next and state.link(after=listing.cursor(page.next)),
             "matching": matching,
             "outcomes": _build_chips(state, "outcome", OUTCOMES, outcomes),
@@ -117,7 +117,8 @@ def build_thread_url(project: Project, state: ListState, thread_id: str) -> str:
     return navigation.page_url(KEY, project, thread_id, name="read") + state.link().removesuffix("?")
 
 
-def _build_rows(project: Project, state: ListState, entries: Sequence[Entry]) -> list[Row]:
+def build_rows(project: Project, state: ListState, entries: Sequence[Entry]) -> list[Row]:
+    """The rows of some entries, each with a link that knows the list."""
     threads = Thread.objects.in_bulk([entry.thread for entry in entries])
     turns = load_turns(entries)
     rated = ratings.get_ratings().load(entry.answer for entry in entries)

@@ -100,6 +100,14 @@ def _current_page(path: str, shown: list[tuple[navigation.Page, str]]) -> naviga
     return max(matching, key=lambda pair: pair[0])[1] if matching else None
 
 
+@register.simple_tag(takes_context=True)
+def about_page(context: dict[str, Any], path: str) -> str:
+    """The address of the page about a page of the documentation, in the range of the report that is shown."""
+    state = context.get("state")
+    kept = state if isinstance(state, ReportState) else ReportState()
+    return navigation.page_url("pages", context["project"]) + kept.keep(path)
+
+
 @register.filter
 def home_of(project: Project) -> str:
     """The address of a project's home."""

@@ -53,6 +53,7 @@ ADDRESSES = {
     "workspace_agents": Row(VIEWER),
     "workspace_agents_agent": Row(VIEWER, query="?class=ai_training&agent=GPTBot"),
     "workspace_agents_file": Row(VIEWER, arguments={"name": "agents.csv"}),
+    "workspace_pages": Row(VIEWER, VIEWER, query="?path=/install"),
     "workspace_questions": Row(VIEWER, WRITER),
     "workspace_questions_file": Row(VIEWER, WRITER, {"name": "groups", **FILE}),
     "workspace_gaps": Row(VIEWER, WRITER),

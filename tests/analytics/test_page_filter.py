@@ -131,6 +131,42 @@ def test_conversations_about_a_page(site: Tenant, people: People, query: str, ro
     assert (len(shown["rows"]), shown["matching"]) == (rows, rows)
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        VISITORS,
+        f"{VISITORS}?path=/a",
+        f"{PROJECT}/agents/agent?class=ai_user&agent=ChatGPT-User",
+        f"{PROJECT}/searches/query?text=alpha",
+        f"{PROJECT}/questions",
+        f"{PROJECT}/conversations",
+        f"{PROJECT}/feedback",
+        f"{PROJECT}/feedback?tab=pages",
+    ],
+)
+def test_a_click_on_a_page_leads_to_the_page_about_it(site: Tenant, people: People, address: str) -> None:
+    url = address.format(domain=site.domain)
+    html_text = people.owner.get(url + ("&" if "?" in url else "?") + "range=7d").content.decode()
+    link = f"/admin/project/{site.domain}/pages?range=7d&path=%2Fa"
+    assert f'href="{html.escape(link)}"' in html_text
+    page = people.owner.get(link)
+    numbers = {part.label: part.number for part in page.context["parts"]}
+    assert numbers == {
+        **{"Visitors": 7, "Agents": 3, "Questions asked on it": 2, "Answers that cite it": 3},
+        **{"Queries that led to it": 2, "Feedback": 1},
+    }
+    assert people.stranger.get(link).status_code == 404
+
+
+def test_the_page_about_a_page_needs_one(site: Tenant, people: People) -> None:
+    url = f"/admin/project/{site.domain}/pages"
+    assert people.owner.get(f"{url}?range=7d")["Location"] == VISITORS.format(domain=site.domain) + "?range=7d"
+    unknown = people.owner.get(f"{url}?path=/%3Cb%3E")
+    assert "The index has no such page." in unknown.content.decode()
+    assert [part.number for part in unknown.context["parts"]] == [0] * 6
+    assert people.owner.get(f"{url}?path=/a&range=soon").status_code == 400
+
+
 def test_agents_of_a_page_are_compared_while_single_views_are_kept(site: Tenant, people: People) -> None:
     url = f"/admin/project/{site.domain}/agents?path=/a&range="
     changes = {row.name: row.change for row in people.owner.get(f"{url}7d").context["table"].rows}
