@@ -66,11 +66,8 @@ def show_page(request: HttpRequest, project: Project) -> HttpResponse:
     if window:
         context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
         recording.flush()
-        context["parts"] = [
-            part
-            for build in (_count_views, _count_questions, _count_searches_and_feedback)
-            for part in build(project, state, *window)
-        ]
+        builders = (_count_views, _count_questions, _count_searches_and_feedback)
+        context["parts"] = [part for build in builders for part in build(project, state, *window)]
     title, status = f"Page {visible(state.path)}", 400 if errors else 200
     return navigation.render(request, "admin/reports/page.html", project, title, context, status=status)
 
@@ -91,8 +88,10 @@ def _count_views(project: Project, state: PageState, start: datetime, end: datet
 
 
 def _count_questions(project: Project, state: PageState, start: datetime, end: datetime) -> Iterator[Part]:
-    for label, name in (("Questions asked on it", "path"), ("Answers that cite it", "cites")):
-        listed = ListState(state.range, state.start, state.end, **{name: state.path})
+    for label, listed in (
+        ("Questions asked on it", ListState(state.range, state.start, state.end, path=state.path)),
+        ("Answers that cite it", ListState(state.range, state.start, state.end, cites=state.path)),
+    ):
         listing = Listing(project, listed, start, end)
         outcomes = listing.count_outcomes()
         shown = build_rows(project, listed, listing.load_page(None, MAX_ROWS).entries)
@@ -107,10 +106,9 @@ def _count_searches_and_feedback(project: Project, state: PageState, start: date
     first = list(queries.order_by("-searches", "folded")[:MAX_ROWS])
     texts = totals.find_spellings(project, start, end, [row["folded"] for row in first])
     url, page = (navigation.page_url("searches", project, name=name) for name in ("", "query"))
-    links_of = {
-        one: page + QueryState(state.range, state.start, state.end, text=text).link() for one, text in texts.items()
-    }
-    rows = [(links_of[row["folded"]], visible(texts[row["folded"]]), row["searches"]) for row in first]
+    named = [(texts.get(row["folded"], row["folded"]), row["searches"]) for row in first]
+    query = QueryState(state.range, state.start, state.end)
+    rows = [(page + query.link(text=text), visible(text), searches) for text, searches in named]
     note = f"searches: {totals.select_searches(project, start, end, path=state.path).count():,}"
     yield Part("Queries that led to it", queries.count(), url + kept, note, rows)
     chosen = triage.Selection(path=state.path)

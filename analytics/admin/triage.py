@@ -68,7 +68,7 @@ def download_feedback(request: HttpRequest, project: Project, name: str, form: s
         raise Http404
     kind = parse_format(form)
     if name == "pages":
-        pages = triage.count_pages(project, start, end, state.selection).order_by("-total", "path")
+        pages = _sort_pages(project, state, start, end)
         rows = ([row[key] for key in ("path", "up", "down", "code", "total")] for row in pages.iterator(CHUNK_ROWS))
         lines = format_table(PAGE_FILE_NAMES, rows, kind)
     else:
@@ -144,13 +144,10 @@ def describe_row(project: Project, row: Feedback) -> dict[str, Any]:
 
 def _list_pages(project: Project, state: TriageState, start: Any, end: Any) -> dict[str, Any]:
     """The context of the table by page."""
-    period = previous_period(start, end) if state.compare else None
-    counted = triage.count_pages(project, start, end, state.selection, period and period[0])
+    counted = _sort_pages(project, state, start, end)
     found = counted.count()
     page, part = page_slice(state, found)
-    by, descending = state.sorted_by
-    column = F(by if by != "change" or period else "down")
-    rows = list(counted.order_by(column.desc() if descending else column.asc(), "-total", "path")[part])
+    rows = list(counted[part])
     titles = dict(
         Document.objects.filter(project=project, path__in=[row["path"] for row in rows]).values_list("path", "title")
     )
@@ -158,12 +155,20 @@ def _list_pages(project: Project, state: TriageState, start: Any, end: Any) -> d
         rated = row["up"] + row["down"]
         row["share"] = percent(row["up"], rated) if rated else ""
         row["title"] = visible(titles.get(row["path"], ""))
-        row["changed"] = Change(row["down"], row["before"]) if period else None
+        row["changed"] = Change(row["down"], row["before"]) if "before" in row else None
         row["link"] = state.link(tab="list", sort="", path=row["path"]) + TABLES
         row["name"] = visible(row["path"])
     table: Table[Any] = Table(rows, found, found, page)
-    headings = links.table_headings(state, **({} if period else {"change": ""}))
+    headings = links.table_headings(state, **({} if any("before" in row for row in rows) else {"change": ""}))
     return {"table": table, "pager": links.page_choices(state, table), "headings": headings}
+
+
+def _sort_pages(project: Project, state: TriageState, start: Any, end: Any) -> QuerySet[Any]:
+    period = previous_period(start, end) if state.compare else None
+    by, descending = state.sorted_by
+    column = F(by if by != "change" or period else "down")
+    counted = triage.count_pages(project, start, end, state.selection, period and period[0])
+    return counted.order_by(column.desc() if descending else column.asc(), "-total", "path")
 
 
 def _build_choices(request: HttpRequest, project: Project, state: TriageState) -> dict[str, Any]:
@@ -171,9 +176,7 @@ def _build_choices(request: HttpRequest, project: Project, state: TriageState) -
     staff = triage.staff_of(project)
     name = "pages" if state.tab == "pages" else "feedback"
     return {
-        "ranges": links.range_choices(state),
         "compare": links.compare_choice(state),
-        "range_fields": state.hidden("range", "from", "to"),
         "filter_fields": state.hidden("q", "status", "source", "thumb", "path", "assignee"),
         "unfiltered": state.link(q="", status="", source="", thumb="", path="", assignee="") + TABLES,
         "tabs": [Choice(label, state.link(tab=key, sort="") + TABLES, key == state.tab) for key, label in TABS.items()],

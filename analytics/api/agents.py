@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from analytics.api import paging
 from analytics.api.question_schemas import NextCursor, PageQuery
-from analytics.api.schemas import DatesQuery, single_value, whole_number
+from analytics.api.schemas import DatesQuery, TextFilter, single_value, text_filter, whole_number
 from analytics.counting import agent_views
 from analytics.limits import analytics_charges
 from analytics.reports import agent_report, annotations, visitor_counts
@@ -33,6 +33,7 @@ class AgentsQuery(PageQuery):
     clientClass: Annotated[ClientClass | None, BeforeValidator(single_value)] = Field(
         None, description="Only agents of this class. `human`: browsers that read Markdown."
     )
+    path: TextFilter = text_filter("views of this page, which are counted from single views, kept for 30 days")
     limit: Annotated[int, BeforeValidator(whole_number)] = Field(50, ge=1, le=250, description="Rows on this page.")
 
 
@@ -103,11 +104,11 @@ async def list_annotations(request: CallerRequest, projectId: str, params: Query
 
 
 def _agents(project: Project, params: AgentsQuery) -> HttpResponse:
-    begin = paging.start_cursor(params, f"agents {project.project_id} {params.clientClass}")
+    begin = paging.start_cursor(params, f"agents {project.project_id} {params.clientClass} {params.path}")
     visitor_counts.refresh(project)
     found = [
         agent
-        for agent in agent_views.list_agents(project, begin.start, begin.end)
+        for agent in agent_views.list_agents(project, begin.start, begin.end, params.path or "")
         if params.clientClass in (None, agent.client_class)
     ]
     keys = [[-agent.views, agent.name, agent.client_class, agent.operator] for agent in found]

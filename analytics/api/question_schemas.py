@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, PlainValidator
 
-from analytics.api.schemas import DatesQuery, single_value, whole_number
+from analytics.api.schemas import DatesQuery, TextFilter, single_value, text_filter, whole_number
 from docsite.core.http import cursor
 from docsite.core.http.cursor import Cursor
 
@@ -23,14 +23,16 @@ class PageQuery(DatesQuery):
 
 
 class SearchesQuery(PageQuery):
-    """The range and the page of the searches."""
+    """The range and the page of the searches, and a filter."""
 
+    path: TextFilter = text_filter("searches after which the reader opened this page")
     limit: Annotated[int, BeforeValidator(whole_number)] = Field(50, ge=1, le=100, description="Rows on this page.")
 
 
 class ConversationsQuery(PageQuery):
-    """The range and the page of the conversations."""
+    """The range and the page of the conversations, and a filter."""
 
+    path: TextFilter = text_filter("questions that were asked on this page")
     limit: Annotated[int, BeforeValidator(whole_number)] = Field(100, ge=1, le=1000, description="Rows on this page.")
 
 

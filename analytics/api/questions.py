@@ -55,9 +55,9 @@ async def searches(request: CallerRequest, projectId: str, params: Query[Searche
 
 
 def _searches(project: Project, params: SearchesQuery) -> HttpResponse:
-    begin = paging.start_cursor(params, f"searches {project.project_id}")
+    begin = paging.start_cursor(params, f"searches {project.project_id} {params.path}")
     after = totals.Cursor(*begin.place) if begin.place else None
-    page = totals.fetch_page(project, begin.start, begin.end, params.limit, after)
+    page = totals.fetch_page(project, begin.start, begin.end, params.limit, after, params.path or "")
     rows = [
         SearchRow(
             searchQuery=row["text"],
@@ -86,8 +86,10 @@ async def conversations(request: CallerRequest, projectId: str, params: Query[Co
 
 
 def _conversations(project: Project, params: ConversationsQuery) -> HttpResponse:
-    begin = paging.start_cursor(params, f"assistant {project.project_id}")
-    found = assistant_report.list_exchanges(project, begin.start, begin.end, params.limit + 1, paging.last_row(begin))
+    begin = paging.start_cursor(params, f"assistant {project.project_id} {params.path}")
+    found = assistant_report.list_exchanges(
+        project, begin.start, begin.end, params.limit + 1, paging.last_row(begin), params.path or ""
+    )
     exchanges, following = paging.split_page(begin, found, params.limit, lambda exchange: exchange.place)
     urls = urls_of(project, {exchange.question.page_path for exchange in exchanges})
     rows = [_row(exchange, urls) for exchange in exchanges]

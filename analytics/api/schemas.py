@@ -71,6 +71,15 @@ def _parse_query_time(value: Any, info: ValidationInfo) -> Any:
         raise ValueError(f"{error} (write + as %2B)" if isinstance(value, str) and " " in value else error) from None
 
 
+TextFilter = Annotated[str | None, BeforeValidator(single_value)]
+
+
+def text_filter(meaning: str) -> str | None:
+    """A filter by a text of at most 400 characters, such as a path."""
+    value: str | None = Field(None, min_length=1, max_length=400, description=f"Only {meaning}.")
+    return value
+
+
 Instant = Annotated[
     datetime | None,
     BeforeValidator(_parse_query_time),

@@ -6,17 +6,11 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, Field
 
 from analytics.api.question_schemas import NextCursor, PageQuery
-from analytics.api.schemas import VisitorsTrafficTotals, single_value, whole_number
+from analytics.api.schemas import TextFilter, VisitorsTrafficTotals, single_value, text_filter, whole_number
 
 Dimension = Literal[
     "channel", "source", "utm_source", "utm_medium", "utm_campaign", "device", "browser", "language", "entry"
 ]
-_Filter = Annotated[str | None, BeforeValidator(single_value)]
-
-
-def _filter(meaning: str) -> str | None:
-    value: str | None = Field(None, min_length=1, max_length=400, description=f"Only views {meaning}.")
-    return value
 
 
 class SourcesQuery(PageQuery):
@@ -29,16 +23,16 @@ class SourcesQuery(PageQuery):
         "visitors", description="Whether to count unique visitors or views."
     )
     limit: Annotated[int, BeforeValidator(whole_number)] = Field(50, ge=1, le=100, description="Rows on this page.")
-    channel: _Filter = _filter("of this channel")
-    source: _Filter = _filter("from this host")
-    utm_source: _Filter = _filter("with this `utm_source`")
-    utm_medium: _Filter = _filter("with this `utm_medium`")
-    utm_campaign: _Filter = _filter("with this `utm_campaign`")
-    device: _Filter = _filter("on this device")
-    browser: _Filter = _filter("in this browser")
-    language: _Filter = _filter("in this language")
-    entry: _Filter = _filter("that began a visit on this page")
-    page: _Filter = _filter("of this page")
+    channel: TextFilter = text_filter("views of this channel")
+    source: TextFilter = text_filter("views from this host")
+    utm_source: TextFilter = text_filter("views with this `utm_source`")
+    utm_medium: TextFilter = text_filter("views with this `utm_medium`")
+    utm_campaign: TextFilter = text_filter("views with this `utm_campaign`")
+    device: TextFilter = text_filter("views on this device")
+    browser: TextFilter = text_filter("views in this browser")
+    language: TextFilter = text_filter("views in this language")
+    entry: TextFilter = text_filter("views that began a visit on this page")
+    page: TextFilter = text_filter("views of this page")
 
 
 class SourceRow(BaseModel):

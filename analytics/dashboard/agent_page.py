@@ -1,5 +1,6 @@
 """The page of one agent in the admin: its course, the pages that it read, and the people who came."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -23,7 +24,7 @@ from analytics.dashboard.agent_range import (
 from analytics.dashboard.agent_table import CLASSES, AgentState
 from analytics.models import EPOCH, PageView
 from analytics.reports import agent_report, visitor_counts
-from analytics.reports.agent_report import AgentKey
+from analytics.reports.agent_report import AgentKey, PageCount
 from analytics.reports.filtered_counts import kept_from
 from docsite.core.http.dates import begin_day
 from docsite.core.tenants.models import Project
@@ -77,6 +78,15 @@ def agent_url(project: Project, state: ReportState, agent: Agent) -> str:
     return navigation.page_url(KEY, project, name="agent") + chosen.link()
 
 
+def select_pages(state: AgentPagesState, read: Sequence[PageCount]) -> list[PageCount]:
+    """The pages that pass the filter, in the chosen order."""
+    by, descending = state.sorted_by
+    matching = sorted(row for row in read if state.q.casefold() in row.path.casefold())
+    if (by, descending) != ("path", False):
+        matching.sort(key=lambda row: row.path if by == "path" else row.views, reverse=descending)
+    return matching
+
+
 def _build_agent(project: Project, state: AgentPagesState, numbers: AgentRange) -> dict[str, Any]:
     start, end = numbers.start, numbers.end
     found = agent_report.find_agents(project, start, end, state.key)
@@ -84,12 +94,7 @@ def _build_agent(project: Project, state: AgentPagesState, numbers: AgentRange) 
     rows = agent_table.build_rows(project, found, earlier)
     points, step = _build_points(project, state.key, start, min(end, begin_day(timezone.now(), 1)))
     read = agent_report.count_pages(project, state.key, start, end)
-    by, descending = state.sorted_by
-    read.sort(key=lambda row: row.path)
-    if (by, descending) != ("path", False):
-        read.sort(key=lambda row: row.path if by == "path" else row.views, reverse=descending)
-    needle = state.q.casefold()
-    matching = [row for row in read if needle in row.path.casefold()]
+    matching = select_pages(state, read)
     page, part = page_slice(state, len(matching))
     table = Table(
         [(visible(row.path), row.views, row.path) for row in matching[part]],

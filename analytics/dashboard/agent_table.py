@@ -10,10 +10,10 @@ from analytics.reports import visitor_counts
 from analytics.reports.agent_report import build_agent_row
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.reports import report_state
-from docsite.core.workspace.reports.downloads import CHUNK_ROWS, Format, format_rows
+from docsite.core.workspace.reports.downloads import Format, format_table
 from docsite.core.workspace.reports.formatting import visible
 from docsite.core.workspace.reports.report_state import Column
-from docsite.core.workspace.reports.tables import Change, Table, page_slice
+from docsite.core.workspace.reports.tables import Change
 
 CLASSES = {**dict(PageView.Class.choices), "human": "Browser, as Markdown"}  # as agents are listed
 Earlier = Mapping[tuple[str, str, str], int] | None  # views before by class, name and operator, if they were recorded
@@ -89,8 +89,8 @@ class AgentRow:
         return int(self.values["claimed"])
 
 
-def build_table(state: AgentState, project: Project, found: Sequence[Agent], earlier: Earlier) -> Table[AgentRow]:
-    """The table of agents that pass the filters, in the chosen order."""
+def select_rows(state: AgentState, project: Project, found: Sequence[Agent], earlier: Earlier) -> list[AgentRow]:
+    """The agents that pass the filters, in the chosen order."""
     needle = state.q.casefold()
     rows = build_rows(
         project,
@@ -112,8 +112,7 @@ def build_table(state: AgentState, project: Project, found: Sequence[Agent], ear
     by, descending = state.sorted_by
     rows.sort(key=keys["name"])
     rows.sort(key=keys[by], reverse=descending)
-    page, part = page_slice(state, len(rows))
-    return Table(rows[part], len(rows), len(found), page)
+    return rows
 
 
 def build_rows(project: Project, found: Sequence[Agent], earlier: Earlier) -> list[AgentRow]:
@@ -135,17 +134,7 @@ def build_rows(project: Project, found: Sequence[Agent], earlier: Earlier) -> li
 
 
 def format_agents(rows: Sequence[AgentRow], form: Format) -> Iterator[str]:
-    """All agents in chunks of text, as CSV (RFC 4180) with a header or as JSON lines with the same names.
-
-    Agents make up their names: a CSV cell that a spreadsheet would take for a formula
-    is written after an apostrophe.
-    """
-    if form == "csv":
-        yield ",".join(_NAMES) + "\r\n"
-    for start in range(0, len(rows), CHUNK_ROWS):
-        yield format_rows([_build_row(row) for row in rows[start : start + CHUNK_ROWS]], form)
-
-
-def _build_row(row: AgentRow) -> dict[str, Any]:
-    more = {"class": row.agent.client_class, "previousViews": row.change.before if row.change else None}
-    return {name: {**row.values, **more}[name] for name in _NAMES}
+    """Agents as a file."""
+    more = {"class": "clientClass"}  # names of the API that differ
+    known = ({**row.values, "previousViews": row.change.before if row.change else None} for row in rows)
+    return format_table(_NAMES, ([values[more.get(name, name)] for name in _NAMES] for values in known), form)

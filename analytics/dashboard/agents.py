@@ -9,7 +9,7 @@ from django.utils import timezone
 from analytics.counting import agent_views
 from analytics.counting.agent_views import Agent
 from analytics.dashboard import agent_table, coverage
-from analytics.dashboard.agent_page import AgentPagesState, agent_url
+from analytics.dashboard.agent_page import AgentPagesState, agent_url, select_pages
 from analytics.dashboard.agent_range import REFRESH_SECONDS, AgentRange, describe_range, list_files
 from analytics.dashboard.agent_table import CLASSES, AgentState
 from analytics.models import AnalyticsSettings, PageView
@@ -21,6 +21,7 @@ from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
 from docsite.core.workspace.reports.downloads import format_table, parse_format, refuse, send_file
 from docsite.core.workspace.reports.links import TABLES, Choice
+from docsite.core.workspace.reports.tables import Table, page_slice
 
 _ASSISTANT_NAMES = ("assistant", "operator", "views", "pages", "people", "hosts")
 
@@ -41,6 +42,7 @@ def show_agents(request: HttpRequest, project: Project) -> HttpResponse:
             "pages_since": kept if start < kept else None,
             "never": not found and coverage.latest_hour(project) is None,
             "now": timezone.now(),
+            "dates": [links.api_time(instant) for instant in window],
             "base_url": service_url(request),
         }
     return navigation.render(
@@ -65,22 +67,30 @@ def download(request: HttpRequest, project: Project, name: str) -> HttpResponseB
     start, end = window
     visitor_counts.refresh(project)
     if isinstance(state, AgentPagesState):
-        rows = agent_report.count_pages(project, state.key, start, end)
-        lines = format_table(("path", "views"), rows, kind)
+        read = agent_report.count_pages(project, state.key, start, end)
+        lines = format_table(("path", "views"), select_pages(state, read), kind)
     else:
-        found = agent_views.list_agents(project, start, end)
+        found = agent_views.list_agents(project, start, end, state.path)
         if what == "agents":
-            earlier = AgentRange.load(project, start, end).count_earlier(project)
-            lines = agent_table.format_agents(agent_table.build_rows(project, found, earlier), kind)
+            earlier = AgentRange.load(project, start, end, state.path).count_earlier(project)
+            lines = agent_table.format_agents(agent_table.select_rows(state, project, found, earlier), kind)
         else:
             counted = agent_report.count_assistants(project, found, start, end, kept_from(project))
-            values = [tuple(agent_report.build_assistant_row(row).values()) for row in counted]
-            lines = format_table(_ASSISTANT_NAMES, values, kind)
+            rows = (
+                (
+                    *(row.assistant.name, row.assistant.operator, row.views, row.pages, row.people),
+                    [f"{host} {people}" for host, people in row.hosts],
+                )
+                for row in counted
+            )
+            lines = format_table(_ASSISTANT_NAMES, rows, kind)
     return send_file(lines, kind, f"{project.domain}-{name}")
 
 
 def _build_agents(project: Project, state: AgentState, found: list[Agent], numbers: AgentRange) -> dict[str, Any]:
-    table = agent_table.build_table(state, project, found, numbers.count_earlier(project))
+    rows = agent_table.select_rows(state, project, found, numbers.count_earlier(project))
+    page, part = page_slice(state, len(rows))
+    table = Table(rows[part], len(rows), len(found), page)
     checked = any(agent.verified[mark] for agent in found for mark in (PageView.Verified.YES, PageView.Verified.NO))
     kinds = {kind: sum(agent.client_class == kind for agent in found) for kind in PageView.Class.values}
     kinds = {kind: count for kind, count in kinds.items() if count or kind == state.kind}
@@ -101,6 +111,6 @@ def _build_agents(project: Project, state: AgentState, found: list[Agent], numbe
         "everything": state.link(kind="", q="") + TABLES,
         "narrowed": AnalyticsSettings.for_project(project).ai_scope == AnalyticsSettings.AiScope.READERS,
         "pager": links.page_choices(state, table),
-        "exports": list_files(project, "agents", state.dates_link),
+        "exports": list_files(project, "agents", state.link()),
         "assistant_exports": list_files(project, "assistants", state.dates_link),
     }

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
-from urllib.parse import urlencode
 
 import numpy as np
 from django.urls import reverse
@@ -83,7 +82,6 @@ def build_panels(
         "fewer": state.link(all=""),
         "recorded_from": began if began is None or began > start else None,
         "is_recorded": began is not None,
-        "audience_query": urlencode(state.filters),
     }
 
 

@@ -4,13 +4,12 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from analytics.counting import pages
 from analytics.dashboard import live, next_steps
-from analytics.models import Feedback
+from analytics.feedback import triage
 from analytics.reports import visitor_counts
 from analytics.reports.filtered_counts import is_rounded
 from analytics.reports.visitor_counts import Counts
@@ -34,14 +33,6 @@ REFRESH_SECONDS = 0.3  # the page waits so long for views to be counted
 
 
 @dataclass(frozen=True)
-class Thumbs:
-    """How many readers found answers and pages helpful, and how many did not."""
-
-    up: int
-    down: int
-
-
-@dataclass(frozen=True)
 class PageChange:
     """A page whose visitors changed, with the address of the page about it."""
 
@@ -57,7 +48,7 @@ class Numbers:
     visitors: Counts
     answers: AnswerStatistics
     searches: list[SearchCounts]
-    thumbs: Thumbs
+    thumbs: Counter[bool | None]  # whether answers and pages were helpful
     steps: list[time_steps.Step]  # of the answers and the searches
 
     @classmethod
@@ -68,7 +59,7 @@ class Numbers:
             visitor_counts.count_visitors(project, start, end, fresh=False),
             answer_statistics.summarize(project, steps),
             totals.count_steps(project, steps),
-            _count_thumbs(project, start, end),
+            triage.count(project, start, end).thumbs,
             steps,
         )
 
@@ -109,7 +100,7 @@ def _build_tiles(project: Project, state: ReportState, numbers: Numbers, before:
     past_whole = before.answers.whole if before else None
     days = numbers.answers.steps
     searches, thumbs = _sum_up(numbers), numbers.thumbs
-    rated = thumbs.up + thumbs.down
+    rated = thumbs[True] + thumbs[False]
 
     def change(now: int, then: int | None) -> Change | None:
         return Change(now, then) if then else None
@@ -153,9 +144,9 @@ def _build_tiles(project: Project, state: ReportState, numbers: Numbers, before:
         ),
         Tile(
             "Found helpful",
-            percent(thumbs.up, rated) if rated else "",
+            percent(thumbs[True], rated) if rated else "",
             urls["feedback"],
-            f"{thumbs.up:,} thumbs up, {thumbs.down:,} down" if rated else "no thumbs in this range",
+            f"{thumbs[True]:,} thumbs up, {thumbs[False]:,} down" if rated else "no thumbs in this range",
         ),
         Tile(
             "Searches without result",
@@ -229,12 +220,6 @@ def _note_on_times(first_token: Times | None) -> str:
     if not first_token:
         return "no answers with times in this range"
     return f"median; 95 % within {format_milliseconds(first_token.p95)}"
-
-
-def _count_thumbs(project: Project, start: datetime, end: datetime) -> Thumbs:
-    given = Feedback.objects.filter(project=project, created_at__gte=start, created_at__lt=end)
-    counted = given.aggregate(up=Count("pk", Q(helpful=True)), down=Count("pk", Q(helpful=False)))
-    return Thumbs(counted["up"], counted["down"])
 
 
 def _find_changes(project: Project, state: ReportState, numbers: Numbers, before: Numbers | None) -> list[PageChange]:

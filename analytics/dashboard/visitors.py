@@ -5,10 +5,11 @@ Every report has these parts: `state`, numbers (`analytics.reports`, `counting.a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib.admin import AdminSite
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -19,10 +20,11 @@ from django.utils import timezone
 
 from analytics.audience import DIMENSIONS
 from analytics.counting import agent_views, pages
-from analytics.dashboard import agents, audience, coverage, live, tables, time_series
+from analytics.dashboard import audience, coverage, live, tables, time_series
 from analytics.dashboard.report_state import METRICS, ReportState
+from analytics.dashboard.tables import PageRow
 from analytics.models import PageView
-from analytics.reports import annotations, audience_report, exports, visitor_counts
+from analytics.reports import annotations, audience_report, visitor_counts
 from analytics.reports.audience_counts import Metric
 from analytics.reports.audience_report import AudienceReport
 from analytics.reports.filtered_counts import is_rounded, kept_from
@@ -38,11 +40,11 @@ from docsite.core.workspace.reports import charts, links
 from docsite.core.workspace.reports.downloads import list_choices, parse_format, refuse, send_file
 from docsite.core.workspace.reports.links import TABLES, Choice
 from docsite.core.workspace.reports.report_state import previous_period
-from docsite.core.workspace.reports.tables import FEW, Change
+from docsite.core.workspace.reports.tables import FEW, Change, Table
 from docsite.core.workspace.reports.time_steps import LABELS
 from search.indexing.page_groups import find_hidden
 
-FILES = ("visitors", "views", "agents")
+FILES = ("visitors", "views")
 REFRESH_SECONDS = 0.3  # a page waits so long for views to be counted
 MAX_PROJECTS = 50  # in the list of other projects
 
@@ -158,11 +160,9 @@ def _check_path(project: Project, path: str) -> None:
 
 
 def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
-    """A report as a file: `visitors.csv`, `agents.jsonl` and so on, of the range in the address."""
+    """A table as a file: `visitors.csv`, `source.jsonl` and so on, with the range and the filters of the address."""
     project = project_of(request, domain)
     what, _, form = name.partition(".")
-    if what == "agents":
-        return agents.download(request, project, name)
     if what not in (*FILES, *DIMENSIONS):
         raise Http404
     kind = parse_format(form)
@@ -176,8 +176,10 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
         report = AudienceReport.load(project, start, end, metric, state.filters, fresh=False)
         lines = audience_report.format_rows(report.rows(what), kind)
     else:
-        count = visitor_counts.count_visitors if what == "visitors" else visitor_counts.count_views
-        lines = exports.format_report(count(project, start, end, fresh=False), kind)
+        state = replace(state, metric=what, tab="pages")
+        numbers = ReportCounts.load(project, state, start, end)
+        table, counts, earlier = _build_table(project, state, numbers, whole=True)
+        lines = tables.format_pages(table.rows, counts, earlier, kind)
     return send_file(lines, kind, f"{domain}-{name}")
 
 
@@ -211,6 +213,7 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
         "is_open": end > now,
         "few": 0 < total < FEW,
         "chips": audience.build_chips(state),
+        "audience_query": urlencode(state.filters),
         "cut_at": kept if state.filters and start < kept else None,
         "rounded": is_rounded(project, start, end),
         "samples": coverage.find_samples(project) if total or uncounted else "",
@@ -254,11 +257,18 @@ def _tiles(numbers: ReportCounts) -> list[Tile]:
     ]
 
 
-def _pages(project: Project, state: ReportState, numbers: ReportCounts) -> dict[str, Any]:
+def _build_table(
+    project: Project, state: ReportState, numbers: ReportCounts, *, whole: bool = False
+) -> tuple[Table[PageRow], Counts, Counts | None]:
+    """The table of pages, with the counts of the chosen metric and those of the period before."""
     shown, other, earlier = numbers.visitors, numbers.views, numbers.earlier_visitors
     if state.metric == "views":
         shown, other, earlier = other, shown, numbers.earlier_views
-    table = tables.build_page_table(state, project, shown, other, earlier)
+    return tables.build_page_table(state, project, shown, other, earlier, whole=whole), shown, earlier
+
+
+def _pages(project: Project, state: ReportState, numbers: ReportCounts) -> dict[str, Any]:
+    table, _, earlier = _build_table(project, state, numbers)
     labels = {"other": "Visitors" if state.metric == "views" else "Views"}
     if earlier is None:
         labels["change"] = ""
@@ -287,7 +297,7 @@ def _own_links(request: HttpRequest, project: Project, state: ReportState) -> di
     is_owner = has_role(request, project.organization_id, find_rule("analytics_share").reads)
 
     def list_files(what: str) -> list[Choice]:
-        return list_choices(lambda form: audience.file_url(project, f"{what}.{form}") + state.dates_link)
+        return list_choices(lambda form: audience.file_url(project, f"{what}.{form}") + state.link())
 
     return {
         "annotations_link": reverse("admin:analytics_annotations", args=[project.domain]),

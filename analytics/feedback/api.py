@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from ninja import Query, Router
 
 from analytics.api import paging
-from analytics.feedback import store
+from analytics.feedback import store, triage
 from analytics.feedback.schemas import (
     CodeSnippetFeedback,
     ContextualFeedback,
@@ -17,6 +17,7 @@ from analytics.feedback.schemas import (
     FeedbackQuery,
     FeedbackResponse,
 )
+from analytics.feedback.triage import Selection
 from analytics.limits import FEEDBACK_IP, analytics_charges
 from analytics.models import Feedback
 from docsite.core.access.request_checks import (
@@ -28,6 +29,11 @@ from docsite.core.access.request_checks import (
 from docsite.core.db import REPORTS, in_db
 from docsite.core.http.cursor import Moment
 from docsite.core.tenants.models import Project
+
+_EXPORTED_FIELDS = (
+    *("feedback_id", "source", "status", "path", "helpful", "reason", "comment", "contact"),
+    *("code", "filename", "lang", "created_at", "message__message_id"),
+)
 
 router = Router()
 collect_router = Router()
@@ -60,20 +66,19 @@ async def get_feedback(request: CallerRequest, projectId: str, params: Query[Fee
 
 
 def _feedback(project: Project, params: FeedbackQuery) -> HttpResponse:
-    begin = paging.start_cursor(params, f"feedback {project.project_id}")
-    found = store.list_feedback(
-        project,
-        begin.start,
-        begin.end,
-        params.limit + 1,
-        source=params.source,
-        statuses=params.status,
-        after=paging.last_row(begin),
-    )
-    rows, following = paging.split_page(begin, found, params.limit, lambda row: Moment(row.created_at, row.pk))
+    begin = paging.start_cursor(params, f"feedback {project.project_id} {params.path}")
+    found = triage.select(project, begin.start, begin.end, _select(params))
+    if after := paging.last_row(begin):
+        found = found.filter(created_at__lte=after.at).exclude(created_at=after.at, pk__gte=after.pk)
+    listed = list(found.select_related("message").only(*_EXPORTED_FIELDS)[: params.limit + 1])
+    rows, following = paging.split_page(begin, listed, params.limit, lambda row: Moment(row.created_at, row.pk))
     return paging.json_response(
         FeedbackResponse(feedback=[_row(row) for row in rows], nextCursor=following, hasMore=following is not None)
     )
+
+
+def _select(params: FeedbackQuery | FeedbackByPageQuery) -> Selection:
+    return Selection(",".join(params.status), params.source or "", path=params.path or "")
 
 
 def _row(row: Feedback) -> ContextualFeedback | CodeSnippetFeedback:
@@ -108,6 +113,10 @@ async def get_feedback_by_page(
 
 def _by_page(project: Project, params: FeedbackByPageQuery) -> HttpResponse:
     start, end = paging.parse_range(params)
-    found = store.count_by_page(project, start, end, params.limit + 1, source=params.source, statuses=params.status)
-    rows = [FeedbackByPageRow(**row) for row in found[: params.limit]]
+    counted = triage.count_pages(project, start, end, _select(params)).order_by("-total", "path")
+    found = list(counted.values_list("path", "up", "down", "code", "total")[: params.limit + 1])
+    rows = [
+        FeedbackByPageRow(path=path, thumbsUp=up, thumbsDown=down, code=code, total=total)
+        for path, up, down, code, total in found[: params.limit]
+    ]
     return paging.json_response(FeedbackByPageResponse(feedback=rows, hasMore=len(found) > params.limit))

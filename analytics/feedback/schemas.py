@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from analytics.api.question_schemas import NextCursor, PageQuery
-from analytics.api.schemas import DatesQuery, single_value, whole_number
+from analytics.api.schemas import DatesQuery, TextFilter, single_value, text_filter, whole_number
 from analytics.models import Feedback
 from docsite.core.http.errors import BadRequest
 from docsite.core.http.schemas import configure_with_example
@@ -98,6 +98,7 @@ class FeedbackQuery(PageQuery):
 
     source: _Source = Field(None, description="Kind of feedback. Default: all.")
     status: _Statuses = Field(default_factory=tuple)
+    path: TextFilter = text_filter("feedback on this page")
     limit: Annotated[int, BeforeValidator(whole_number)] = Field(50, ge=1, le=100, description="Rows on this page.")
 
 
@@ -106,6 +107,7 @@ class FeedbackByPageQuery(DatesQuery):
 
     source: _Source = Field(None, description="Kind of feedback. Default: all.")
     status: _Statuses = Field(default_factory=tuple)
+    path: TextFilter = text_filter("feedback on this page")
     limit: Annotated[int, BeforeValidator(whole_number)] = Field(10, ge=1, le=100, description="Rows in the answer.")
 
 

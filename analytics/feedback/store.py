@@ -1,18 +1,15 @@
 """Store feedback, query it, and delete it after its retention time."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from analytics.feedback import events
 from analytics.models import AnalyticsSettings, Feedback
 from assistant.models import Message
 from assistant.question_groups import thumbs
-from docsite.core.http.cursor import Moment
 from docsite.core.http.errors import BadRequest, NotFound
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.retention import list_cutoffs
@@ -86,61 +83,3 @@ def _find_answer(project: Project, message_id: str) -> Message:
 
 def _answer_not_found() -> BadRequest:
     return BadRequest("messageId: no such answer")
-
-
-def list_feedback(
-    project: Project,
-    start: datetime,
-    end: datetime,
-    limit: int,
-    *,
-    source: str | None = None,
-    statuses: Sequence[str] = (),
-    after: Moment | None = None,
-) -> list[Feedback]:
-    """Feedback of the half-open range, latest first; with `after`, only what is older than that."""
-    feedback = _select(project, start, end, source, statuses)
-    if after:
-        feedback = feedback.filter(created_at__lte=after.at).exclude(created_at=after.at, pk__gte=after.pk)
-    return list(feedback.select_related("message").only(*_EXPORTED_FIELDS)[:limit])
-
-
-_EXPORTED_FIELDS = (
-    *("feedback_id", "source", "status", "path", "helpful", "reason", "comment", "contact"),
-    *("code", "filename", "lang", "created_at", "message__message_id"),
-)
-
-
-def count_by_page(
-    project: Project,
-    start: datetime,
-    end: datetime,
-    limit: int,
-    *,
-    source: str | None = None,
-    statuses: Sequence[str] = (),
-) -> list[dict[str, Any]]:
-    """The numbers of feedbacks on each page in the half-open range, the largest first, then by path."""
-    about_code = Q(source=Feedback.Source.CODE_SNIPPET)
-    counted = (
-        _select(project, start, end, source, statuses)
-        .values("path")
-        .annotate(
-            thumbsUp=Count("pk", filter=Q(helpful=True) & ~about_code),
-            thumbsDown=Count("pk", filter=Q(helpful=False) & ~about_code),
-            code=Count("pk", filter=about_code),
-            total=Count("pk"),
-        )
-    )
-    return list(counted.order_by("-total", "path")[:limit])
-
-
-def _select(
-    project: Project, start: datetime, end: datetime, source: str | None, statuses: Sequence[str]
-) -> QuerySet[Feedback]:
-    found = Feedback.objects.filter(project=project, created_at__gte=start, created_at__lt=end)
-    if source:
-        found = found.filter(source=source)
-    if statuses:
-        found = found.filter(status__in=statuses)
-    return found

@@ -21,7 +21,7 @@ _RATING = ~Q(source=Feedback.Source.CODE_SNIPPET)  # as the API counts thumbs
 
 @dataclass(frozen=True)
 class Selection:
-    """Which feedback is listed. Empty: all. `assignee` is a user's id, or `NOBODY`."""
+    """Which feedback is listed. Empty: all. `status`: some with commas. `assignee`: a user's id, or `NOBODY`."""
 
     status: str = ""
     source: str = ""
@@ -34,7 +34,9 @@ class Selection:
     def condition(self) -> Q:
         """The same as a condition of the database."""
         found = Q()
-        for name in ("status", "source", "path"):
+        if self.status:
+            found &= Q(status__in=self.status.split(","))
+        for name in ("source", "path"):
             if value := getattr(self, name):
                 found &= Q(**{name: value})
         if self.thumb:

@@ -154,12 +154,3 @@ def build_agent_row(agent: Agent, ai_classes: Collection[str]) -> dict[str, Any]
         "rules": agent.rules,
         "lastSeen": f"{agent.last_seen:%Y-%m-%dT%H:%M:%SZ}",
     }
-
-
-def build_assistant_row(row: AssistantCount) -> dict[str, Any]:
-    """A row as files have it."""
-    return {
-        **{"assistant": row.assistant.name, "operator": row.assistant.operator},
-        **{"views": row.views, "pages": row.pages, "people": row.people},
-        "hosts": [f"{host} {people}" for host, people in row.hosts],
-    }

@@ -128,8 +128,5 @@ def build_row(row: AudienceRow) -> dict[str, Any]:
 
 
 def format_rows(rows: list[AudienceRow], form: downloads.Format) -> Iterator[str]:
-    """All values of a dimension in chunks of text, as CSV (RFC 4180) with a header or as JSON lines."""
-    if form == "csv":
-        yield "value,human,ai,total,previousTotal\r\n"
-    for start in range(0, len(rows), downloads.CHUNK_ROWS):
-        yield downloads.format_rows([build_row(row) for row in rows[start : start + downloads.CHUNK_ROWS]], form)
+    """All values of a dimension as a file."""
+    return downloads.format_table(("value", "human", "ai", "total", "previousTotal"), rows, form)

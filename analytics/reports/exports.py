@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from django.db import DatabaseError, transaction
@@ -12,7 +13,7 @@ from django.utils import timezone
 from analytics.models import Snapshot
 from analytics.reports.visitor_counts import NAMES, Counts
 from docsite.core.access.authentication import Caller
-from docsite.core.workspace.reports.downloads import CHUNK_ROWS, Format, format_rows
+from docsite.core.workspace.reports.downloads import CHUNK_ROWS, Format, format_table
 
 logger = logging.getLogger(__name__)
 
@@ -55,13 +56,7 @@ def _pin(snapshots: "QuerySet[Snapshot]", now: datetime, caller: Caller, dates: 
 
 
 def format_report(counts: Counts, form: Format) -> Iterator[str]:
-    """A whole report in chunks of text: first the site, as path `(site)`, then every page.
-
-    CSV (RFC 4180) with a header, or JSON lines with the same names. A CSV cell that
-    a spreadsheet would take for a formula is written after an apostrophe.
-    """
-    if form == "csv":
-        yield ",".join(["path", *NAMES]) + "\r\n"
-    yield format_rows([{"path": SITE, **counts.totals}], form)
-    for start in range(0, len(counts), CHUNK_ROWS):
-        yield format_rows(counts.rows(start, start + CHUNK_ROWS), form)
+    """A whole report as a file: first the site, as path `(site)`, then every page."""
+    starts = range(0, len(counts), CHUNK_ROWS)
+    rows = (list(row.values()) for start in starts for row in counts.rows(start, start + CHUNK_ROWS))
+    return format_table(("path", *NAMES), chain([[SITE, *counts.totals.values()]], rows), form)

@@ -126,8 +126,6 @@ def _choices(state: GapState) -> dict[str, Any]:
             Choice("Without an answer", state.link(problem=WITHOUT_ANSWER) + TABLES, state.problem == WITHOUT_ANSWER),
             *(Choice(label, state.link(problem=key) + TABLES, key == state.problem) for key, label in Problem.choices),
         ],
-        "filter_fields": state.hidden("q"),
-        "unfiltered": state.link(q="") + TABLES,
     }
 
 

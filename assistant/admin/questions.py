@@ -1,7 +1,7 @@
 """The questions of a project in the admin: how many, answered or not, from where, and what is asked most often."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -17,7 +17,7 @@ from assistant.admin.conversations.list_state import CALLERS, OUTCOMES, RUNGS
 from assistant.admin.question_state import QuestionState
 from assistant.conversations.outcomes import count_asked, count_unanswered
 from assistant.gaps import questions, report
-from assistant.gaps.questions import FACETS, GroupCount
+from assistant.gaps.questions import GroupCount
 from assistant.models import Message
 from assistant.question_groups import grouping
 from docsite.core.base_path import service_url
@@ -103,6 +103,7 @@ def _report(
     page, rows = page_slice(state, len(groups))
     shown = groups[rows]
     newest = report.load_rows([one.newest for one in shown])
+    paths = questions.count_pages(project, start, end, filters)
     table = Table(shown, len(groups), len(groups), page)
     points = _build_points(totals, steps, step, now)
     return {
@@ -111,8 +112,11 @@ def _report(
         "change": Change(totals.total, before.total()),
         "chart": charts.build_chart(points) if totals.total else None,
         "step": time_steps.LABELS[step],
-        "facets": [(_NAMES[name][0], _list_values(state, name, totals)) for name in FACETS],
-        "pages": _list_pages(project, state, totals, start, end),
+        "facets": [
+            (label, _list_values(state, name, totals.facets[name].most_common(), labels, totals.total))
+            for name, (label, labels) in _NAMES.items()
+        ],
+        "pages": _list_values(state, "path", paths, {"": "No page"}, totals.total),
         "table": table,
         "rows": [
             (
@@ -147,33 +151,17 @@ def _sorted_groups(project: Project, state: QuestionState, start: datetime, end:
     return groups
 
 
-def _list_values(state: QuestionState, name: str, totals: questions.QuestionTotals) -> list[Value]:
-    """The values of a facet, the most frequent first. A chosen value links to the report without its filter."""
-    labels = _NAMES[name][1]
-    values = []
-    for value, number in totals.facets[name].most_common():
-        key = value or ("unknown" if name == "language" else value)
-        if not key:
-            continue
-        chosen = getattr(state, name) == key
-        link = state.link(**{name: "" if chosen else key})
-        values.append(Value(labels.get(value, value), number, percent(number, totals.total), link, chosen))
-    return values
-
-
-def _list_pages(
-    project: Project, state: QuestionState, totals: questions.QuestionTotals, start: datetime, end: datetime
+def _list_values(
+    state: QuestionState, name: str, numbers: Iterable[tuple[str, int]], labels: Mapping[str, str], total: int
 ) -> list[Value]:
-    return [
-        Value(
-            path or "No page",
-            number,
-            percent(number, totals.total),
-            state.link(path="" if state.path == (path or "none") else path or "none"),
-            state.path == (path or "none"),
-        )
-        for path, number in questions.count_pages(project, start, end, state.filters)
-    ]
+    """The values of a facet, in their order. A chosen value links to the report without its filter."""
+    values = []
+    for value, number in numbers:
+        if key := value or {"language": "unknown", "path": "none"}.get(name, ""):
+            chosen = getattr(state, name) == key
+            link = state.link(**{name: "" if chosen else key})
+            values.append(Value(labels.get(value, value), number, percent(number, total), link, chosen))
+    return values
 
 
 def _build_chips(state: QuestionState, question: str) -> list[Choice]:

@@ -36,10 +36,14 @@ class Exchange:
 
 
 def list_exchanges(
-    project: Project, start: datetime, end: datetime, limit: int, after: Moment | None = None
+    project: Project, start: datetime, end: datetime, limit: int, after: Moment | None = None, path: str = ""
 ) -> list[Exchange]:
-    """List the questions of a half-open range with their answers, newest first, beginning behind `after`."""
+    """List the questions of a half-open range with their answers, newest first, beginning behind `after`.
+
+    `path`: only those that were asked on this page.
+    """
     matching = _questions(project, start, end)
+    matching = matching.filter(page_path=path) if path else matching
     if after:
         matching = matching.filter(created_at__lte=after.at).exclude(created_at=after.at, pk__gte=after.pk)
     following = Message.objects.filter(thread=OuterRef("thread"), pk__gt=OuterRef("pk")).order_by("pk")

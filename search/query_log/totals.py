@@ -161,14 +161,16 @@ class Page:
     next: Cursor | None
 
 
-def fetch_page(project: Project, start: datetime, end: datetime, limit: int, after: Cursor | None = None) -> Page:
-    """Queries of a range, the most frequent first, then by their folded text.
+def fetch_page(
+    project: Project, start: datetime, end: datetime, limit: int, after: Cursor | None = None, path: str = ""
+) -> Page:
+    """Queries of a range, the most frequent first, then by their folded text. `path` is as in `select_searches`.
 
     Later pages do not count searches that are newer than the first page, so that no query appears twice and none is
     missed.
     """
     recording.flush()
-    found = select_searches(project, start, end)
+    found = select_searches(project, start, end, path=path)
     if after:
         found = found.filter(pk__lte=after.newest)
     name = Collate("folded", "C" if connection.vendor == "postgresql" else "BINARY")  # by code points everywhere

@@ -32,6 +32,7 @@ def fill(tenant: Any, at: datetime) -> None:
         *(seen(path, at=at, ip=4) for path in ("/a/b", "/A", "/b")),
         *(seen("/b", agent, at=at, ip=9) for agent in (CURL, GPTBOT)),
         seen("/a", CURL, at=at - timedelta(days=8), ip=9),
+        seen("/old", at=at - timedelta(days=8), ip=1),
     ]
     recording.record(tenant, views)
     for path, url in (("/a", A), ("/a", f"{A}/b"), ("/a/b", A), ("/A", "https://docs.acme.example/A"), ("", A)):

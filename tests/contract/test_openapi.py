@@ -84,13 +84,13 @@ def test_visitors_are_described_as_specified(document):
     [
         (
             "searches",
-            {"timezone", "dateFrom", "dateTo", "limit", "cursor"},
+            {"timezone", "dateFrom", "dateTo", "limit", "cursor", "path"},
             "Searches",
             {"searches", "totalSearches", "nextCursor"},
         ),
         (
             "assistant",
-            {"timezone", "dateFrom", "dateTo", "limit", "cursor"},
+            {"timezone", "dateFrom", "dateTo", "limit", "cursor", "path"},
             "Conversations",
             {"conversations", "nextCursor", "hasMore"},
         ),
@@ -118,8 +118,8 @@ def test_what_readers_searched_for_and_asked_is_described(document, path, parame
 @pytest.mark.parametrize(
     ("path", "parameters", "answer", "fields", "default"),
     [
-        ("feedback", {"source", "status", "cursor"}, "Feedback", {"feedback", "nextCursor", "hasMore"}, 50),
-        ("feedback/by-page", {"source", "status"}, "FeedbackByPage", {"feedback", "hasMore"}, 10),
+        ("feedback", {"source", "status", "path", "cursor"}, "Feedback", {"feedback", "nextCursor", "hasMore"}, 50),
+        ("feedback/by-page", {"source", "status", "path"}, "FeedbackByPage", {"feedback", "hasMore"}, 10),
     ],
 )
 def test_what_readers_think_is_described(document, path, parameters, answer, fields, default):

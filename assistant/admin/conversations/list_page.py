@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -53,14 +52,8 @@ def show_list(request: HttpRequest, project: Project) -> HttpResponse:
     state, errors = ListState.parse(request.GET)
     listing, after, wrong = build_listing(project, state)
     wrong = [*errors, *wrong]
-    start, end = (listing.start, listing.end) if listing else (None, None)
-    context: dict[str, Any] = {
-        "state": state,
-        "wrong": wrong,
-        "ranges": links.range_choices(state),
-        "range_fields": state.hidden("from", "to", "range", "after"),
-        "fields": links.range_fields(state, start, end, wrong),
-    }
+    context = links.range_picker(state, (listing.start, listing.end) if listing else None, wrong)
+    context["range_fields"] = state.hidden("from", "to", "range", "after")
     if listing:
         page = listing.load_page(after)
         outcomes = None if state.q else listing.count_outcomes()

@@ -94,8 +94,6 @@ def test_an_agent_has_its_pages_and_its_course(site):
 def test_files_are_the_page(site):
     table = list(csv.DictReader(io.StringIO(read(site.owner, f"{site.page}/files/agents.csv?range=7d"))))
     assert {row["name"]: (row["views"], row["previousViews"]) for row in table}["ChatGPT-User"] == ("4", "1")
-    old = f"/admin/analytics/pageview/visitors/{site.domain}/agents.csv?range=7d"
-    assert read(site.owner, old) == read(site.owner, f"{site.page}/files/agents.csv?range=7d")
     lines = [json.loads(line) for line in read(site.owner, f"{site.page}/files/assistants.jsonl?range=7d").splitlines()]
     assert lines[0] == {
         **{"assistant": "ChatGPT", "operator": "OpenAI", "views": 5, "pages": 2, "people": 3},

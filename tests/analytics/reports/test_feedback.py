@@ -8,7 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from analytics.feedback import store as report
+from analytics.feedback import api
+from analytics.feedback.schemas import FeedbackQuery
 from analytics.models import Feedback
 from assistant.models import Message, Thread
 from tests.conftest import assert_error, logged_in
@@ -355,9 +356,9 @@ def test_a_page_takes_one_query(make_project):
     tenant = make_project()
     for _ in range(5):
         said(tenant, message=answer_of(tenant))
-    march = (datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC))
     with CaptureQueriesContext(connection) as made:
-        assert all(row.message.message_id for row in report.list_feedback(tenant.project, *march, 5))
+        body = json.loads(api._feedback(tenant.project, FeedbackQuery(**DATES, limit=5)).content)
+    assert [bool(row["messageId"]) for row in body["feedback"]] == [True] * 5
     assert len(made) == 1
 
 

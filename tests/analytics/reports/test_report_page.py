@@ -157,7 +157,7 @@ def test_a_range_of_24_hours_ends_with_the_coming_full_hour():
 # Who sees it
 
 
-@pytest.mark.parametrize("file", ["", "visitors.csv", "views.jsonl", "agents.csv"])
+@pytest.mark.parametrize("file", ["", "visitors.csv", "views.jsonl"])
 def test_only_members_and_superusers_see_it(site, make_project, file):
     site.view(seen())
     url = address(site, file)
@@ -390,7 +390,7 @@ def test_agents_are_told_by_name_class_and_rule(busy):
     assert [row[0] for row in found] == ["ChatGPT-User OpenAI", "GPTBot OpenAI"]
     page = busy.read(f"{MARCH}&tab=agents&q=nobody")
     assert "No agent matches." in page
-    assert "dateFrom" not in page, "agents are in the downloads only"
+    assert "The API has no filter by name." in page
 
 
 def agent_page(tenant, name, client_class):
@@ -463,7 +463,7 @@ def test_agents_are_paged_and_say_whether_their_addresses_are_known(site, made_u
 
 def download(http, service, site, file):
     cookies = {"Cookie": f"docs_session={site.client.cookies['docs_session'].value}"}
-    answer = http.get(f"{service.url}{address(site, file)}", headers=cookies)
+    answer = http.get(f"{service.url}/admin/project/{site.domain}/agents/files/{file}", headers=cookies)
     assert answer.status_code == 200
     return answer.content.decode()
 
@@ -526,4 +526,4 @@ def test_the_call_and_the_command_hold_the_dates(busy):
     assert f"/v1/analytics/{busy.project_id}/views" in page
     assert "--from 2026-03-01T05:30:00Z --to 2026-04-01T00:00:00Z --views" in page
     assert "rounded down to the hour" in page
-    assert f"{address(busy, 'agents.csv')}?from=2026-03-01T05%3A30&amp;to=2026-04-01" in page
+    assert f"{address(busy, 'views.csv')}?from=2026-03-01T05%3A30&amp;to=2026-04-01&amp;metric=views" in page

@@ -24,7 +24,8 @@ def store_answer(project: Any, text: str, outcome: str = "refused", **facts: Any
     from assistant.models import Message
 
     caller = Message.Caller(facts.pop("caller", "web"))
-    conversation = open_conversation(project, NewQuestion("reader", text, caller, facts.pop("thread", None)))
+    new = NewQuestion("reader", text, caller, facts.pop("thread", None), facts.pop("page_path", ""))
+    conversation = open_conversation(project, new)
     state = {"cut": "aborted", "failed": "error", "running": "running"}.get(outcome, "done")
     answer = Message.objects.get(message_id=conversation.message_id)
     sources = [{"title": "Installing acme", "url": "https://docs.acme.example/install"}]

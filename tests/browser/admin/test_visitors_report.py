@@ -145,7 +145,7 @@ def test_a_stranger_finds_nothing(walk: Callable[..., Page], site: Tenant, make_
     other = make_project().project
     page = walk(logged_in(f"stranger-{other.pk}", other.organization), MARCH)
     expect(page.locator("body")).not_to_contain_text("/page-0")
-    for file in ("", "/visitors.csv", "/agents.csv"):
+    for file in ("", "/visitors.csv", "/views.csv"):
         url = f"/admin/analytics/pageview/visitors/{site.domain}{file}"
         assert page.request.get(url).status == 404
     page.goto(f"/admin/analytics/pageview/?project={site.domain}")
