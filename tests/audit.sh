@@ -16,7 +16,7 @@ audit_lock() {
         --format "$2" --output "$report" 2>/dev/null
 }
 
-for lock in requirements.txt requirements-meaning.txt requirements-dev.txt; do
+for lock in requirements.txt requirements-install.txt requirements-meaning.txt requirements-dev.txt; do
     : >"$report"
     if audit_lock "$lock" json && ! grep -q skip_reason "$report"; then
         echo "$lock: no known vulnerabilities"
