@@ -188,7 +188,7 @@ navigation.add_page(
     "assistant",
     "Assistant",
     group="Set-up",
-    position=80,
+    position=71,
     url=lambda project: reverse("admin:assistant_settings", args=[project.domain]),
     names=["assistant_settings"],
 )
@@ -196,7 +196,7 @@ navigation.add_page(
     "widget",
     "Widget",
     group="Set-up",
-    position=81,
+    position=72,
     url=lambda project: reverse("admin:assistant_widget", args=[project.domain]),
     names=["assistant_widget"],
 )

@@ -107,15 +107,15 @@ class AuditAdmin(ScopedAdmin):
 navigation.add_page(
     audit_page.KEY,
     "Audit",
-    group="Set-up",
-    position=89,
+    group="Operation",
+    position=94,
     views=[("", audit_page.show_audit, ""), ("file.<slug:form>", audit_page.send_audit, "file")],
 )
 navigation.add_page(
     "erase",
     "Erase data",
-    group="Set-up",
-    position=90,
+    group="Operation",
+    position=95,
     url=lambda project: reverse("admin:privacy_erase", args=[project.domain]),
     names=["privacy_erase"],
 )

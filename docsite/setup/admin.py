@@ -10,7 +10,7 @@ navigation.add_page(
     "install",
     "Install",
     group="Set-up",
-    position=79,
+    position=70,
     views=[
         ("", install.show_tag, ""),
         ("state", install.tag_state, "state"),

@@ -123,6 +123,6 @@ def find_notice(request: HttpRequest, project: Project) -> str:
 
 
 navigation.add_page(
-    KEY, "Costs", group="Set-up", position=86, views=[("", show_costs, "")], reads=Role.VIEWER, acts=Role.OWNER
+    KEY, "Costs", group="Operation", position=92, views=[("", show_costs, "")], reads=Role.VIEWER, acts=Role.OWNER
 )
 extensions.add_notice(find_notice)

@@ -192,16 +192,16 @@ class ProjectAdmin(ScopedAdmin):
 navigation.add_page(
     "keys",
     "API keys",
-    group="Set-up",
-    position=82,
+    group="Access",
+    position=80,
     url=lambda project: project.get_absolute_url(),
     names=["projects_keys"],
 )
 navigation.add_page(
     "limits",
     "Limits and health",
-    group="Set-up",
-    position=87,
+    group="Operation",
+    position=93,
     views=[("", show_page, "")],
     reads=Role.WRITER,
 )
@@ -215,6 +215,6 @@ navigation.add_page(
     "settings",
     "Settings",
     group="Set-up",
-    position=91,
+    position=73,
     url=lambda project: reverse("admin:projects_project_change", args=[project.pk]),
 )

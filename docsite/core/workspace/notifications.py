@@ -88,8 +88,8 @@ def _send_digest(stored: Subscription) -> tuple[bool, str]:
 navigation.add_page(
     KEY,
     "Notifications",
-    group="Set-up",
-    position=85,
+    group="Operation",
+    position=90,
     views=[("", show_notifications, "")],
     reads=Role.VIEWER,
     acts=Role.VIEWER,

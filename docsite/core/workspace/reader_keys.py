@@ -89,8 +89,8 @@ def show_keys(request: HttpRequest, project: Project) -> HttpResponse:
         "protected": navigation.find_url("protected", project),
     }
     status = 400 if form.errors else 200
-    return navigation.render(request, "admin/projects/reader_keys.html", project, "Readers", context, status=status)
+    return navigation.render(request, "admin/projects/reader_keys.html", project, "Reader keys", context, status=status)
 
 
-navigation.add_page("readers", "Readers", group="Set-up", position=83, views=[("", show_keys, "")])
+navigation.add_page("readers", "Reader keys", group="Access", position=81, views=[("", show_keys, "")])
 guard("workspace_readers")

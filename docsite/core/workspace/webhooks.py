@@ -155,8 +155,8 @@ def _find_delivery(webhook: Webhook, delivery_id: str) -> Delivery:
 navigation.add_page(
     KEY,
     "Webhooks",
-    group="Set-up",
-    position=84,
+    group="Operation",
+    position=91,
     views=[("", show_list, ""), ("<int:pk>", show_webhook, "edit")],
     reads=Role.OWNER,
     acts=Role.OWNER,

@@ -123,8 +123,8 @@ def _send_invitation(invitation: Invitation, address: str) -> None:
 navigation.add_page(
     KEY,
     "People",
-    group="Set-up",
-    position=88,
+    group="Access",
+    position=82,
     views=[("", show_people, "")],
     reads=Role.VIEWER,
 )

@@ -32,6 +32,15 @@ class Entry:
     is_current: bool
 
 
+@dataclass(frozen=True)
+class Group:
+    """Links of the navigation below a heading. The home is in a group without a name."""
+
+    name: str
+    entries: list[Entry]
+    is_unfolded: bool
+
+
 @register.simple_tag
 def script_attributes(base_url: str, path: str) -> SafeString:
     """The attributes `src` and, with `CDN_ORIGIN`, `data-service` of a tag for a script of the service."""
@@ -77,9 +86,10 @@ def project_notices(request: HttpRequest, project: Project) -> list[str]:
 
 
 @register.simple_tag
-def project_pages(request: HttpRequest, project: Project, state: Any = None) -> list[tuple[str, list[Entry]]]:
-    """The groups of the project's navigation, each with the entries that the user may open.
+def project_pages(request: HttpRequest, project: Project, state: Any = None) -> list[Group]:
+    """The groups of the project's navigation with the entries that the user may open.
 
+    The group of the page that is shown is unfolded; on a page of no group, such as the home, the first two are.
     `state`: that of the report that is shown, if it is one. Other reports keep its range and its page.
     """
     kept = state.keep(getattr(state, "path", "")) if isinstance(state, ReportState) else ""
@@ -90,7 +100,9 @@ def project_pages(request: HttpRequest, project: Project, state: Any = None) -> 
     ]
     current = _current_page(request.path, shown)
     entries = [(page.group, Entry(page.label, url + kept * page.is_report, page is current)) for page, url in shown]
-    return [(group, [entry for _, entry in same]) for group, same in groupby(entries, key=lambda pair: pair[0])]
+    groups = [(name, [entry for _, entry in same]) for name, same in groupby(entries, key=lambda pair: pair[0])]
+    unfolded = [current.group] if current and current.group else [name for name, _ in groups if name][:2]
+    return [Group(name, same, name in unfolded) for name, same in groups]
 
 
 def _current_page(path: str, shown: list[tuple[navigation.Page, str]]) -> navigation.Page | None:

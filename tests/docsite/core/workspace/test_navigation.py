@@ -1,6 +1,7 @@
 """The frame of the workspace: the navigation of a project, and who gets it."""
 
 import re
+from collections import Counter
 
 from django.http import HttpResponse
 
@@ -15,16 +16,32 @@ def entries(html: str) -> list[tuple[str, str, bool]]:
     return [(url, label, bool(current)) for url, current, label in links]
 
 
+def unfolded(html: str) -> list[str]:
+    """The names of the groups that are open."""
+    nav = html.split('<nav class="workspace-nav"')[1].split("</nav>")[0]
+    return re.findall(r"<details open><summary>([^<]+)</summary>", nav)
+
+
 def test_every_page_opens_for_owner_and_teammate_and_is_marked_in_the_navigation(people, project):
     home = f"/admin/project/{project.domain}"
     shown = entries(people.owner.get(home).content.decode())
     assert shown[0] == (home, "Overview", True)
-    assert [label for _, label, _ in shown] == [page.label for page in navigation.all_pages()]
+    groups = {page.label: page.group for page in navigation.all_pages()}
+    assert [label for _, label, _ in shown] == list(groups)
     for client in (people.owner, people.teammate):
         for url, label, _ in shown:
             answer = client.get(url)
             assert answer.status_code == 200, url
-            assert [name for _, name, current in entries(answer.content.decode()) if current] == [label], url
+            html = answer.content.decode()
+            assert [name for _, name, current in entries(html) if current] == [label], url
+            group = groups[label]
+            assert unfolded(html) == ([group] if group else ["Readers", "Questions"]), url
+
+
+def test_the_navigation_has_six_groups_which_fit_on_a_small_screen():
+    groups = Counter(page.group for page in navigation.all_pages())
+    assert list(groups) == ["", "Readers", "Questions", "Content", "Set-up", "Access", "Operation"]
+    assert 1 + 6 + max(groups.values()) <= (768 - 56) // 36, "lines of 36 pixels below the header"
 
 
 def test_every_page_has_a_place_of_its_own():

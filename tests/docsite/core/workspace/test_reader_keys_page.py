@@ -1,4 +1,4 @@
-"""The page "Readers": keys for the tokens of readers are created, shown once and revoked."""
+"""The page "Reader keys": keys for the tokens of readers are created, shown once and revoked."""
 
 import re
 import time
