@@ -4,7 +4,7 @@ There are two tables: the cells of pages, and those of audiences. Reports of pag
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from django.db import connection
@@ -61,7 +61,8 @@ def _load_starts(table: Table, project_id: int, span: int, starts: list[int]) ->
     for first in range(0, len(starts), 5000):
         some = starts[first : first + 5000]
         marks = ", ".join(["%s"] * len(some))
-        yield from _select(table, project_id, f"span = %s AND start IN ({marks})", [span, *some])
+        condition = f"project_id = %s AND span = %s AND start IN ({marks})"
+        yield from (bucket for _, bucket in _select(table, condition, [project_id, span, *some]))
 
 
 def store(project_id: int, updated: UpdatedBuckets) -> None:
@@ -80,21 +81,29 @@ def _store(table: Table, project_id: int, buckets: Sequence[tuple[int, Bucket]])
         )
 
 
-def load(project_id: int, ranges: Sequence[tuple[int, int, int]], table: Table = Cells) -> Iterator[Bucket]:
+def load(project_id: int, ranges: Sequence[tuple[int, int, int]], table: Table = Cells) -> list[Bucket]:
     """The buckets of ranges (span, first start, end)."""
-    if ranges:
-        parts = " OR ".join(["(span = %s AND start >= %s AND start < %s)"] * len(ranges))
-        yield from _select(table, project_id, parts, [value for limits in ranges for value in limits])
+    return load_projects({project_id: ranges}, table)[project_id]
 
 
-def _select(table: Table, project_id: int, condition: str, values: Sequence[int]) -> Iterator[Bucket]:
+def load_projects(
+    ranges: Mapping[int, Sequence[tuple[int, int, int]]], table: Table = Cells
+) -> dict[int, list[Bucket]]:
+    """The buckets of several projects, each with its ranges, by the number of the project. One query for all."""
+    found: dict[int, list[Bucket]] = {project_id: [] for project_id in ranges}
+    limits = [(project_id, *limit) for project_id, some in ranges.items() for limit in some]
+    if limits:
+        parts = " OR ".join(["(project_id = %s AND span = %s AND start >= %s AND start < %s)"] * len(limits))
+        for project_id, bucket in _select(table, parts, [value for limit in limits for value in limit]):
+            found[project_id].append(bucket)
+    return found
+
+
+def _select(table: Table, condition: str, values: Sequence[int]) -> Iterator[tuple[int, Bucket]]:
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT start, blob FROM {table._meta.db_table} WHERE project_id = %s AND ({condition})",
-            [project_id, *values],
-        )
-        for start, blob in cursor.fetchall():
-            yield Bucket.decode(start, bytes(blob))
+        cursor.execute(f"SELECT project_id, start, blob FROM {table._meta.db_table} WHERE {condition}", values)
+        for project_id, start, blob in cursor.fetchall():
+            yield project_id, Bucket.decode(start, bytes(blob))
 
 
 def merge_ended_hours(project_id: int, before: int, closed: int) -> None:

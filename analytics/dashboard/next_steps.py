@@ -1,9 +1,10 @@
 """What the owner of a project should do next: at most three steps, the most urgent first."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db.models import Count
 from django.urls import reverse
 
 from analytics.dashboard import coverage
@@ -11,7 +12,7 @@ from analytics.models import Feedback
 from assistant.conversations import answer_statistics, budget
 from assistant.conversations.outcomes import WITHOUT_ANSWER, count_unanswered
 from assistant.gaps.report import ALL
-from assistant.models import Message
+from assistant.models import Message, SupportRequest
 from docsite.core.tenants.models import ApiKey, Project
 from docsite.core.workspace import navigation
 from search.models import Document, Source
@@ -37,6 +38,31 @@ def find_next_steps(project: Project, start: datetime, end: datetime, now: datet
     return [step for _, step in zip(range(MAX_STEPS), steps, strict=False)]
 
 
+def count_waiting(projects: Sequence[Project], start: datetime, end: datetime) -> tuple[dict[int, int], dict[int, int]]:
+    """How many support requests are open, and how much feedback of a range is pending, by number of the project."""
+    requests = SupportRequest.objects.filter(project__in=projects, state=SupportRequest.State.OPEN)
+    feedback = Feedback.objects.filter(project__in=projects, created_at__gte=start, created_at__lt=end)
+    rows = (requests, feedback.filter(status=Feedback.Status.PENDING))
+    support, pending = (dict(some.order_by().values_list("project").annotate(Count("pk"))) for some in rows)
+    return support, pending
+
+
+def list_waiting(
+    urls: Mapping[str, str], dates: str, requests: int, unanswered: int, feedback: int
+) -> Iterator[NextStep]:
+    """What readers wait for. `urls`: of the pages that the user may open, by their keys."""
+    if requests and "support" in urls:
+        reason = "1 support request is" if requests == 1 else f"{requests:,} support requests are"
+        yield NextStep(f"{reason} open.", "Answer", urls["support"])
+    if unanswered:
+        reason = "1 question has" if unanswered == 1 else f"{unanswered:,} questions have"
+        url = f"{urls['gaps']}{dates}&problem={WITHOUT_ANSWER}&state={ALL}"
+        yield NextStep(f"{reason} no answer.", "See what is missing", url)
+    if feedback:
+        reason = "1 piece of feedback waits" if feedback == 1 else f"{feedback:,} pieces of feedback wait"
+        yield NextStep(f"{reason} for you.", "Read it", f"{urls['feedback']}{dates}&status={Feedback.Status.PENDING}")
+
+
 def _walk(project: Project, start: datetime, end: datetime, now: datetime, dates: str) -> Iterator[NextStep]:
     urls = {page.key: page.url(project) for page in navigation.all_pages()}
     if not Document.objects.filter(project=project).exists():
@@ -60,15 +86,9 @@ def _walk(project: Project, start: datetime, end: datetime, now: datetime, dates
         yield NextStep(
             f"The key {key.name or key} expires on {key.expires_at:%Y-%m-%d}.", "Make a new one", urls["keys"]
         )
-    if unanswered := count_unanswered(answer_statistics.count_outcomes(project, start, end)):
-        reason = "1 question has" if unanswered == 1 else f"{unanswered:,} questions have"
-        url = f"{urls['gaps']}{dates}&problem={WITHOUT_ANSWER}&state={ALL}"
-        yield NextStep(f"{reason} no answer.", "See what is missing", url)
-    given = Feedback.objects.filter(project=project, created_at__gte=start, created_at__lt=end)
-    pending = given.filter(status=Feedback.Status.PENDING).count()
-    if pending:
-        reason = "1 piece of feedback waits" if pending == 1 else f"{pending:,} pieces of feedback wait"
-        yield NextStep(f"{reason} for you.", "Read it", f"{urls['feedback']}{dates}&status={Feedback.Status.PENDING}")
+    unanswered = count_unanswered(answer_statistics.count_outcomes([project], start, end)[0])
+    (requests, pending) = (counts.get(project.pk, 0) for counts in count_waiting([project], start, end))
+    yield from list_waiting(urls, dates, requests, unanswered, pending)
     if empty := totals.count_searches(project, start, end).without_result:
         reason = "1 search" if empty == 1 else f"{empty:,} searches"
         yield NextStep(f"{reason} found nothing.", "See the words", f"{urls['searches']}{dates}&tab=empty")

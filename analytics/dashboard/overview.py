@@ -21,7 +21,7 @@ from assistant.prices import format_money
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links, time_steps
-from docsite.core.workspace.reports.formatting import percent, visible
+from docsite.core.workspace.reports.formatting import format_share, percent, visible
 from docsite.core.workspace.reports.report_state import ReportState, previous_period
 from docsite.core.workspace.reports.tables import FEW, Change
 from docsite.core.workspace.reports.tiles import Tile, format_milliseconds
@@ -135,7 +135,7 @@ def _build_tiles(project: Project, state: ReportState, numbers: Numbers, before:
         ),
         Tile(
             "Answered",
-            _rate(whole.answered_rate),
+            format_share(whole.answered_rate),
             f"{urls['conversations']}&outcome={WITHOUT_ANSWER}",
             _note_on_answers(whole.outcomes, past_whole.answered_rate if past_whole else None),
             None,
@@ -184,10 +184,6 @@ def _build_tiles(project: Project, state: ReportState, numbers: Numbers, before:
     ]
 
 
-def _rate(share: float | None) -> str:
-    return "" if share is None else percent(round(share * 1_000_000), 1_000_000)
-
-
 def _note_on_share(past: dict[str, int] | None) -> str:
     return f"; {percent(past['ai'], past['total'])} before" if past and past["total"] else ""
 
@@ -206,7 +202,7 @@ def _note_on_answers(outcomes: Counter[str], before: float | None) -> str:
     note = f"{count_unanswered(outcomes):,} without an answer" if outcomes else "no questions in this range"
     if greetings := outcomes[Message.Outcome.GREETING]:
         note += f", {greetings:,} only small talk"
-    return f"{note}; {_rate(before)} before" if before is not None else note
+    return f"{note}; {format_share(before)} before" if before is not None else note
 
 
 def _note_on_cost(project: Project, answers: AnswerTotals) -> str:

@@ -29,6 +29,7 @@ from docsite.core.tenants.models import Project
 logger = logging.getLogger(__name__)
 
 NAMES = ("human", "ai", "total")
+HOUR = timedelta(hours=1)
 MIN_SEAL_SECONDS = 0.1  # after views in the log were waited for in vain
 
 
@@ -190,6 +191,25 @@ def count_each_step(
                 sums += count_edges(window)
             rows = cells.sum_layers(sums, crawlers=crawlers).tolist()
             found.append(StepCounts(start, end, *(dict(zip(NAMES, row, strict=True)) for row in rows)))
+    return found
+
+
+def count_sites(projects: Sequence[Project], ranges: Sequence[tuple[datetime, datetime]]) -> list[list[int]]:
+    """The unique visitors of whole sites in ranges that follow each other, for each project.
+
+    Two queries for all projects, unless an end is within an hour. Views that are not sealed yet do not count.
+    """
+    if any((instant - EPOCH) % HOUR for range_ in ranges for instant in range_):
+        return [[count_visitors(one, *range_, fresh=False).totals["total"] for range_ in ranges] for one in projects]
+    hours = [((start - EPOCH) // HOUR, (end - EPOCH) // HOUR) for start, end in ranges]
+    seals = Seal.objects.filter(project__in=projects).values_list("project").order_by()
+    closed = dict(seals.annotate(least=Min("closed")))
+    loaded = stored_cells.load_projects({pk: cells.cover_steps(hours, closed[pk] or 0) for pk in closed})
+    found = []
+    for project in projects:
+        parts = zip(cells.split(loaded.get(project.pk, []), hours), hours, strict=True)
+        layers = np.stack([cells.count_site(part, first)[0] for part, (first, _) in parts])
+        found.append(cells.sum_layers(layers, crawlers=counts_crawlers(project))[:, 2].tolist())
     return found
 
 

@@ -225,7 +225,7 @@ def walk_questions(site: Site, tenant: Tenant, start: datetime, end: datetime) -
     page = f"{site.base}/conversations"
     rows = report.list_exchanges(tenant.project, start, end, 10_000)
     exported = Counter(row.answer.outcome for row in rows if row.answer)
-    assert exported == answer_statistics.count_outcomes(tenant.project, start, end)
+    assert [exported] == answer_statistics.count_outcomes([tenant.project], start, end)
     unanswered = sum(not row.is_answered for row in rows if row.answer and row.answer.outcome != "running")
     for count, link in chips(site.context(page + site.dates)["outcomes"]):
         assert count == site.count_rows(page + link), link

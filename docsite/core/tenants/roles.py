@@ -41,11 +41,6 @@ def list_roles_from(role: Role) -> list[Role]:
     return [other for other in Role if other.rank >= role.rank]
 
 
-def list_roles_up_to(role: str) -> list[Role]:
-    """This role and the roles that may do less."""
-    return [other for other in Role if other.rank <= Role(role).rank]
-
-
 def find_role(request: HttpRequest, organization_id: int) -> Role | None:
     """The role of the user in an organization; None for a stranger. Superusers are owners everywhere."""
     if request.user.is_superuser:

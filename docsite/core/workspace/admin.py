@@ -6,14 +6,12 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.db.models import Model, OuterRef, QuerySet, Subquery, URLField
+from django.db.models import Model, QuerySet, URLField
 from django.http import HttpRequest
 from django.urls import path, reverse
-from django.utils.html import format_html_join
 
 from docsite.core.sign_on.reauthentication import guard
 from docsite.core.tenants.models import Membership, Organization, Project, Role
-from docsite.core.tenants.roles import list_roles_up_to
 from docsite.core.tenants.staff import organizations_of
 from docsite.core.workspace import (
     extensions,
@@ -105,15 +103,9 @@ class ProjectAdmin(ScopedAdmin):
     site_fields = ("organization", "domain", "name", "project_id", "docs_url", "allowed_origins", "time_zone")
     view_on_site = False
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """The user's projects with the user's role, which superusers do not need."""
-        own = Membership.objects.filter(organization=OuterRef("organization"), user=request.user.pk)
-        projects: QuerySet[Any] = super().get_queryset(request)
-        return projects if request.user.is_superuser else projects.annotate(own_role=Subquery(own.values("role")))
-
     def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
-        """The project, the facts of the apps, the links."""
-        return ("domain", "name", "organization", *extensions.facts, "pages")
+        """The project, and the facts of the apps."""
+        return ("domain", "name", "organization", *extensions.facts)
 
     def get_list_display_links(self, request: HttpRequest, list_display: Any) -> Any:
         """A link to the settings, which owners see."""
@@ -175,13 +167,6 @@ class ProjectAdmin(ScopedAdmin):
         return (*readonly, "organization") if obj else readonly
 
     formfield_overrides: ClassVar = {URLField: {"assume_scheme": "https"}}
-
-    @admin.display(description="Pages")
-    def pages(self, project: Project) -> str:
-        """Links to the pages of a project that the user may open."""
-        own = list_roles_up_to(getattr(project, "own_role", None) or Role.OWNER)
-        links = [(page.label, page.url(project)) for page in navigation.all_pages() if page.reads in own]
-        return format_html_join(" · ", '<a href="{1}">{0}</a>', links)
 
     def get_urls(self) -> list[Any]:
         """The API keys page; its last segment is the domain."""

@@ -7,7 +7,7 @@ from django.contrib.admin import AdminSite
 from django.contrib.auth.views import PasswordChangeView
 from django.http import HttpRequest, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, URLResolver, reverse
+from django.urls import URLPattern, URLResolver, path, reverse
 
 from docsite.core.sign_on.password import LoginForm, PasswordChangeForm
 from docsite.core.sign_on.reauthentication import find_proof_url
@@ -17,11 +17,11 @@ from docsite.core.workspace import navigation
 
 
 class WorkspaceSite(AdminSite):
-    """Django's admin site. Its start page lists the projects; each has a home and a navigation of its own."""
+    """Django's admin site. Each project has a home and a navigation of its own; an app adds the start page."""
 
     login_form = LoginForm
     site_header = site_title = "Documentation service"
-    index_title = "Projects"
+    index_title = "All records"
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         """Ask for a proof before credentials change, and report downloads."""
@@ -62,5 +62,6 @@ class WorkspaceSite(AdminSite):
         return response
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        """Add the pages of projects, which the apps have registered by now."""
-        return [*navigation.urls(), *super().get_urls()]
+        """Add the pages that the apps have registered by now. Django's list of all models is beside the start page."""
+        records = path("records", self.admin_view(self.index), name="records")
+        return [*navigation.urls(), records, *super().get_urls()]

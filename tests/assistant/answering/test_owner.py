@@ -200,7 +200,7 @@ def test_a_page_is_its_organizations_own(owner, stranger, project):
 def test_the_lists_and_links_of_the_admin_lead_to_the_page(owner, stranger, project):
     save(owner, project, instructions="Be kind.")
     pk = stored(project).pk
-    for url in ("/admin/", "/admin/projects/project/", "/admin/assistant/assistantsettings/"):
+    for url in (f"/admin/project/{project.domain}", "/admin/assistant/assistantsettings/"):
         assert page(project) in owner.get(url).content.decode(), url
         assert page(project) not in stranger.get(url).content.decode(), url
     row = f"/admin/assistant/assistantsettings/{pk}"

@@ -99,7 +99,7 @@ def compare_with_rows() -> None:
                     totals.unpriced, totals.first_token, totals.total,
                 )  # fmt: skip
                 assert totals.questions == len(of)
-        assert answer_statistics.count_outcomes(project, start, end) == Counter(row.outcome for row in inside)
+        assert answer_statistics.count_outcomes([project], start, end) == [Counter(row.outcome for row in inside)]
     assert answer_statistics.find_first_time(project) == min(row.created_at for row in rows if row.total_ms is not None)
     assert answer_statistics.find_first_time(empty) is None
     nothing = answer_statistics.summarize(empty, list(split(START, START + timedelta(days=2), DAY)))

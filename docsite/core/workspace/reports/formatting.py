@@ -18,3 +18,8 @@ def percent(part: int, whole: int) -> str:
     if 0 < share < 1:
         return "<1%"
     return ">99%" if 99 < share < 100 else f"{share:.0f}%"
+
+
+def format_share(share: float | None) -> str:
+    """A share (0..1) in whole percent; empty if unknown."""
+    return "" if share is None else percent(round(share * 1_000_000), 1_000_000)

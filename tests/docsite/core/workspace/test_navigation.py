@@ -81,9 +81,3 @@ def test_a_view_is_called_with_the_project_and_its_arguments(people, project, rf
     request.session = {}
     assert wrapped(request, domain=project.domain, number=3).status_code == 200
     assert called == [(project.project, 3)]
-
-
-def test_the_start_page_shows_raw_tables_to_superusers_only(people, admin_client, project):
-    assert "All data" not in people.owner.get("/admin/").content.decode()
-    assert project.domain in people.owner.get("/admin/").content.decode()
-    assert 'id="all-data"' in admin_client.get("/admin/").content.decode()

@@ -121,7 +121,7 @@ MODELS = {  # who reads the list, who adds, changes and deletes
 OWN = {  # of the log-in itself, of the wizard (whose rules test_wizard.py tests), and those that show only links
     *("index", "login", "logout", "password_change", "password_change_done", "autocomplete", "jsi18n", "app_list"),
     *("view_on_site", "auth_user_password_change", "new_project", "new_project_check", "new_project_name"),
-    "account_log_in",
+    *("account_log_in", "records"),
 }
 PARTS = ("changelist", "add", "change", "delete", "history")
 

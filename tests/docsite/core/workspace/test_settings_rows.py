@@ -6,7 +6,6 @@ import threading
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 
 from docsite.core.tenants.models import Project
 from tests.conftest import PATIENCE, logged_in
@@ -179,24 +178,10 @@ def test_the_settings_stand_in_blocks(owner):
     assert headings == ["Documentation site", "Privacy and retention", "Assistant", "Visitors", "Coding agents"]
 
 
-def test_the_list_of_projects_links_to_every_app(owner):
+def test_the_list_of_projects_takes_as_many_queries_for_every_number(owner):
     project, client = owner
     with CaptureQueriesContext(connection) as queries:
-        html = client.get("/admin/projects/project/").content.decode()
-    row = html[html.index('class="field-pages"') :].split("</tr>")[0]
-    shown = {label: url for url, label in re.findall(r'<a href="([^"]+)">([^<]+)</a>', row)}
-    assert next(iter(shown)) == "Overview"
-    assert (
-        shown.items()
-        >= {
-            "Overview": f"/admin/project/{project.domain}",
-            "Visitors": reverse("admin:analytics_visitors", args=[project.domain]),
-            "Sources": f"/admin/search/source/?project={project.domain}",
-            "Assistant": reverse("admin:assistant_settings", args=[project.domain]),
-            "API keys": f"/admin/projects/project/of/{project.domain}",
-            "Erase data": reverse("admin:privacy_erase", args=[project.domain]),
-        }.items()
-    )
+        client.get("/admin/projects/project/")
     for number in range(3):
         Project.objects.create(
             organization=project.organization,
@@ -206,7 +191,7 @@ def test_the_list_of_projects_links_to_every_app(owner):
         )
     with CaptureQueriesContext(connection) as more:
         html = client.get("/admin/projects/project/").content.decode()
-    assert html.count('class="field-pages"') == 4
+    assert html.count('class="field-name"') == 4
     assert len(more) == len(queries), "as many queries for every number of projects"
 
 
