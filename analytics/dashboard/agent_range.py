@@ -65,7 +65,6 @@ def describe_range(project: Project, start: datetime, end: datetime, path: str =
         "numbers": AgentRange.load(project, start, end, path),
         "widened": any((one - EPOCH) % HOUR for one in (start, end)),
         "is_open": end > timezone.now(),
-        "samples": coverage.find_samples(project),
         "kept_days": sweeper.kept_days(project),
     }
 

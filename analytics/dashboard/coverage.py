@@ -1,4 +1,4 @@
-"""Find the first and the latest hour with counted views of a project, and views that were invented for the demo.
+"""Find the first and the latest hour with counted views of a project.
 
 Removed views leave empty cells, so an hour needs a count above zero.
 """
@@ -33,13 +33,3 @@ def _find_hour(project: Project, order: str) -> datetime | None:
         if cells.sum_layers(viewed[None, :], crawlers=crawlers).any():
             return EPOCH + HOUR * start
     return None
-
-
-def find_samples(project: Project) -> str:
-    """Whether views that `make demo` invented are among a project's: `only` these, `some`, or none (empty)."""
-    views = project.views.values_list("sample", flat=True)
-    if not views.order_by("at").first():
-        return ""
-    if not views.order_by("-at").first():  # the usual case, and the search below would take long
-        return "some"
-    return "some" if project.views.filter(sample=False).exists() else "only"

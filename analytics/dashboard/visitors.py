@@ -34,7 +34,7 @@ from docsite.core.base_path import service_url
 from docsite.core.http.dates import begin_day, find_day
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.roles import find_rule, has_role
-from docsite.core.tenants.staff import organizations_of, project_of
+from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import charts, links
 from docsite.core.workspace.reports.downloads import list_choices, parse_format, refuse, send_file
@@ -46,7 +46,6 @@ from search.indexing.page_groups import find_hidden
 
 FILES = ("visitors", "views")
 REFRESH_SECONDS = 0.3  # a page waits so long for views to be counted
-MAX_PROJECTS = 50  # in the list of other projects
 
 
 @dataclass(frozen=True)
@@ -216,7 +215,6 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
         "audience_query": urlencode(state.filters),
         "cut_at": kept if state.filters and start < kept else None,
         "rounded": is_rounded(project, start, end),
-        "samples": coverage.find_samples(project) if total or uncounted else "",
         **shown,
         "pager": links.page_choices(state, shown["table"]) if "table" in shown else [],
         "agents_views": sum(agent.views for agent in uncounted),
@@ -292,8 +290,6 @@ def _choices(state: ReportState) -> dict[str, Any]:
 
 def _own_links(request: HttpRequest, project: Project, state: ReportState) -> dict[str, Any]:
     """The context of the links for members: other projects and pages, downloads, and the forms."""
-    others = Project.objects.filter(organization__in=organizations_of(request)).exclude(pk=project.pk)
-    other_site = state.link(q="")
     is_owner = has_role(request, project.organization_id, find_rule("analytics_share").reads)
 
     def list_files(what: str) -> list[Choice]:
@@ -302,13 +298,8 @@ def _own_links(request: HttpRequest, project: Project, state: ReportState) -> di
     return {
         "annotations_link": reverse("admin:analytics_annotations", args=[project.domain]),
         "share_link": reverse("admin:analytics_share", args=[project.domain]) if is_owner else "",
-        "sample_link": reverse("admin:sample", args=[project.domain]) if is_owner else "",
         "back": state.link(),
         "agents_link": navigation.page_url("agents", project) + state.keep(state.path),
-        "projects": [
-            Choice(other.name, reverse("admin:analytics_visitors", args=[other.domain]) + other_site)
-            for other in others[:MAX_PROJECTS]
-        ],
         "exports": {what.capitalize(): list_files(what) for what in FILES},
     }
 

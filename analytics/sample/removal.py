@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q, Subquery
 
 from analytics.counting import recount
-from analytics.models import Feedback
+from analytics.models import Feedback, PageView
 from assistant.models import Thread
 from docsite.core.tenants.models import Project
 from search.models import SearchQuery
@@ -32,11 +32,16 @@ def count(project: Project) -> Counts:
 
 
 def has_sample(project: Project) -> bool:
-    """Whether a project has sample conversations, searches or feedback. One query, by partial indexes."""
+    """Whether a project has sample conversations, searches, feedback or views: of these, the first would be one.
+
+    One query, by indexes.
+    """
     rows = [
         model._default_manager.filter(project=OuterRef("pk"), sample=True) for model in (Thread, SearchQuery, Feedback)
     ]
-    return Project.objects.filter(Exists(rows[0]) | Exists(rows[1]) | Exists(rows[2]), pk=project.pk).exists()
+    first = Subquery(PageView.objects.filter(project=OuterRef("pk")).order_by("at").values("sample")[:1])
+    found = Project.objects.alias(first=first).filter(pk=project.pk)
+    return found.filter(Exists(rows[0]) | Exists(rows[1]) | Exists(rows[2]) | Q(first=True)).exists()
 
 
 def remove(project: Project) -> Counts:

@@ -21,7 +21,7 @@ from assistant.models import AssistantSettings
 from assistant.models.settings import MAX_STARTERS
 from assistant.sessions.running import Full
 from docsite.core.http.client_address import client_ip, network_of
-from docsite.core.tenants.staff import project_of, projects_of
+from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.scoped_admin import ScopedAdmin
 from search.retrieval.answerability import MIN_CLOSE_CHANCE
@@ -128,17 +128,10 @@ class AssistantSettingsAdmin(ScopedAdmin):
         ]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """List all projects of the user: a project has no settings row before its first save."""
+        """Redirect to the projects: a project has no settings row before its first save."""
         if not self.has_view_permission(request):
             raise PermissionDenied("Your role does not allow you to open this page.")
-        projects = projects_of(request, self.reads)
-        context = {
-            **self.admin_site.each_context(request),
-            "title": "Assistants",
-            "opts": self.opts,
-            "projects": projects.select_related("assistant_settings"),
-        }
-        return TemplateResponse(request, "admin/assistant/projects.html", context)
+        return HttpResponseRedirect(reverse("admin:index"))
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -15,7 +15,7 @@ from search.models import Document, SearchSettings, Section
 _GROUP = "group:"  # before the name of a group in the address
 
 
-class SectionInline(ReadOnlyRows, admin.TabularInline):
+class SectionInline(ReadOnlyRows, admin.StackedInline):
     """The sections of a page."""
 
     model = Section

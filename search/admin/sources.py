@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
-from django.contrib.admin.utils import display_for_value, unquote
+from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Case, Count, Model, OuterRef, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
@@ -20,15 +20,15 @@ from django.utils.html import format_html
 from django.utils.timesince import timesince, timeuntil
 
 from docsite.core.network.private_hosts import PrivateHosts
-from docsite.core.tenants.models import Project, Role
+from docsite.core.tenants.models import Role
 from docsite.core.tenants.staff import projects_of
 from docsite.core.unicode.addresses import urlsplit
 from docsite.core.unicode.template_filters import truncatechars
-from docsite.core.workspace import extensions, navigation
+from docsite.core.workspace import navigation
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
 from search.indexing import report
 from search.indexing.ingest import apply_groups
-from search.models import Document, Generation, Redirect, Source
+from search.models import Document, Redirect, Source
 from search.sources import generators
 from search.stored_sources import queue, runs
 
@@ -305,13 +305,6 @@ def _format_wait(at: datetime | None) -> str:
     return "now" if at <= timezone.now() or wait.startswith("0") else f"in {wait}"
 
 
-@admin.display(description="indexed at", ordering="generation__indexed_at")
-def indexed_at(project: Project) -> str:
-    """When the index of a project was last replaced."""
-    row: Generation | None = getattr(project, "generation", None)
-    return str(display_for_value(row and row.indexed_at, "-")).replace(" ", "\N{NO-BREAK SPACE}")  # on one line
-
-
 navigation.add_page(
     "sources",
     "Sources",
@@ -328,4 +321,3 @@ navigation.add_page(
     url=navigation.list_url("search_document"),
     reads=Role.VIEWER,
 )
-extensions.add_fact(indexed_at, relation="generation")

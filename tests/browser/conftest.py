@@ -40,9 +40,12 @@ Element.prototype.attachShadow = function (init) { return attach.call(this, { ..
 AXE = (ROOT / "tests" / "contract" / "node_modules" / "axe-core" / "axe.min.js").read_text
 
 RUN_AXE = """(selector) => {
+  scrollTo({ top: 0, behavior: "instant" }); // a sticky header would cover targets
   const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const rules = isDark ? { runOnly: ["color-contrast", "link-in-text-block"] } : {};
-  return axe.run(selector, rules).then((report) => report.violations);
+  const colours = { runOnly: ["color-contrast", "link-in-text-block"] };
+  const all = { rules: { "target-size": { enabled: true } } };
+  const options = { resultTypes: ["violations"], ...(isDark ? colours : all) };
+  return axe.run(selector, options).then((report) => report.violations);
 }"""
 
 # What a tab reports when a content security policy has stopped something.
@@ -89,8 +92,10 @@ def violations(page: Page, selector: str = "html") -> list[str]:
     """
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE())
-    found = page.evaluate(RUN_AXE, selector)
-    return [f"{rule['id']}: {node['target']} {node['failureSummary']}" for rule in found for node in rule["nodes"]]
+    nodes = [(rule["id"], node) for rule in page.evaluate(RUN_AXE, selector) for node in rule["nodes"]]
+    found = [f"{rule}: {node['target']} {node['failureSummary']}" for rule, node in nodes]
+    # A citation in a sentence has a larger area for fingers, which axe does not see: `.cite::before`.
+    return [one for one in found if not (one.startswith("target-size") and "sup > a" in one)]
 
 
 class SharedTab:

@@ -126,9 +126,19 @@ def test_axe_finds_nothing(tab: Callable[..., Page], scheme: Any) -> None:
     page.keyboard.type("rate limits")
     expect(page.locator(".page-row").first).to_be_visible()
     assert violations(page) == []
-    for path in ("/search?q=rate+limits", "/"):
+    for path in (
+        "/search?q=rate+limits",
+        "/search?q=xyzzy",
+        "/ask",
+        "/playground",
+        "/coding-agents",
+        "/",
+    ):
         page.goto(path)
-        assert violations(page) == []
+        assert violations(page) == [], path
+    page.get_by_role("button", name="Ask the docs").click()
+    expect(page.get_by_label("Your question")).to_be_visible()
+    assert violations(page) == []
     page.set_viewport_size({"width": 390, "height": 800})
     assert violations(page) == []
 

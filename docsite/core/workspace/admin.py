@@ -5,9 +5,10 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.widgets import AdminTextInputWidget
 from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet, URLField
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 
 from docsite.core.sign_on.reauthentication import guard
@@ -29,7 +30,7 @@ from docsite.core.workspace.people import page as people_page  # noqa: F401  # r
 from docsite.core.workspace.scoped_admin import ScopedAdmin
 
 
-class MembershipInline(admin.TabularInline):
+class MembershipInline(admin.StackedInline):
     """Who belongs to an organization."""
 
     model = Membership
@@ -94,34 +95,28 @@ class ProjectForm(forms.ModelForm):
 
 @admin.register(Project)
 class ProjectAdmin(ScopedAdmin):
-    """Projects, each with its API keys page, and with what the apps add to it (`extensions`)."""
+    """Projects, each with its API keys page, and with the settings of the apps (`extensions`)."""
 
     addable = changeable = True
     reads = Role.VIEWER
+    list_display = ("domain", "name", "organization")
+    list_select_related = ("organization",)
     search_fields = ("domain", "name")
     readonly_fields = ("project_id",)
     site_fields = ("organization", "domain", "name", "project_id", "docs_url", "allowed_origins", "time_zone")
     view_on_site = False
 
-    def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
-        """The project, and the facts of the apps."""
-        return ("domain", "name", "organization", *extensions.facts)
-
     def get_list_display_links(self, request: HttpRequest, list_display: Any) -> Any:
         """A link to the settings, which owners see."""
         return super().get_list_display_links(request, list_display) if self.may_change(request) else None
 
-    def get_list_select_related(self, request: HttpRequest) -> list[str]:
-        """Load the related rows of the list in one query."""
-        return ["organization", *extensions.facts.values()]
-
     def get_fieldsets(self, request: HttpRequest, obj: Project | None = None) -> Any:
-        """The site and the facts of the apps; then blocks of settings, each below its heading."""
+        """The site; then blocks of settings, each below its heading."""
         blocks: dict[str, list[str]] = {}
         for section in extensions.settings:
             blocks.setdefault(section.heading, []).extend(section.names)
         blocks.setdefault(extensions.PRIVACY, []).insert(0, "redact_personal_data")
-        site = ("Documentation site", {"fields": [*self.site_fields, *extensions.facts]})
+        site = ("Documentation site", {"fields": self.site_fields})
         return [site, *((heading, {"fields": names}) for heading, names in blocks.items())]
 
     def get_form(self, request: HttpRequest, obj: Project | None = None, change: bool = False, **kwargs: Any) -> Any:
@@ -163,10 +158,19 @@ class ProjectAdmin(ScopedAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[Any, ...]:
         """A project cannot move to another organization, since its keys cannot."""
-        readonly = (*self.readonly_fields, *extensions.facts)
-        return (*readonly, "organization") if obj else readonly
+        return (*self.readonly_fields, "organization") if obj else self.readonly_fields
 
-    formfield_overrides: ClassVar = {URLField: {"assume_scheme": "https"}}
+    formfield_overrides: ClassVar = {URLField: {"assume_scheme": "https", "widget": AdminTextInputWidget}}
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The settings, titled like the other pages of a project."""
+        return super().change_view(request, object_id, form_url, {"title": "Settings", "subtitle": None})
+
+    def response_post_save_change(self, request: HttpRequest, obj: Project) -> HttpResponse:
+        """Stay on the page."""
+        return HttpResponseRedirect(request.path)
 
     def get_urls(self) -> list[Any]:
         """The API keys page; its last segment is the domain."""

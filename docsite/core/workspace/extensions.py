@@ -1,4 +1,4 @@
-"""What the apps add to a project's pages in the admin: settings of their own, facts, parts of the keys page.
+"""What the apps add to a project's pages in the admin: settings of their own, parts of the keys page.
 
 An app registers them in its `admin` module.
 """
@@ -33,7 +33,6 @@ class SettingsFields:
 PRIVACY = "Privacy and retention"  # the heading of fields that more than one app has
 
 settings: list[SettingsFields] = []
-facts: dict[Callable[[Project], str], str] = {}  # with the relations whose rows they come from
 key_uses: list[str] = []  # templates
 _notices: list[Callable[[HttpRequest, Project], str]] = []
 
@@ -41,14 +40,6 @@ _notices: list[Callable[[HttpRequest, Project], str]] = []
 def add_settings(heading: str, model: type[Model], *names: str) -> None:
     """Let owners edit fields of an app's settings row on the page of a project. Equal headings share a block."""
     settings.append(SettingsFields(heading, model, names))
-
-
-def add_fact(show: Callable[[Project], str], *, relation: str) -> None:
-    """Add a read-only column to the admin's list of projects, and the same value to the page of each project.
-
-    `show` carries what `django.contrib.admin.display` sets.
-    """
-    facts[show] = relation
 
 
 def add_key_use(template: str) -> None:

@@ -50,7 +50,7 @@ export class Content {
     this.widen = iconButton("", "widen", onwiden);
     this.header = h(
       "header",
-      {},
+      { role: "none" }, // else it is a second banner of the page
       h("h2", { id: "name" }, labels.name),
       this.menu.element,
       this.widen,
