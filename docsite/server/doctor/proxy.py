@@ -1,8 +1,5 @@
 """The proxy in front: what it makes of a request on its way to this service."""
 
-import re
-import secrets
-from html import unescape
 from typing import Any
 
 import httpx
@@ -14,8 +11,6 @@ from docsite.server.health import reflection
 
 SECONDS = 10.0
 READERS = ("192.0.2.44", "2001:db8::44")  # addresses of documentation, which nobody has
-_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w{1,100})"')
-_TOLD = re.compile(r'<p id="(?:why|advice)">([^<]{0,1000})</p>')
 _ADVICE = "See the site of nginx in docsite/deploy."
 
 
@@ -32,30 +27,6 @@ def check_proxy(url: str) -> Finding:
     (_, first), (_, second) = answers
     fact, advice = _judge_addresses(first, second) or _judge_request(url, first)
     return Finding("Proxy", fact, advice)
-
-
-def check_log_in(url: str) -> Finding:
-    """Whether the form of the log-in page is taken through the proxy, as a browser sends it. Nobody is logged in."""
-    page = f"{url.rstrip('/')}/admin/login/"
-    parts = urlsplit(url)
-    headers = {"Origin": f"{parts.scheme}://{parts.netloc}", "Referer": page}
-    try:
-        with httpx.Client(timeout=SECONDS) as browser:
-            form = browser.get(page)
-            token = _TOKEN.search(form.text)
-            if not token:
-                return Finding("Log-in", f"{page} answers {form.status_code} and has no form", "Open it in a browser.")
-            fields = {"csrfmiddlewaretoken": token[1], "username": "doctor", "password": secrets.token_hex()}
-            sent = browser.post(page, data=fields, headers=headers)
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as failure:
-        return Finding("Log-in", f"{page}: {type(failure).__name__}", "Look at the proxy.")
-    if sent.status_code == httpx.codes.OK:
-        return Finding("Log-in", "the form of the log-in page is taken, with its cookie")
-    if sent.status_code == httpx.codes.TOO_MANY_REQUESTS:
-        advice = "Wait up to an hour, or raise LIMIT_LOGIN_IP. If all readers share it, see the line “Proxy”."
-        return Finding("Log-in", "this host has tried to log in too often (429)", advice)
-    told = [unescape(text) for text in _TOLD.findall(sent.text)] or ["", "Look at the proxy and at the log."]
-    return Finding("Log-in", f"the form is refused with {sent.status_code}. {told[0]}".rstrip(". "), told[-1])
 
 
 def _ask(url: str, reader: str) -> tuple[httpx.Response, dict[str, Any]]:

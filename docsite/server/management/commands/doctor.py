@@ -6,18 +6,26 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from docsite.core import components
-from docsite.server.doctor.proxy import check_log_in, check_proxy
+from docsite.server.doctor.log_in import check_log_in
+from docsite.server.doctor.proxy import check_proxy
 
 
 class Command(BaseCommand):
-    """Examines the set-up. It changes nothing, and works without a database."""
+    """Examines the set-up. It changes nothing but for the log-in of `--url`, and works without a database."""
 
-    help = "Check settings, clock, disk, database, Redis, model, mail and background work, and say what to do."
+    help = (
+        "Check settings, clock, disk, database, Redis, accounts, model, mail and background work, and say what to do. "
+        "The exit status is 0 if all is well, 1 if something is to be done."
+    )
     requires_system_checks: list[str] = []  # noqa: RUF012  # as Django declares it
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the address of the service for readers."""
-        parser.add_argument("--url", default="", help="Also ask this service through its proxy, at this address.")
+        parser.add_argument(
+            "--url",
+            default="",
+            help="Also ask this service through its proxy, at this address, and log in with an account made for it.",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print a line for each finding. The exit status is 1 if something is to be done."""
