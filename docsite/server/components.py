@@ -16,7 +16,6 @@ from docsite.core.components.metrics import Metric, gauge
 from docsite.core.group_commit import list_queues
 from docsite.core.http import limit_use, open_sockets
 from docsite.server import memory
-from docsite.server.doctor import host, service, stores
 
 _started_at = time.time()
 
@@ -72,17 +71,7 @@ def _read_proc() -> Iterable[Metric]:
 
 
 COMPONENTS = (
-    Component(
-        name="process",
-        start=memory.start,
-        metrics=measure_process,
-        doctor=(service.check_release, host.check_settings, host.check_clock, host.check_disk, host.check_descriptors),
-    ),
-    Component(
-        name="stores",
-        doctor=(stores.check_database, stores.check_connections, stores.check_pool, stores.check_redis),
-    ),
-    Component(name="service", doctor=(service.check_accounts, service.check_background, service.check_alerts)),
+    Component(name="process", start=memory.start, metrics=measure_process),
     Component(name="log-in sessions", sweep=import_module(settings.SESSION_ENGINE).SessionStore.clear_expired),
     Component(name="uses of keys", flush=last_uses.flush),
     Component(name="uses of limits", flush=limit_use.flush),

@@ -168,7 +168,7 @@ class ProjectAdmin(ScopedAdmin):
         """The settings, titled like the other pages of a project."""
         return super().change_view(request, object_id, form_url, {"title": "Settings", "subtitle": None})
 
-    def response_post_save_change(self, request: HttpRequest, obj: Project) -> HttpResponse:
+    def response_post_save_change(self, request: HttpRequest, obj: Project) -> HttpResponseRedirect:
         """Stay on the page."""
         return HttpResponseRedirect(request.path)
 

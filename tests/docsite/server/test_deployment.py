@@ -15,7 +15,7 @@ from docsite import data_folder, private_files
 from docsite import env as environment
 from docsite.core.workspace.templatetags.workspace import script_attributes
 from docsite.env import Env
-from docsite.server.doctor import proxy
+from docsite.extras.doctor import proxy
 from docsite.server.health import reflection
 from docsite.server.middleware.security_headers import build_policy
 from tests import scenarios

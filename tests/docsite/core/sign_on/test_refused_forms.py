@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
-from docsite.server.doctor import log_in
+from docsite.extras.doctor import log_in
 from tests.conftest import Service
 
 Spoil = Callable[[Any], None]

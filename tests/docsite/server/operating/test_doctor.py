@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from docsite.core.components import Finding
 from docsite.core.notifications.models import Alert, Routine
-from docsite.server.doctor import service
+from docsite.extras.doctor import service
 from tests import scenarios
 from tests.ports import free_port
 

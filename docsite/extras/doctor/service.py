@@ -1,6 +1,7 @@
 """The service itself: its release, its accounts, its background work, and its alerts."""
 
 import platform
+import tomllib
 from datetime import timedelta
 
 from django.conf import settings
@@ -10,7 +11,6 @@ from django.utils import timezone
 
 from docsite.core.components import Finding
 from docsite.core.notifications.models import Alert, Routine
-from docsite.site.page_context import version
 
 LATE = timedelta(minutes=30)  # the longest work of a routine, and the lease of one that was killed
 MAX_NAMED = 3
@@ -18,7 +18,8 @@ MAX_NAMED = 3
 
 def check_release() -> Finding:
     """The versions, and whether the files of the widget are there."""
-    fact = f"{version()} with Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    version = tomllib.loads((settings.FILES / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    fact = f"{version} with Python {platform.python_version()} on {platform.system()} {platform.machine()}"
     if not (settings.WIDGET_DIST / "manifest.json").exists():
         return Finding("Release", f"{fact}, without the files of the widget", "Build them: make widget")
     return Finding("Release", fact)

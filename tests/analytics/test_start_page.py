@@ -6,6 +6,7 @@ import uuid
 from datetime import datetime, timedelta
 from html import unescape
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
@@ -124,6 +125,21 @@ def test_it_takes_as_many_queries_for_every_number_of_projects(many: tuple[Clien
             assert len(cards(client)) == min(number, start.PAGE_SIZE)
         counts.append(len(queries))
     assert counts[0] == counts[1] < 25, counts
+
+
+def test_the_numbers_are_of_the_days_of_the_projects_time_zone(project: Tenant, people: People) -> None:
+    tenant, zone = project.project, ZoneInfo("Asia/Kathmandu")  # 5:45 ahead of UTC
+    tenant.time_zone = zone.key
+    tenant.save()
+    first_day = datetime.now(zone).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=29)
+    see(tenant, first_day - timedelta(minutes=1), 1)
+    for number in (2, 3):
+        see(tenant, first_day + timedelta(minutes=1), number)
+    visitor_counts.refresh(tenant)
+    shown = cards(people.owner)[tenant.name]
+    assert "Visitors 2 ▲ up 1 from 1" in shown
+    report = people.owner.get(f"/admin/analytics/pageview/visitors/{project.domain}?range=30d").content.decode()
+    assert re.search(r"<dt>Unique across both</dt>\s*<dd>2</dd>", report)
 
 
 def test_visitors_of_many_sites_are_those_of_each(project: Tenant, make_project: Any) -> None:

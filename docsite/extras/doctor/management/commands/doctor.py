@@ -6,8 +6,15 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from docsite.core import components
-from docsite.server.doctor.log_in import check_log_in
-from docsite.server.doctor.proxy import check_proxy
+from docsite.extras.doctor import host, service, stores
+from docsite.extras.doctor.log_in import check_log_in
+from docsite.extras.doctor.proxy import check_proxy
+
+CHECKS = (
+    *(service.check_release, host.check_settings, host.check_clock, host.check_disk, host.check_descriptors),
+    *(stores.check_database, stores.check_connections, stores.check_pool, stores.check_redis),
+    *(service.check_accounts, service.check_background, service.check_alerts),
+)
 
 
 class Command(BaseCommand):
@@ -30,7 +37,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Print a line for each finding. The exit status is 1 if something is to be done."""
         has_advice = False
-        findings = (check() for component in components.load() for check in component.doctor)
+        of_apps = (check for component in components.load() for check in component.doctor)
+        findings = (check() for check in chain(CHECKS, of_apps))
         through_proxy = [check_proxy(options["url"]), check_log_in(options["url"])] if options["url"] else []
         for finding in filter(None, chain(findings, through_proxy)):
             mark = "✗" if finding.advice else "✓"
