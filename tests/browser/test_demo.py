@@ -189,7 +189,7 @@ def test_a_visit_shows_in_the_export_and_in_the_admin(demo: dict[str, str], page
     page.fill("#id_username", demo["admin_username"])
     page.fill("#id_password", demo["admin_password"])
     follow(page.locator("input[type=submit]"))
-    follow(page.locator(".project-cards").get_by_role("link", name="Visitors"))
+    follow(page.locator(".projects-list").get_by_role("link", name="Visitors"))
     tiles = page.locator(".tiles dd:first-of-type").all_inner_texts()
     assert tiles[:3] == [f"{total:,}" for total in after["totals"].values()]
     with page.expect_download() as download:
