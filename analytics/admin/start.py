@@ -82,11 +82,7 @@ def _build_cards(request: HttpRequest, projects: list[Project]) -> list[Card]:
     visitors = visitor_counts.count_sites(projects, [earlier, (start, end)])
     cards = []
     for project, (seen_before, seen), now, before in zip(projects, visitors, outcomes, past, strict=True):
-        urls = {
-            page.key: page.url(project)
-            for page in navigation.all_pages()
-            if has_role(request, project.organization_id, page.reads)
-        }
+        urls = navigation.find_urls(request, project)
         dates = state.dates_link
         asked, asked_before = (some.total() - some["running"] for some in (now, before))
         rate = format_share(measure_rate(before))

@@ -1,10 +1,13 @@
 """What the owner of a project should do next: at most three steps, the most urgent first."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 
 from django.db.models import Count
+from django.http import HttpRequest
 from django.urls import reverse
 
 from analytics.dashboard import coverage
@@ -32,10 +35,13 @@ class NextStep:
     url: str
 
 
-def find_next_steps(project: Project, start: datetime, end: datetime, now: datetime, dates: str) -> list[NextStep]:
-    """Find what needs the owner's hand in the range of the page's numbers. `dates`: the range as a query string."""
-    steps = _walk(project, start, end, now, dates)
-    return [step for _, step in zip(range(MAX_STEPS), steps, strict=False)]
+def find_next_steps(
+    request: HttpRequest, project: Project, start: datetime, end: datetime, now: datetime, dates: str
+) -> list[NextStep]:
+    """Find what needs the user's hand in the range of the page's numbers. `dates`: the range as a query string."""
+    urls = defaultdict(str, navigation.find_urls(request, project))
+    steps = (step for step in _walk(urls, project, start, end, now, dates) if step.url)
+    return list(islice(steps, MAX_STEPS))
 
 
 def count_waiting(projects: Sequence[Project], start: datetime, end: datetime) -> tuple[dict[int, int], dict[int, int]]:
@@ -63,8 +69,9 @@ def list_waiting(
         yield NextStep(f"{reason} for you.", "Read it", f"{urls['feedback']}{dates}&status={Feedback.Status.PENDING}")
 
 
-def _walk(project: Project, start: datetime, end: datetime, now: datetime, dates: str) -> Iterator[NextStep]:
-    urls = {page.key: page.url(project) for page in navigation.all_pages()}
+def _walk(
+    urls: Mapping[str, str], project: Project, start: datetime, end: datetime, now: datetime, dates: str
+) -> Iterator[NextStep]:
     if not Document.objects.filter(project=project).exists():
         yield NextStep("There are no pages to answer from.", "Add a source", urls["sources"])
     if failed := Source.objects.filter(project=project, state=Source.State.FAILED).first():

@@ -83,7 +83,7 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
             "rounded": is_rounded(project, start, end),
             "tiles": _build_tiles(project, state, numbers, before),
             "changes": _find_changes(project, state, numbers, before),
-            "steps": next_steps.find_next_steps(project, start, end, now, state.dates_link),
+            "steps": next_steps.find_next_steps(request, project, start, end, now, state.dates_link),
         }
     return navigation.render(
         request, "admin/workspace/overview.html", project, project.name, context, status=400 if errors else 200

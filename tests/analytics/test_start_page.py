@@ -88,6 +88,9 @@ def test_a_viewer_is_not_sent_to_what_writers_and_owners_read(busy: Tenant, peop
     assert "support" not in shown
     assert "A key expires" not in shown
     assert "1 question has no answer." in shown
+    home = people.owner.get(f"/admin/project/{busy.domain}").content.decode()
+    assert "support request" not in home
+    assert "1 question has no answer." in home
 
 
 @pytest.fixture

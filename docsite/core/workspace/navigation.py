@@ -16,7 +16,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
 from docsite.core.tenants.models import Project, Role
-from docsite.core.tenants.roles import add_rule, has_role
+from docsite.core.tenants.roles import add_rule, find_role, has_role
 from docsite.core.tenants.staff import project_of
 
 View = Callable[..., HttpResponseBase]
@@ -101,6 +101,12 @@ def find_url(key: str, project: Project, request: HttpRequest | None = None) -> 
     if page is None or (request and not has_role(request, project.organization_id, page.reads)):
         return ""
     return page.url(project)
+
+
+def find_urls(request: HttpRequest, project: Project) -> dict[str, str]:
+    """The addresses of a project's pages that the user may open, by their keys."""
+    role = find_role(request, project.organization_id)
+    return {page.key: page.url(project) for page in all_pages() if role and role.rank >= page.reads.rank}
 
 
 def list_url(model: str) -> Callable[[Project], str]:

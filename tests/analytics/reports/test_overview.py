@@ -84,19 +84,20 @@ def test_a_project_without_readers_says_what_to_do(people, project):
     assert tiles(html)["Answered"] == "– no questions in this range"
 
 
-def test_the_most_urgent_steps_come_first(busy):
-    tenant = busy.project
+def test_the_most_urgent_steps_come_first(busy, people):
+    tenant, request = busy.project, people.owner.get("/admin/").wsgi_request
     Source.objects.create(project=tenant, name="docs", location="https://docs.acme.example", state="failed")
     ApiKey.issue(ApiKey.Kind.ADMIN, tenant.organization, name="Nightly", expires_at=timezone.now() + timedelta(days=3))
     now = timezone.now()
-    steps = next_steps.find_next_steps(tenant, now - timedelta(days=7), now, now, "?range=7d")
+    steps = next_steps.find_next_steps(request, tenant, now - timedelta(days=7), now, now, "?range=7d")
     assert [step.reason.partition(" ")[0] for step in steps] == ["The", "No", "The"]
     assert "could not be read" in steps[0].reason
     assert "Nightly" in steps[2].reason
     Source.objects.filter(project=tenant).delete()
     ApiKey.objects.filter(name="Nightly").delete()
     GoldenQuestion.objects.create(project=tenant, text="How?")
-    steps = next_steps.find_next_steps(tenant, now - timedelta(days=7), now + timedelta(hours=1), now, "?range=7d")
+    week = now - timedelta(days=7), now + timedelta(hours=1)
+    steps = next_steps.find_next_steps(request, tenant, *week, now, "?range=7d")
     assert steps[1].url == f"/admin/project/{busy.domain}/gaps?range=7d&problem=without_answer&state=all"
     assert steps[2].url == f"/admin/project/{busy.domain}/feedback?range=7d&status=pending"
     reasons = [step.reason for step in steps]
