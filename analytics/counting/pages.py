@@ -142,7 +142,6 @@ class Pages:
     def _day(self, number: int) -> "_Day":
         day = self._days.get(number)
         if day is None:
-            self.load()
             day = self._days[number] = _Day(self, number)
             if len(self._days) > _MAX_CACHED_DAYS:
                 self._days.popitem(last=False)
@@ -178,6 +177,7 @@ class _Day:
         self.number = number
         views = PageView.objects.filter(project_id=pages.project_id, at__gte=number * DAY, at__lt=(number + 1) * DAY)
         numbers = set(views.values_list("page", flat=True).distinct())
+        pages.load()  # after the views: another process may have added pages with them
         self.admitted = {pages.paths[number]: number for number in numbers}
         paths = self.admitted.keys() - {OTHER}
         self.unindexed = len(paths - indexed_paths(pages.project_id, paths))

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 import pytest
 
 from analytics.collecting import recording
-from analytics.counting import sealer
+from analytics.counting import pages, sealer
 from analytics.counting.unsealed import newest_view_id
-from analytics.models import Seal, Trail
+from analytics.models import PageView, Seal, Trail
 from analytics.reports import visitor_counts
-from tests.analytics.counting.history import brute, history, windows
+from tests.analytics.counting.history import brute, history, view, windows
 from tests.conftest import set_analytics
 from tests.variants import first_of
 
@@ -77,3 +77,17 @@ def test_a_damaged_row_of_one_project_does_not_stop_the_others(make_project):
         damaged.delete()
     assert Seal.objects.filter(project=sound, sealed_to__gte=newest_view_id(sound.pk)).exists()
     check(sound, views, windows(dice, now, 3, 2))
+
+
+def test_a_page_that_another_process_adds_while_a_day_is_loaded_is_known(make_project, monkeypatch):
+    project, seen = make_project().project, view(datetime.now(UTC), "/page", 1, "human")
+    other, load = pages.Pages(project.pk), pages.Pages.load
+
+    def load_before_the_others_view(loaded: pages.Pages) -> None:
+        load(loaded)
+        if loaded is other and not PageView.objects.filter(project=project).exists():
+            recording.record(project, [seen.observation])
+
+    monkeypatch.setattr(pages.Pages, "load", load_before_the_others_view)
+    (again,) = other.assign_numbers([recording.build_view(project, seen.observation)])
+    assert again == other.numbers["/page"] == 1
