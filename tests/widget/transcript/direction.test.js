@@ -8,6 +8,7 @@ describe("the direction of a text", () => {
     "Nginx, Caddy ו־HAProxy הם שלושה שרתים מוכרים": true,
     "کافی است دستور make demo را اجرا کنید": true,
     "1. 2. 3.": false,
+    "١٢٣": false,
     "": false,
     "The Arabic word سلام means peace, and is a greeting.": false,
     "Installez le service avec pip.": false,
