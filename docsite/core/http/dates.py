@@ -1,7 +1,8 @@
 """Days of a time zone, and the range of a report.
 
-Instants are in UTC. Python compares and subtracts two times of one zone by their clocks, so only this module has such
-times. A function without a zone uses the current one of Django: that of the project whose page is shown, else UTC.
+Functions take and return UTC. Python subtracts two times of one zone by their clocks, which is wrong by an hour when
+clocks change; so only this module computes with local times (`time_steps` has them to name them). A function without a
+zone uses the current one of Django: that of the project whose page is shown, else UTC.
 """
 
 import re
@@ -22,7 +23,7 @@ _FIRST, _LAST = (instant.replace(tzinfo=UTC) for instant in (datetime.min, datet
 
 @cache
 def load_zones() -> dict[str, tzinfo]:
-    """The time zones by their names (IANA), from the system, or else from the package `tzdata`.
+    """The time zones by their names (IANA), from the system's `tzdata`, or from the Python package of that name.
 
     It reads 600 files in 0.1 s. Processes that serve do so when they start, since an event loop must not.
     """
@@ -87,8 +88,12 @@ def begin_day(instant: datetime, days: int = 0, zone: tzinfo | None = None) -> d
 
 
 def move_days(instant: datetime, days: int, zone: tzinfo | None = None) -> datetime:
-    """The instant some days later at which clocks show the same time. A day may have 23 or 25 hours."""
-    return _move(instant, days, zone or get_current_timezone())
+    """The instant some days later at which clocks show the same time. A day may have 23 or 25 hours.
+
+    The beginning of a day leads to that of the other day, also where one of the two begins at 01:00.
+    """
+    begins_day = instant == begin_day(instant, 0, zone)
+    return _move(instant, days, zone or get_current_timezone(), time() if begins_day else None)
 
 
 def _move(instant: datetime, days: int, zone: tzinfo, clock: time | None = None) -> datetime:

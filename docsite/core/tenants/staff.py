@@ -36,7 +36,8 @@ def project_of(request: HttpRequest, domain: str, name: str = "") -> Project:
 
     `name`: that of the address, if the request was not routed. Raises 404 if the user does not belong to the
     organization, whether the project exists or not; 403 if the role does not suffice. Sets
-    `request.may_act`: whether the user may send the forms of this page. The request goes on in the project's time zone.
+    `request.may_act`: whether the user may send the forms of this page. Until the response, the project's time zone is
+    Django's current one.
     """
     if not is_staff(request):
         raise PermissionDenied

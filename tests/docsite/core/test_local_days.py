@@ -1,6 +1,7 @@
 """Days of time zones: equal to asking a clock minute by minute, whatever clocks do."""
 
 import random
+from contextlib import nullcontext
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -9,7 +10,7 @@ from django.utils import timezone
 
 from docsite.core.http import dates
 from docsite.core.workspace.reports.report_state import DAY, HOUR, ReportState, move_back, previous_period
-from docsite.core.workspace.reports.time_steps import choose_step, name_step, split
+from docsite.core.workspace.reports.time_steps import StepText, choose_step, name_step, split
 
 MINUTE = timedelta(minutes=1)
 CHANGES = {  # days on which clocks change, or which do not exist
@@ -91,7 +92,7 @@ def test_a_day_has_its_hours_under_their_names(zone, day, minutes, names):
         assert set(names) <= set(hours)
         assert len(set(hours)) == len(hours)
         assert name_step(start, end) == f"{date.fromisoformat(day):%a %-d %b %Y}"
-        assert name_step(start, dates.move_days(start, 7)).startswith("7 days from ")
+        assert name_step(start, dates.move_days(start, 7)) == f"7 days from {date.fromisoformat(day):%-d %b %Y}"
 
 
 def test_a_day_that_a_zone_skips_is_no_step():
@@ -124,7 +125,14 @@ def test_typed_dates_are_days_of_the_zone(zone, typed, window, before):
 
 @pytest.mark.parametrize(
     ("zone", "now"),
-    [("UTC", "2026-10-27T23:30"), ("Europe/Berlin", "2026-10-27T23:30"), ("America/New_York", "2026-11-02T04:30")],
+    [
+        ("UTC", "2026-10-27T23:30"),
+        ("Europe/Berlin", "2026-10-27T23:30"),
+        ("America/New_York", "2026-11-02T04:30"),
+        ("America/Santiago", "2025-09-07T02:30"),  # the next day begins at 01:00
+        ("Asia/Beirut", "2026-03-28T20:30"),
+        ("Africa/Cairo", "2026-04-23T20:30"),
+    ],
 )
 def test_the_last_days_end_at_midnight(zone, now):
     at = datetime.fromisoformat(now).replace(tzinfo=UTC)
@@ -134,8 +142,42 @@ def test_the_last_days_end_at_midnight(zone, now):
             assert end - DAY <= at < end
             assert [dates.begin_day(one) for one in (start, end)] == [start, end]
             assert (dates.find_day(end) - dates.find_day(start)).days == days
+            earlier, _ = previous_period(start, end)
+            for begin in [start, earlier, *(first for first, _ in split(earlier, start, 7 * DAY))]:
+                assert begin == find_first(ZoneInfo(zone), dates.find_day(begin))
+            assert dates.window(None, end, at)[0] == dates.begin_day(end, -30)
         start, end = ReportState(range="24h").window(at)
         assert (end - start, end - at) == (DAY, MINUTE * 30)
+
+
+@pytest.mark.parametrize(
+    ("zone", "typed", "error"),
+    [
+        ("UTC", ("2015-10-25", "2025-11-01"), None),  # 3,660 days
+        ("UTC", ("2015-10-25", "2025-11-01T00:01"), "at most 3,660 days"),
+        ("Europe/Berlin", ("2015-10-25", "2025-11-01"), None),  # and an hour
+        ("Europe/Berlin", ("2015-10-25", "2025-11-02"), "at most 3,660 days"),
+        ("Europe/Berlin", ("2015-11-01", "2025-11-08T00:30"), "at most 3,660 days"),
+        ("UTC", ("2026-11-01T09:30:15", "2026-11-01T09:30:45"), "must be before"),  # a minute is the least
+        ("Pacific/Kiritimati", ("x", ""), "write a day such as 2026-11-29, or a time such as 2026-11-29T09:30."),
+    ],
+)
+def test_a_range_has_a_greatest_and_a_least_length(zone, typed, error):
+    with timezone.override(zone), pytest.raises(ValueError, match=error) if error else nullcontext():
+        start, end = ReportState(start=typed[0], end=typed[1]).window(datetime(2026, 11, 28, 12, tzinfo=UTC))
+        assert (dates.find_day(end) - dates.find_day(start)).days == 3660
+
+
+def test_rows_of_a_range_typed_with_seconds_are_in_their_steps():
+    typed = ReportState(start="2026-01-01T09:30:15.5Z", end="2026-07-20T09:30:59Z")
+    start, end = typed.window(datetime(2026, 11, 28, tzinfo=UTC))
+    steps = list(split(start, end, choose_step(start, end)))
+    text = StepText("at", steps)
+    for place, (begin, _) in enumerate(steps):
+        for seconds in (0, 5, 20, 59):
+            stored = f"{begin + timedelta(seconds=seconds):%Y-%m-%d %H:%M:%S}"
+            assert text.find(stored[: text._size]) == place
+    assert (start.second, end.second, start.microsecond) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati", "Pacific/Pago_Pago"])

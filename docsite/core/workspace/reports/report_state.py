@@ -106,9 +106,9 @@ class ReportState:
         for name, text in (("from", self.start), ("to", self.end)):
             try:
                 if text:
-                    ends[name] = dates.parse(text)
+                    ends[name] = dates.parse(text).replace(second=0, microsecond=0)  # pages show minutes
             except ValueError:
-                forms = f"a day such as {now:%Y-%m-%d}, or a time such as {now:%Y-%m-%d}T09:30Z"
+                forms = f"a day such as {(day := dates.find_day(now))}, or a time such as {day}T09:30"
                 errors.append(f"{ENDS[name]}: this is not a date; write {forms}.")
         if errors:
             raise ValueError(*errors)
@@ -116,7 +116,7 @@ class ReportState:
             start, end = dates.window(ends.get("from"), ends.get("to"), now)
         except ValueError:
             raise ValueError(f"{ENDS['from']}: must be before “{ENDS['to']}”.") from None
-        if self.max_days and end - start > self.max_days * DAY:
+        if self.max_days and end > dates.move_days(start, self.max_days):
             raise ValueError(f"{ENDS['from']}: this report covers at most {self.max_days:,} days.")
         return min(max(start, _SHOWN[0]), _SHOWN[1]), min(max(end, _SHOWN[0]), _SHOWN[1])
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
 from typing import Any
 
@@ -97,9 +97,10 @@ def name_step(start: datetime, end: datetime) -> str:
         clock = "%H:%M" if first.utcoffset() == last.utcoffset() else "%H:%M %Z"  # clocks change meanwhile
         until = "24:00" if end == midnight else f"{last:{clock}}"
         return day if (begin_day(start), midnight) == (start, end) else f"{day}, {first:{clock}} to {until}"
-    if first.time() != last.time():
-        return f"{_format_time(first)} to {_format_time(last)}"
-    return f"{(last.date() - first.date()).days} days from {_format_time(first)}"
+    days = (last.date() - first.date()).days
+    if move_days(start, days) != end:
+        return f"{_format_time(start)} to {_format_time(end)}"
+    return f"{days} days from {_format_time(start)}"
 
 
 def _name_step_briefly(start: datetime, step: timedelta, *, years: bool) -> str:
@@ -110,6 +111,7 @@ def _name_step_briefly(start: datetime, step: timedelta, *, years: bool) -> str:
     return f"{local:%b %Y}" if years and step > DAY else f"{local.day} {local:%b}"
 
 
-def _format_time(local: datetime) -> str:
+def _format_time(instant: datetime) -> str:
+    local = localtime(instant)
     day = f"{local.day} {local:%b %Y}"
-    return day if local.time() == time() else f"{day}, {local:%H:%M}"
+    return day if instant == begin_day(instant) else f"{day}, {local:%H:%M}"
