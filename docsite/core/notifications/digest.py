@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 ISSUED = "digest.issued"  # the kind of its deliveries
 HOUR = 6  # of Monday, in the time zone of the project
+WEEK = timedelta(days=7)
 
 # A section of the half-open range. None: there is nothing to say.
 Load = Callable[[Project, datetime, datetime], Section | None]
@@ -38,14 +39,18 @@ def add_section(load: Load, *, position: int) -> None:
 
 
 def issue_due(now: datetime) -> None:
-    """Issue the digests of the last week, where it is Monday morning or later, each once."""
+    """Issue the digests of the last week, where it is Monday morning or later, each once.
+
+    A zone without a digest of the week before gets none: it is new, and so may be those who would get it.
+    """
     zones = Project.objects.order_by().values_list("time_zone", flat=True).distinct()
     weeks = {(find_monday(now, dates.find_zone(zone) or UTC), zone) for zone in zones}
-    recent = Digest.objects.filter(week__in={monday for monday, _ in weeks})
-    for monday, zone in weeks - set(recent.values_list("week", "time_zone")):
+    recent = Digest.objects.filter(week__in={monday - ago for monday, _ in weeks for ago in (timedelta(), WEEK)})
+    issued = set(recent.values_list("week", "time_zone"))
+    for monday, zone in weeks - issued:
         with transaction.atomic():
             _, is_new = Digest.objects.get_or_create(week=monday, time_zone=zone)
-            if is_new:
+            if is_new and (monday - WEEK, zone) in issued:
                 _issue(monday, zone)
 
 
@@ -72,7 +77,7 @@ def render(delivery: Delivery) -> Email:
 def build_email(recipient: Recipient, monday: date) -> Email:
     """The digest of the seven days before a Monday."""
     project = recipient.subscription.project
-    first = monday - timedelta(days=7)
+    first = monday - WEEK
     with timezone.override(project.zone):
         start, end = (dates.parse(str(day)) for day in (first, monday))
         sections = [

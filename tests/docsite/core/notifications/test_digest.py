@@ -26,7 +26,9 @@ IN_WEEK, BEFORE = MONDAY - timedelta(days=5), MONDAY - timedelta(days=11)
 
 @pytest.fixture(autouse=True)
 def _no_digests():
+    """Of the months of these tests, only one in UTC, two weeks before."""
     Digest.objects.filter(week__year=2031).delete()
+    Digest.objects.create(week=MONDAY.date() - timedelta(days=14))
 
 
 def ask(group, outcome, at, number=1):
@@ -72,6 +74,7 @@ def parts(letter):
 
 
 def test_it_names_three_pages_the_trend_and_what_got_better(busy, subscribe, letters):
+    digest.issue_due(MONDAY - timedelta(days=7))
     person = subscribe(busy, "digest")
     digest.issue_due(MONDAY)
     (letter,) = letters(person)
@@ -103,7 +106,7 @@ def test_it_is_sent_once_on_monday_morning(busy, subscribe, letters):
     assert len(letters(person)) == 2
     digest.issue_due(MONDAY + timedelta(days=6))
     assert len(letters(person)) == 2
-    assert Digest.objects.filter(week__year=2031, time_zone="UTC").count() == 2
+    assert Digest.objects.filter(week__year=2031, time_zone="UTC").count() == 3
 
 
 def test_who_chooses_it_on_wednesday_gets_it_on_monday(make_project, subscribe):
@@ -114,6 +117,25 @@ def test_who_chooses_it_on_wednesday_gets_it_on_monday(make_project, subscribe):
     assert not Delivery.objects.filter(project=project).exists()
     digest.issue_due(MONDAY + timedelta(days=7))
     assert Delivery.objects.filter(project=project).count() == 1
+
+
+def test_the_first_project_of_a_zone_waits_for_monday(make_project, subscribe):
+    """Whether it is new, or its owner changed the zone after somebody chose the digest on Wednesday."""
+    new, moved = make_project().project, make_project().project
+
+    def count(now):
+        digest.issue_due(now)
+        return [Delivery.objects.filter(project=project, event=digest.ISSUED).count() for project in (new, moved)]
+
+    assert count(MONDAY) == [0, 0]
+    for project, zone in ((new, "Asia/Tokyo"), (moved, "Asia/Seoul")):
+        subscribe(project, "digest")
+        Project.objects.filter(pk=project.pk).update(time_zone=zone)
+    assert count(MONDAY + timedelta(days=2)) == [0, 0]
+    assert count(MONDAY + timedelta(days=2, minutes=1)) == [0, 0]
+    assert count(MONDAY + timedelta(days=8)) == [1, 1], "on Tuesday, if the service was down on Monday"
+    Project.objects.filter(pk=moved.pk).update(time_zone="UTC")
+    assert count(MONDAY + timedelta(days=8, hours=1)) == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -142,8 +164,7 @@ def test_each_project_gets_its_week_when_that_is_over(make_project, subscribe):
         digest.issue_due(now)
         return [Delivery.objects.filter(project=project, event=digest.ISSUED).count() for project in (early, late)]
 
-    digest.issue_due(MONDAY - timedelta(days=1))  # the week before
-    Delivery.objects.filter(project__in=(early, late)).delete()
+    assert count(MONDAY - timedelta(days=1)) == [0, 0]  # the zones are new
     assert count(MONDAY - timedelta(hours=9, minutes=1)) == [0, 0]
     assert count(MONDAY - timedelta(hours=9)) == [1, 0]
     assert count(MONDAY + timedelta(hours=3, minutes=59)) == [1, 0]
