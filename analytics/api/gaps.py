@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from django.http import HttpResponse
+from django.utils import timezone
 from ninja import Query, Router
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -16,6 +17,7 @@ from assistant.gaps import report
 from assistant.question_groups import grouping
 from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import REPORTS, in_db
+from docsite.core.http.dates import find_zone
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -96,7 +98,8 @@ def _gaps(project: Project, params: GapsQuery) -> HttpResponse:
     following = None
     if len(found) > len(shown):
         following = str(replace(begin, place=[shown[-1].total, shown[-1].newest, newest_row]))
-    rows = [_row(gap) for gap in report.describe(project, shown, begin.start, begin.end, problem)]
+    with timezone.override(find_zone(params.timezone)):  # the period before has as many days of it
+        rows = [_row(gap) for gap in report.describe(project, shown, begin.start, begin.end, problem)]
     return paging.json_response(GapsResponse(gaps=rows, nextCursor=following, hasMore=following is not None))
 
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from django.http import HttpResponse
+from django.utils import timezone
 from ninja import Query, Router
 
 from analytics.api import paging
@@ -12,6 +13,7 @@ from analytics.limits import analytics_charges
 from analytics.reports.audience_report import FILTERS, AudienceReport, build_row
 from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import REPORTS, in_db
+from docsite.core.http.dates import find_zone
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -38,7 +40,8 @@ def _sources(project: Project, params: SourcesQuery) -> HttpResponse:
     begin = paging.start_cursor(
         params, f"sources {project.project_id} {params.dimension} {params.metric} {sorted(filters.items())}"
     )
-    report = AudienceReport.load(project, begin.start, begin.end, params.metric, filters)
+    with timezone.override(find_zone(params.timezone)):  # the period before has as many days of it
+        report = AudienceReport.load(project, begin.start, begin.end, params.metric, filters)
     rows = report.rows(params.dimension)
     if begin.place:
         total, value = begin.place

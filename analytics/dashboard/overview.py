@@ -18,6 +18,7 @@ from assistant.conversations.answer_statistics import AnswerStatistics, AnswerTo
 from assistant.conversations.outcomes import WITHOUT_ANSWER, count_unanswered
 from assistant.models import Message
 from assistant.prices import format_money
+from docsite.core.http.dates import begin_day
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links, time_steps
@@ -53,8 +54,9 @@ class Numbers:
 
     @classmethod
     def load(cls, project: Project, start: datetime, end: datetime) -> "Numbers":
-        """Count a half-open range."""
-        steps = list(time_steps.split(start, end, time_steps.choose_step(start, end))) or [(start, end)]
+        """Count a half-open range. Its steps end today."""
+        last = min(end, begin_day(timezone.now(), 1))
+        steps = list(time_steps.split(start, last, time_steps.choose_step(start, last))) or [(start, end)]
         return cls(
             visitor_counts.count_visitors(project, start, end, fresh=False),
             answer_statistics.summarize(project, steps),
@@ -80,7 +82,7 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
             **live.describe_live(project),
             "live_link": navigation.page_url(navigation.HOME, project, name="live"),
             "earlier": earlier,
-            "rounded": is_rounded(project, start, end),
+            "rounded": is_rounded(project, start, end, *(earlier or ())),
             "tiles": _build_tiles(project, state, numbers, before),
             "changes": _find_changes(project, state, numbers, before),
             "steps": next_steps.find_next_steps(request, project, start, end, now, state.dates_link),

@@ -214,7 +214,7 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
         "chips": audience.build_chips(state),
         "audience_query": urlencode(state.filters),
         "cut_at": kept if state.filters and start < kept else None,
-        "rounded": is_rounded(project, start, end),
+        "rounded": is_rounded(project, start, end, *(numbers.earlier or ())),
         **shown,
         "pager": links.page_choices(state, shown["table"]) if "table" in shown else [],
         "agents_views": sum(agent.views for agent in uncounted),

@@ -14,6 +14,7 @@ from analytics.reports.audience_counts import NO_COUNT, PAGE, AudienceCounts, Me
 from analytics.reports.filtered_counts import FilteredCounts, kept_from
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.reports import downloads
+from docsite.core.workspace.reports.report_state import previous_period
 
 FILTERS = (*DIMENSIONS, PAGE)
 
@@ -62,7 +63,8 @@ class AudienceReport:
         """
         if fresh:
             visitor_counts.refresh(project)
-        previous = start - (end - start) if start - EPOCH >= end - start else None
+        period = previous_period(start, end)
+        previous = period[0] if period else None
         if filters:
             return cls._load_filtered(project, start, end, previous, metric, filters, filtered)
         began = recorded_from(project)

@@ -200,7 +200,7 @@ def _day_rows(project: Project, state: QuestionState, start: datetime, end: date
     days = list(time_steps.split(start, end, DAY))
     for (begin, _), outcomes in zip(days, questions.summarize(project, days, state.filters).steps, strict=True):
         if outcomes:
-            yield [find_day(begin), outcomes.total(), *(outcomes[name] for name in DAY_COLUMNS[2:])]
+            yield [str(find_day(begin)), outcomes.total(), *(outcomes[name] for name in DAY_COLUMNS[2:])]
 
 
 navigation.add_page(

@@ -1,5 +1,6 @@
 """A file holds exactly the rows on screen, of all pages, and the API call beside it returns them."""
 
+import csv
 import html
 import json
 import re
@@ -128,7 +129,7 @@ def test_a_file_holds_the_rows_on_screen(
         rows = read(shown)
         for page in range(2, shown["table"].last_page + 1):
             rows += read(people.owner.get(f"{url}&{chosen}&page={page}").context)
-        csv, lines = (lines_of(people.owner.get(file.link)) for file in files(shown))
+        table, lines = (lines_of(people.owner.get(file.link)) for file in files(shown))
         found = [json.loads(line) for line in lines]
         if address.startswith(VISITORS):
             whole = found.pop(0)
@@ -137,7 +138,27 @@ def test_a_file_holds_the_rows_on_screen(
             assert {name: whole[name] for name in counts.totals} == counts.totals, chosen
             assert ("previousTotal" in whole) == ("compare" in chosen)
         assert [tuple(row[name] for name in names) for row in found] == rows, chosen
-        assert len(csv) == len(lines) + 1
+        assert len(table) == len(lines) + 1
+
+
+PAGES = [VISITORS, f"{VISITORS}?tab=sources", AGENT, FEEDBACK, f"{FEEDBACK}?tab=pages"]
+PAGES += [f"{PROJECT}/{name}" for name in ("agents", "searches", "questions", "gaps")]
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_each_file_of_a_page_has_the_same_values_in_both_formats(site: Tenant, people: People, address: str) -> None:
+    page = people.owner.get(address.format(domain=site.domain)).content.decode()
+    files = {html.unescape(link) for link in re.findall(r'href="([^"?]*\.csv[^"]*)"', page)}
+    assert files
+    for file in files:
+        rows = list(csv.reader(lines_of(people.owner.get(file))))
+        found = [json.loads(line) for line in lines_of(people.owner.get(file.replace(".csv", ".jsonl")))]
+        assert len(found) == len(rows) - 1
+        for row, values in zip(rows[1:], found, strict=True):
+            assert list(values) == rows[0]
+            assert [str(value) for value in values.values() if isinstance(value, int)] == [
+                cell for cell, value in zip(row, values.values(), strict=True) if isinstance(value, int)
+            ]
 
 
 def test_a_file_holds_the_conversations_on_screen(site: Tenant, people: People) -> None:

@@ -160,10 +160,25 @@ def test_no_page_of_a_project_names_another_zone(site):
     assert {"overview", "visitors", "agents", "questions", "searches", "feedback", "audit"} <= local
 
 
+def test_a_period_before_of_half_hours_says_that_it_is_rounded(site):
+    """Single views of the last 30 days are kept, so the ends of the range itself are exact."""
+    addresses = {
+        f"/admin/project/{site.domain}?range=30d": True,
+        f"/admin/project/{site.domain}?range=7d": False,
+        f"/admin/analytics/pageview/visitors/{site.domain}?range=30d&compare=1": True,
+        f"/admin/analytics/pageview/visitors/{site.domain}?range=7d&compare=1": False,
+    }
+    for zone, is_within in (("Asia/Kolkata", True), ("UTC", False)):
+        Project.objects.filter(pk=site.project.pk).update(time_zone=zone)
+        for address, is_old in addresses.items():
+            page = site.client.get(address).content.decode()
+            assert ("an end within an hour is rounded down" in page) == (is_within and is_old), (zone, address)
+
+
 def test_a_range_of_half_hours_says_that_old_ones_are_rounded(site):
     pages = {
-        f"/admin/analytics/pageview/visitors/{site.domain}": "both ends are rounded down to the hour",
-        f"/admin/project/{site.domain}": "visitors are counted from the hour before",
+        f"/admin/analytics/pageview/visitors/{site.domain}": "an end within an hour is rounded down",
+        f"/admin/project/{site.domain}": "an end within an hour is rounded down",
         f"/admin/project/{site.domain}/agents": "both ends are rounded outwards",
     }
 

@@ -1,5 +1,6 @@
 """The export of gaps over HTTP: the rows of the page, page by page."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -24,6 +25,11 @@ def test_gaps_over_http(http: httpx.Client, service: Service, project: Tenant, m
     assert row["problems"] == [{"problem": "refused", "count": 2}]
     assert (row["cause"], row["state"], row["assignee"], row["answeredSince"]) == ("no_page", "open", None, None)
     assert first["hasMore"]
+    store_answer(project.project, "rotate keys", at=datetime(2025, 10, 19, 22, 30, tzinfo=UTC))  # Monday in Berlin
+    store_answer(project.project, "rotate keys", at=datetime(2025, 10, 27, 12, tzinfo=UTC))
+    for zone, before in (("Europe/Berlin", 1), ("UTC", 0), ("Asia/Kolkata", 1)):
+        (row,) = read(dateFrom="2025-10-27", dateTo="2025-11-03", timezone=zone).json()["gaps"]
+        assert (zone, row["countBefore"]) == (zone, before)
     store_answer(project.project, "print labels in colour")
     store_answer(project.project, "something new")
     assert len(read().json()["gaps"]) == 4

@@ -108,6 +108,19 @@ def test_the_most_urgent_steps_come_first(busy, people):
     ]
 
 
+def test_a_course_ends_today(people, busy):
+    now = timezone.now()
+    start, tomorrow, later = (f"{now + timedelta(days):%Y-%m-%d}" for days in (-7, 1, 300))
+
+    def read_courses(end):
+        shown = people.owner.get(f"/admin/project/{busy.domain}?from={start}&to={end}").context
+        return [tile.course for tile in shown["tiles"]]
+
+    courses = read_courses(tomorrow)
+    assert len(courses[0]) == 8
+    assert read_courses(later) == courses
+
+
 def test_a_wrong_range_is_named_and_shows_no_numbers(people, project):
     answer = people.owner.get(f"/admin/project/{project.domain}?from=yesterday")
     assert answer.status_code == 400

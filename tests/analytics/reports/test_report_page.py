@@ -513,5 +513,5 @@ def test_the_call_and_the_command_hold_the_dates(busy):
     assert "-d dateFrom=2026-03-01T05:30:00Z -d dateTo=2026-04-01T00:00:00Z" in page
     assert f"/v1/analytics/{busy.project_id}/views" in page
     assert "--from 2026-03-01T05:30:00Z --to 2026-04-01T00:00:00Z --views" in page
-    assert "rounded down to the hour" in page
+    assert "an end within an hour is rounded down" in page
     assert f"{address(busy, 'views.csv')}?from=2026-03-01T05%3A30&amp;to=2026-04-01&amp;metric=views" in page

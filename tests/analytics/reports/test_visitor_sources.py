@@ -99,6 +99,19 @@ def test_the_period_before_is_compared_once_it_is_recorded(collect, sources):
         assert [row["previousTotal"] for row in answer["sources"]] == [previous]
 
 
+def test_the_week_before_has_the_days_of_the_zone(collect, sources):
+    """In Berlin, the week before Monday 27 October 2025 has 169 hours."""
+    monday = datetime(2025, 10, 26, 23, tzinfo=UTC)
+    hours = (-2000, -169, -168, -1, 0, 24)  # from it; the first is before the periods that are compared
+    collect(*[
+        view("/a", at=monday + timedelta(hours=one), referrer="https://github.com/", ip=f"198.51.100.{place}")
+        for place, one in enumerate(hours)
+    ])  # fmt: skip
+    for zone, previous in (("Europe/Berlin", 3), ("UTC", 2), ("Asia/Kolkata", 2)):
+        (row,) = sources(timezone=zone, dateFrom="2025-10-27", dateTo="2025-11-03").json()["sources"]
+        assert (zone, row["previousTotal"]) == (zone, previous)
+
+
 def test_pages_of_the_list_follow_each_other(collect, sources):
     collect(*[view("/a", referrer=f"https://site-{n}.example/", ip=f"198.51.100.{n}") for n in range(7)])
     found, cursor = [], None
