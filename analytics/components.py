@@ -42,7 +42,7 @@ COMPONENTS = (
     # Its thread also sweeps single views, visit histories and visitor secrets, each project once a day.
     Component(
         name="views",
-        start=dates.load_zones,
+        start=dates.list_zones,
         threads=(counting.thread,),
         flush=writer.flush,
         sweep=apply_left_out,

@@ -124,6 +124,7 @@ def _forbid_blocking() -> None:
     for function in watch.functions.values():
         function.can_block_in("django/core/handlers/asgi.py", "read_body")  # a large body goes into a file
         function.can_block_in("docsite/server/middleware/static_files.py", "__call__")  # a few kB, in the page cache
+        function.can_block_in("docsite/core/http/dates.py", "find_zone")  # a few kB, once for each zone
         function.can_block_in("importlib/metadata/__init__.py", "version")  # the client of Redis, when it connects
     watch.activate()
 

@@ -8,7 +8,7 @@ zone uses the current one of Django: that of the project whose page is shown, el
 import re
 import zoneinfo
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from functools import cache
+from functools import cache, lru_cache
 
 from django.utils.timezone import get_current_timezone
 
@@ -22,23 +22,20 @@ _FIRST, _LAST = (instant.replace(tzinfo=UTC) for instant in (datetime.min, datet
 
 
 @cache
-def load_zones() -> dict[str, tzinfo]:
-    """The time zones by their names (IANA), from the system's `tzdata`, or from the Python package of that name.
-
-    It reads 600 files in 0.1 s. Processes that serve do so when they start, since an event loop must not.
-    """
-    names = zoneinfo.available_timezones() - {"Factory", "localtime"}
-    return {"UTC": UTC} | {name: zoneinfo.ZoneInfo(name) for name in sorted(names - {"UTC"})}
-
-
 def list_zones() -> list[tuple[str, str]]:
-    """The names of all time zones, as choices."""
-    return [(name, name) for name in load_zones()]
+    """The names of all time zones (IANA) as choices, from the system's `tzdata`, or the Python package of that name.
+
+    It looks at 600 files in 0.1 s. Processes that serve do so when they start, since an event loop must not.
+    """
+    return [(name, name) for name in sorted(zoneinfo.available_timezones() - {"Factory", "localtime"} | {"UTC"})]
 
 
+@lru_cache(maxsize=1_000)
 def find_zone(name: str) -> tzinfo | None:
-    """The time zone with a name; None if there is none."""
-    return UTC if name == "UTC" else load_zones().get(name)
+    """The time zone with a name; None if there is none. Its file of few kilobytes is read once."""
+    if name == "UTC":
+        return UTC
+    return zoneinfo.ZoneInfo(name) if (name, name) in list_zones() else None
 
 
 def parse(text: str, zone: tzinfo | None = None) -> datetime:
