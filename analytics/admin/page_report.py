@@ -1,7 +1,6 @@
 """One page of the documentation: who reads it, what is asked on it and answered with it, and what led to it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -35,13 +34,6 @@ MAX_ROWS = 5  # of each list
 REFRESH_SECONDS = 0.3  # the page waits so long for views to be counted
 
 
-@dataclass(frozen=True)
-class PageState(ReportState):
-    """The state: the range, and the page that it is about."""
-
-    path: str = ""
-
-
 class Part(NamedTuple):
     """A number about the page, the report that it opens, and the first rows there: address, text and value."""
 
@@ -53,27 +45,26 @@ class Part(NamedTuple):
 
 
 def show_page(request: HttpRequest, project: Project) -> HttpResponse:
-    """Show the page of a page. Without one, lead to the list of all."""
-    state, window, errors = PageState.read(request.GET)
+    """Show the page of a page. Without one, lead to the list of all, which also says what is wrong with a path."""
+    state, window, errors = ReportState.read(request.GET)
     if not state.path:
-        return HttpResponseRedirect(navigation.find_url("visitors", project) + state.keep())
+        return HttpResponseRedirect(f"{navigation.find_url('visitors', project)}?{request.GET.urlencode()}")
     context = {
         **links.range_picker(state, window, errors),
-        "chips": [],  # the title names the page
         "document": Document.objects.filter(project=project, path=state.path).only("title").first(),
         "address": urls_of(project, [state.path])[state.path],
     }
     if window:
         context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
         recording.flush()
-        builders = (_count_views, _count_questions, _count_searches_and_feedback)
+        builders = (_count_views, _count_questions, _count_queries_and_feedback)
         context["parts"] = [part for build in builders for part in build(project, state, *window)]
     title, status = f"Page {visible(state.path)}", 400 if errors else 200
     return navigation.render(request, "admin/reports/page.html", project, title, context, status=status)
 
 
-def _count_views(project: Project, state: PageState, start: datetime, end: datetime) -> Iterator[Part]:
-    path, kept = state.path, state.keep(state.path)
+def _count_views(project: Project, state: ReportState, start: datetime, end: datetime) -> Iterator[Part]:
+    path, kept = state.path, state.keep_link(state.path)
     (counts,) = audience_counts.count_steps(project, [(start, end)], PAGE, path, fresh=False)
     came = AudienceReport.load(project, start, end, "visitors", {PAGE: path}, fresh=False).rows("source")[:MAX_ROWS]
     seen, url = counts.visitors, navigation.find_url("visitors", project) + kept
@@ -87,7 +78,7 @@ def _count_views(project: Project, state: PageState, start: datetime, end: datet
     yield Part("Agents", len(found), navigation.page_url("agents", project) + kept, note, rows)
 
 
-def _count_questions(project: Project, state: PageState, start: datetime, end: datetime) -> Iterator[Part]:
+def _count_questions(project: Project, state: ReportState, start: datetime, end: datetime) -> Iterator[Part]:
     for label, listed in (
         ("Questions asked on it", ListState(state.range, state.start, state.end, path=state.path)),
         ("Answers that cite it", ListState(state.range, state.start, state.end, cites=state.path)),
@@ -100,8 +91,8 @@ def _count_questions(project: Project, state: PageState, start: datetime, end: d
         yield Part(label, outcomes.total(), url, note, rows)
 
 
-def _count_searches_and_feedback(project: Project, state: PageState, start: datetime, end: datetime) -> Iterator[Part]:
-    kept = state.keep(state.path)
+def _count_queries_and_feedback(project: Project, state: ReportState, start: datetime, end: datetime) -> Iterator[Part]:
+    kept = state.keep_link(state.path)
     queries = totals.group_queries(project, start, end, path=state.path)
     first = list(queries.order_by("-searches", "folded")[:MAX_ROWS])
     texts = totals.find_spellings(project, start, end, [row["folded"] for row in first])

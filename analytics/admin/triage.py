@@ -44,7 +44,7 @@ def show_feedback(request: HttpRequest, project: Project) -> HttpResponseBase:
     if request.method == "POST":
         _change_selected(request, project)
         return HttpResponseRedirect(navigation.page_url("feedback", project) + state.link(page=state.page) + TABLES)
-    context = links.range_picker(state, window, errors)
+    context = {**links.range_picker(state, window, errors), "chips": links.page_chip(state)}
     if window:
         start, end = window
         context["period"] = period = previous_period(start, end) if state.compare else None

@@ -23,7 +23,6 @@ class TriageState(ReportState):
     status: str = ""
     source: str = ""
     thumb: str = ""
-    path: str = ""
     assignee: str = ""
 
     table_columns = PAGE_COLUMNS  # of the table by page; the other list is always sorted by time

@@ -33,7 +33,9 @@ class AgentsQuery(PageQuery):
     clientClass: Annotated[ClientClass | None, BeforeValidator(single_value)] = Field(
         None, description="Only agents of this class. `human`: browsers that read Markdown."
     )
-    path: TextFilter = text_filter("views of this page, which are counted from single views, kept for 30 days")
+    path: TextFilter = text_filter(
+        "views of this page, from single views, which are kept for `RAW_VIEW_DAYS` or fewer days"
+    )
     limit: Annotated[int, BeforeValidator(whole_number)] = Field(50, ge=1, le=250, description="Rows on this page.")
 
 

@@ -34,7 +34,6 @@ class AgentState(report_state.ReportState):
     """The state of the report of agents, with filters by class and by page."""
 
     kind: str = ""
-    path: str = ""
 
     table_columns: ClassVar[Sequence[Column]] = _COLUMNS
     default_sort = "-views"

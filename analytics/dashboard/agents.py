@@ -29,7 +29,7 @@ _ASSISTANT_NAMES = ("assistant", "operator", "views", "pages", "people", "hosts"
 def show_agents(request: HttpRequest, project: Project) -> HttpResponse:
     """Show the agents of a range, and the assistants from which people came."""
     state, window, errors = AgentState.read(request.GET)
-    context = links.range_picker(state, window, errors)
+    context = {**links.range_picker(state, window, errors), "chips": links.page_chip(state)}
     if window:
         start, end = window
         context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)

@@ -231,7 +231,7 @@ def _find_changes(project: Project, state: ReportState, numbers: Numbers, before
     chosen = largest[:MAX_CHANGES]
     paths = pages.paths_of(project.pk, [number for number, _ in chosen])
     return [
-        PageChange(visible(path), change, navigation.page_url("pages", project) + state.keep(path))
+        PageChange(visible(path), change, navigation.page_url("pages", project) + state.keep_link(path))
         for path, (_, change) in zip(paths, chosen, strict=True)
     ]
 

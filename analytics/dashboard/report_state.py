@@ -25,7 +25,7 @@ _DEFAULT_SORT = {"pages": "-total", "sources": ""}
 class ReportState(report_state.ReportState):
     """The state of a report that has a metric, tables and filters.
 
-    Filters have the names of the dimensions, and `path` for a page. `all`: the dimension of which all values show.
+    Filters have the names of the dimensions. `all`: the dimension of which all values show.
     """
 
     metric: str = "visitors"
@@ -40,7 +40,6 @@ class ReportState(report_state.ReportState):
     browser: str = ""
     language: str = ""
     entry: str = ""
-    path: str = ""
 
     max_days = 0
 

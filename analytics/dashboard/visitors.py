@@ -299,7 +299,7 @@ def _own_links(request: HttpRequest, project: Project, state: ReportState) -> di
         "annotations_link": reverse("admin:analytics_annotations", args=[project.domain]),
         "share_link": reverse("admin:analytics_share", args=[project.domain]) if is_owner else "",
         "back": state.link(),
-        "agents_link": navigation.page_url("agents", project) + state.keep(state.path),
+        "agents_link": navigation.page_url("agents", project) + state.keep_link(state.path),
         "exports": {what.capitalize(): list_files(what) for what in FILES},
     }
 

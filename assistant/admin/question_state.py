@@ -23,7 +23,6 @@ class QuestionState(report_state.ReportState):
     rung: str = ""
     caller: str = ""
     language: str = ""
-    path: str = ""
     group: str = ""
 
     table_columns = COLUMNS
@@ -37,6 +36,11 @@ class QuestionState(report_state.ReportState):
             "outcome": tuple(OUTCOMES),
             "caller": tuple(Message.Caller.values),
         }
+
+    @classmethod
+    def accepts_path(cls, path: str) -> bool:
+        """Also take `none`: questions without a page."""
+        return path == "none" or super().accepts_path(path)
 
     @property
     def filters(self) -> Filters:

@@ -76,7 +76,7 @@ def count_gaps(
 ) -> list[GapCount]:
     """Count the gaps of the groups in a half-open range. `order`: `count` or `latest`, with a minus the largest first.
 
-    Without an `order` the most frequent are first, and searches of one word, which say little, are last.
+    Without an `order` the most frequent are first. Searches with one word that counts, as in `terms`, are last.
     `state` is that of the group; `open` includes what is assigned. `words` are in the group's first question. Rows
     above the id `newest_row` do not count. The problem `without_answer` means all questions without an answer, also
     those whose reader gave a thumb down, or left when the answer had cited a page.

@@ -55,7 +55,7 @@ class Row:
 def show_searches(request: HttpRequest, project: Project) -> HttpResponse:
     """The report."""
     state, window, errors = SearchesState.read(request.GET)
-    context = build_frame(request, state, window, errors)
+    context = {**build_frame(request, state, window, errors), "chips": links.page_chip(state)}
     if window:
         recording.flush()
         context |= build_totals(project, state, *window, path=state.path) | _list_queries(project, state, *window)

@@ -25,7 +25,6 @@ class SearchesState(ReportState):
     """The state of the searches report: which queries its table lists. `path`: only searches that led to this page."""
 
     tab: str = "top"
-    path: str = ""
 
     table_columns = _COLUMNS
 

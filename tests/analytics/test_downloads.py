@@ -168,6 +168,19 @@ def test_a_file_holds_the_conversations_on_screen(site: Tenant, people: People) 
         assert threads == [row.url.partition("?")[0].rpartition("/")[2] for row in shown["rows"]], chosen
 
 
+def test_a_file_of_conversations_is_refused_when_a_filter_is_wrong(site: Tenant, people: People) -> None:
+    url = people.owner.get(f"{PROJECT.format(domain=site.domain)}/conversations").context["export"]
+    for chosen, wrong in {
+        "outcome=nonsense": "outcome: must be one of ",
+        "cites=" + "a" * 401: "cites: must have at most 400 characters.",
+        "after=x": "after: was not issued by this list",
+        "from=soon": "From: this is not a date",
+    }.items():
+        file = people.owner.get(url + chosen)
+        assert file.status_code == 400, chosen
+        assert file.content.decode().startswith(wrong), chosen
+
+
 # Choices of an owner whose API call returns the rows on screen, and where the rows are in its answer.
 CALLS: list[tuple[str, Read, Read]] = [
     (f"{VISITORS}?", read_pages, lambda body: [tuple(row.values()) for row in body["visitors"]]),

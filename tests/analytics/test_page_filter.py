@@ -109,6 +109,41 @@ def test_the_filter_and_the_range_stay_from_report_to_report(site: Tenant, peopl
         assert not any("path" in links[label] for label in ("Overview", "Gaps", "Costs", "Sources"))
 
 
+# A filter that is not the path of a page: the report, the label of its chip, and what is wrong.
+OTHER_FILTERS = [
+    ("questions", "path=none", "Page: none", ""),
+    ("conversations", "path=a", "Part of the path: a", ""),
+    *(
+        (report, f"path={path}", "", "path: must begin with “/”.")
+        for report in ("agents", "searches", "questions", "feedback")
+        for path in ("a", ".evil.example/login", "@evil.example")
+    ),
+    ("agents", "path=none", "", "path: must begin with “/”."),
+    ("searches", "path=/" + "a" * 400, "", "path: must have at most 400 characters."),
+    ("conversations", "path=" + "a" * 401, "", "path: must have at most 400 characters."),
+    *((report, "path=/a", "", "") for report in ("overview", "gaps", "searches/query", "agents/agent")),
+]
+
+
+def test_only_the_path_of_a_page_goes_to_other_reports(site: Tenant, people: People) -> None:
+    for report, query, label, wrong in OTHER_FILTERS:
+        url = PROJECT.format(domain=site.domain) + f"/{report}".replace("/overview", "")
+        page = people.owner.get(f"{url}?range=7d&class=ai_user&agent=ChatGPT-User&text=alpha&{query}")
+        assert page.context["wrong"] == ([wrong] if wrong else []), (report, query)
+        assert [chip.label for chip in page.context.get("chips", ())] == ([label] if label else []), (report, query)
+        shown = page.content.decode()
+        assert ("About this page" in shown, "evil.example" in shown) == (False, False), (report, query)
+        nav = shown.split('<nav class="workspace-nav"')[1].split("</nav>")[0]
+        assert ("path=" in nav) == (query == "path=/a"), (report, query)
+
+
+@pytest.mark.parametrize("path", [".evil.example/login", "@evil.example", "guide", "/" + "a" * 400])
+def test_no_link_leads_from_the_page_about_a_page_to_another_host(site: Tenant, people: People, path: str) -> None:
+    page = people.owner.get(f"{PROJECT.format(domain=site.domain)}/pages", {"path": path}, follow=True)
+    assert (page.status_code, len(page.context["wrong"])) == (400, 1)
+    assert f"docs.acme.example{path}" not in page.content.decode()
+
+
 @pytest.mark.parametrize(
     ("query", "rows"),
     [

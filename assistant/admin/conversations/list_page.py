@@ -19,6 +19,7 @@ from docsite.core.http.streams import PieceResponse
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
+from docsite.core.workspace.reports.downloads import refuse
 from docsite.core.workspace.reports.formatting import visible
 from docsite.core.workspace.reports.links import Choice
 
@@ -80,10 +81,10 @@ def show_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 def export_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     """All conversations of the list as JSON lines."""
-    state, _ = ListState.parse(request.GET)
+    state, errors = ListState.parse(request.GET)
     listing, _, wrong = build_listing(project, state)
-    if listing is None:
-        return HttpResponse("\n".join(wrong), status=400, content_type="text/plain; charset=utf-8")
+    if listing is None or errors or wrong:
+        return refuse([*errors, *wrong])
     name = f"{project.domain}-conversations.jsonl"
     headers = {"Content-Type": "application/x-ndjson", "Content-Disposition": f'attachment; filename="{name}"'}
     return PieceResponse(exports.stream_listing(replace(listing, by_conversation=True)), headers)
@@ -159,7 +160,8 @@ def _build_fields(state: ListState, languages: list[str], versions: list[str]) -
 def _list_chosen(state: ListState) -> list[Choice]:
     """The chosen filters, each with the link that removes it."""
     return [
-        Choice(f"{one.label}: {visible((one.choices or {}).get(value, value))}", state.link(**{one.name: ""}))
+        Choice(f"{label}: {visible((one.choices or {}).get(value, value))}", state.link(**{one.name: ""}))
         for one in FILTERS
         if (value := getattr(state, one.name))
+        for label in [one.label if one.name != "path" or state.page_path else "Part of the path"]
     ]

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
-
-from django.http import QueryDict
+from typing import ClassVar
 
 from assistant.conversations.outcomes import WITHOUT_ANSWER
 from assistant.models import Message
-from docsite.core.workspace.reports.report_state import MAX_FILTER_LENGTH, ReportState
+from docsite.core.workspace.reports.report_state import ReportState
 
 RUNGS = {
     "model": "Model",
@@ -53,7 +51,6 @@ class ListState(ReportState):
 
     outcome: str = ""
     thumb: str = ""
-    path: str = ""
     cites: str = ""
     caller: str = ""
     rung: str = ""
@@ -70,16 +67,9 @@ class ListState(ReportState):
         return {**super().list_choices(typed), **own}
 
     @classmethod
-    def parse(cls, query: QueryDict) -> tuple[Self, list[str]]:
-        """Parse a query string. Returns the state, and a sentence for each invalid value."""
-        query = query.copy()
-        errors = []
-        for name in ("path", "cites", "language", "version"):
-            if len(query.get(name, "")) > MAX_FILTER_LENGTH:
-                del query[name]
-                errors.append(f"{name}: must have at most {MAX_FILTER_LENGTH} characters.")
-        state, more = super().parse(query)
-        return state, errors + more
+    def accepts_path(cls, path: str) -> bool:
+        """Also take a part of a path."""
+        return True
 
     def link(self, **changes: str | int) -> str:
         """The query string of this state with changes. The list begins at the newest, unless `after` is given."""

@@ -90,7 +90,7 @@ class Project(models.Model):
         An address that already has a fragment, as on a single-page site, keeps it.
         """
         is_absolute = address.startswith(("https://", "http://"))
-        place = address if is_absolute else f"/{address.lstrip('/')}" if address else path
+        place = address if is_absolute else f"/{(address or path).lstrip('/')}"
         page = ("" if is_absolute else self.docs_url.rstrip("/")) + _quote(place, _IN_ADDRESS if address else _IN_PATH)
         return f"{page}#{_quote(anchor, _IN_FRAGMENT)}" if anchor and "#" not in page else page
 

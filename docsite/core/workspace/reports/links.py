@@ -49,7 +49,6 @@ def range_picker(state: ReportState, window: tuple[datetime, datetime] | None, e
     start, end = window or (None, None)
     return {
         "state": state,
-        "chips": page_chip(state),
         "wrong": errors,
         "window": window,
         "start": start,
@@ -64,8 +63,7 @@ def range_picker(state: ReportState, window: tuple[datetime, datetime] | None, e
 
 def page_chip(state: ReportState) -> list[Choice]:
     """The page that a report is filtered by, with the link that removes the filter; empty if there is none."""
-    path = getattr(state, "path", "")
-    return [Choice(f"Page: {visible(path)}", state.link(path=""))] if path else []
+    return [Choice(f"Page: {visible(state.path)}", state.link(path=""))] if state.path else []
 
 
 def range_choices(state: ReportState) -> list[Choice]:

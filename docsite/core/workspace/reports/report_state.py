@@ -35,7 +35,8 @@ class Column(NamedTuple):
 class ReportState:
     """The state of a report. `start` and `end` are a custom range as it was typed; one of them is enough.
 
-    A report with more to choose adds fields, and their values to `list_choices`.
+    `path` is the page that a report with this filter is about. A report with more to choose adds fields, and their
+    values to `list_choices`.
     """
 
     range: str = "30d"
@@ -45,6 +46,7 @@ class ReportState:
     sort: str = ""
     q: str = ""
     page: int = 1
+    path: str = ""
 
     table_columns: ClassVar[Sequence[Column]] = ()
     default_sort: ClassVar[str] = ""  # with a minus: the largest first
@@ -68,6 +70,11 @@ class ReportState:
         }
 
     @classmethod
+    def accepts_path(cls, path: str) -> bool:
+        """Whether the filter by page takes a text. It takes paths of pages only, unless a report adds others."""
+        return path.startswith("/")
+
+    @classmethod
     def parse(cls, query: QueryDict) -> tuple[Self, list[str]]:
         """Parse a query string. Returns the state, and a sentence for each invalid value.
 
@@ -81,13 +88,16 @@ class ReportState:
                 del typed[name]
                 names = dict.fromkeys(choice.removeprefix("-") for choice in allowed)
                 errors.append(f"{_NAMES.get(name, name)}: must be one of {', '.join(names)}.")
-        if len(typed.get("q", "")) > MAX_FILTER_LENGTH:
-            errors.append(f"q: must have at most {MAX_FILTER_LENGTH} characters.")
-            typed["q"] = typed["q"][:MAX_FILTER_LENGTH]
         number = typed.pop("page", "1")
         page = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
         if not page:
             errors.append("page: must be a whole number from 1.")
+        for name in [name for name, value in typed.items() if len(value) > MAX_FILTER_LENGTH]:
+            del typed[name]
+            errors.append(f"{_NAMES.get(name, name)}: must have at most {MAX_FILTER_LENGTH} characters.")
+        if "path" in typed and not cls.accepts_path(typed["path"]):
+            del typed["path"]
+            errors.append("path: must begin with “/”.")
         return cls(**typed, page=max(1, page)), errors
 
     def window(self, now: datetime) -> tuple[datetime, datetime]:
@@ -166,7 +176,12 @@ class ReportState:
         """The query string of the range alone."""
         return "?" + urlencode([pair for pair in self._query_pairs(with_range=True) if pair[0] in _RANGE])
 
-    def keep(self, path: str = "") -> str:
+    @property
+    def page_path(self) -> str:
+        """The path of the page that the report is about; empty if its filter is another one."""
+        return self.path if self.path.startswith("/") else ""
+
+    def keep_link(self, path: str) -> str:
         """The query string of what holds in another report, too: the range, and a page. Empty for the defaults."""
         kept = [pair for pair in self._query_pairs() if pair[0] in _RANGE] + [("path", path)] * bool(path)
         return "?" + urlencode(kept) if kept else ""

@@ -92,7 +92,7 @@ def project_pages(request: HttpRequest, project: Project, state: Any = None) -> 
     The group of the page that is shown is unfolded; on a page of no group, such as the home, the first two are.
     `state`: that of the report that is shown, if it is one. Other reports keep its range and its page.
     """
-    kept = state.keep(getattr(state, "path", "")) if isinstance(state, ReportState) else ""
+    kept = state.keep_link(state.page_path) if isinstance(state, ReportState) else ""
     shown = [
         (page, page.url(project))
         for page in navigation.all_pages()
@@ -117,7 +117,7 @@ def about_page(context: dict[str, Any], path: str) -> str:
     """The address of the page about a page of the documentation, in the range of the report that is shown."""
     state = context.get("state")
     kept = state if isinstance(state, ReportState) else ReportState()
-    return navigation.page_url("pages", context["project"]) + kept.keep(path)
+    return navigation.page_url("pages", context["project"]) + kept.keep_link(path)
 
 
 @register.filter
