@@ -1,8 +1,10 @@
 """The questions of readers with their answers, for the API and the admin. It never returns a fingerprint (`fp`)."""
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Cast, StrIndex
 from django.db.models.lookups import GreaterThan
@@ -68,9 +70,11 @@ def load_conversation(project: Project, thread_id: str) -> tuple[Thread, list[Me
 
 
 def cites(project: Project, path: str) -> Q:
-    """The condition that an answer cites a page. It reads the texts of all answers that it is asked about."""
-    entry = Value(f'"url": "{urls_of(project, [path])[path]}"')  # as both databases write JSON; addresses are ASCII
-    return Q(GreaterThan(StrIndex(Cast("sources", TextField()), entry), 0))
+    """The condition that an answer cites a page. It reads the sources of all answers that it is asked about."""
+    url = urls_of(project, [path])[path].partition("#")[0]  # as sources have it: the pages of one address count as one
+    # As the databases write JSON. An international domain is not ASCII: only SQLite's text escapes it.
+    entry = f'"url": {json.dumps(url, ensure_ascii=connection.vendor == "sqlite")}'
+    return Q(GreaterThan(StrIndex(Cast("sources", TextField()), Value(entry)), 0))
 
 
 def _questions(project: Project, start: datetime, end: datetime) -> QuerySet[Message]:

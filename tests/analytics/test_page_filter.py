@@ -7,11 +7,18 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from analytics.collecting import recording
 from analytics.models import Feedback
-from search.models import SearchQuery
+from assistant.admin.conversations import listing
+from assistant.citations.citation_links import CitationChecker
+from assistant.conversations.report import cites
+from assistant.models import Message
+from search.hits import Hit
+from search.models import Document, SearchQuery
 from tests.analytics.conftest import CHATGPT, CURL, GPTBOT
 from tests.analytics.reports.test_report_page import seen
 from tests.assistant.gaps.conftest import skip_earlier, store_answer
@@ -165,6 +172,43 @@ def test_conversations_about_a_page(site: Tenant, people: People, query: str, ro
     """By the page that they were asked on, and by the pages that the answer cites."""
     shown = people.owner.get(f"/admin/project/{site.domain}/conversations?{query}").context
     assert (len(shown["rows"]), shown["matching"]) == (rows, rows)
+
+
+@pytest.mark.parametrize(("limit", "reads"), [(10_000, 1), (2, 3)])
+def test_sources_of_answers_are_read_once(
+    site: Tenant, people: People, monkeypatch: pytest.MonkeyPatch, limit: int, reads: int
+) -> None:
+    """Where more answers than the limit cite the page, each query reads them."""
+    monkeypatch.setattr(listing, "MAX_SEARCHED", limit)
+    with CaptureQueriesContext(connection) as queries:
+        shown = people.owner.get(f"/admin/project/{site.domain}/conversations?cites=/a").context
+    assert (len(shown["rows"]), shown["matching"]) == (3, 3)
+    assert sum("INSTR" in query["sql"] or "STRPOS" in query["sql"] for query in queries) == reads
+
+
+@pytest.mark.stores
+@pytest.mark.parametrize(
+    ("docs_url", "address", "others"),
+    [
+        ("https://docs.acme.example", "", 0),
+        ("https://bücher.example", "", 0),
+        ("https://文档.example/ü", "", 0),
+        ("https://docs.acme.example", "all#a", 1),  # the other section of the same page
+        ("https://docs.acme.example", "https://bücher.example/é#a", 1),
+    ],
+)
+def test_an_answer_cites_a_page_whatever_its_address(
+    make_project: Any, docs_url: str, address: str, others: int
+) -> None:
+    project = make_project(docs_url).project
+    pages = {"/a": address, "/b": address.replace("#a", "#b"), "/c": "c.html"}
+    for path, shown_at in pages.items():
+        Document.objects.create(project=project, path=path, address=shown_at)
+        hit = Hit(path, project.url_of(path, "start", shown_at), path, "", (path,), "It is so.", "", 0.9)
+        (source,) = CitationChecker([hit]).cite(0)[1]
+        store_answer(project, f"What of {path}?", "answered", sources=[{"title": path, "url": source.url}])
+    found = Message.objects.filter(cites(project, "/a"), project=project).order_by("pk")
+    assert [row.sources[0]["title"] for row in found] == ["/a", "/b"][: 1 + others]
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,16 @@
 
 The filters are about answers, and each answer that passes them is a row, so that the list has as many rows as reports
 count. Searches for text and exports have a row for each conversation instead: that of its latest answer that passes.
-The index `answer_facts` holds the columns of all filters but the text. Texts are searched in steps, so that a page
-never reads more than `MAX_SEARCHED` answers.
+The index `answer_facts` holds the columns of all filters but the text and the citations. Texts are searched in steps,
+so that a page never reads more than `MAX_SEARCHED` answers. Citations are in no index: that filter reads the sources of
+every answer of the range, once.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
@@ -106,20 +108,29 @@ class Listing:
 
     def list_values(self) -> tuple[list[str], list[str]]:
         """The languages of questions and the filters by version that occur in the range."""
-        answers = Message.objects.filter(
-            project=self.project, outcome__isnull=False, created_at__gte=self.start, created_at__lt=self.end
-        )
-        pairs = list(answers.order_by().values_list("language", "filter_version").distinct())
+        answers = Message.objects.filter(self._in_range).order_by()
+        pairs = list(answers.values_list("language", "filter_version").distinct())
         return sorted({one for one, _ in pairs if one}), sorted({two for _, two in pairs if two})
 
     def cursor(self, place: Moment) -> str:
         """The cursor of a position. It keeps the range, which else moves with the clock."""
         return str(Cursor(LIST_NAME, self.start, self.end, [place.at.isoformat(), place.pk]))
 
+    @property
+    def _in_range(self) -> Q:
+        return Q(project=self.project, outcome__isnull=False, created_at__gte=self.start, created_at__lt=self.end)
+
+    @cached_property
+    def _is_citing(self) -> Q:
+        """The condition that an answer of the range cites the page of the filter: by keys, unless they are many."""
+        condition = cites(self.project, self.state.cites)
+        found = Message.objects.filter(self._in_range, condition).order_by().values_list("pk", flat=True)
+        keys = list(found[: MAX_SEARCHED + 1])
+        return condition if len(keys) > MAX_SEARCHED else Q(pk__in=keys)
+
     def _answers(self, *, without: str = "") -> "QuerySet[Message]":
         """The answers that pass the filters, but for the text."""
-        in_range = Q(project=self.project, created_at__gte=self.start, created_at__lt=self.end)
-        return Message.objects.filter(in_range, self._filters(without))
+        return Message.objects.filter(self._in_range, self._filters(without))
 
     def _filters(self, without: str = "") -> Q:
         chosen = Q(outcome__isnull=False)
@@ -131,7 +142,7 @@ class Listing:
         if path := self.state.path:
             chosen &= Q(**{"page_path" if path.startswith("/") else "page_path__icontains": path})
         if self.state.cites:
-            chosen &= cites(self.project, self.state.cites)
+            chosen &= self._is_citing
         if self.state.thumb:
             chosen &= Q(pk__in=ratings.get_ratings().rated(self.project, helpful=self.state.thumb == "up"))
         return chosen
