@@ -5,14 +5,16 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, migrations
 from django.db.migrations.recorder import MigrationRecorder
 
+from docsite.core.tenants.migrations._tables import CreateTables
 from tests import scenarios
 from tests.variants import first_of
 
@@ -33,6 +35,14 @@ def migrate_twice_at_once(database: dict[str, str]) -> None:
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_the_creation_of_tables_names_them_and_takes_nothing_else() -> None:
+    (tables,) = import_module("docsite.privacy.migrations.0001_tables").Migration.operations
+    assert tables.formatted_description() == "? Create the tables AuditHead, AuditEntry"
+    for other in (migrations.RunPython(print), migrations.RunSQL("SELECT 1"), migrations.DeleteModel("AuditHead")):
+        with pytest.raises(TypeError, match="no part of a new table"):
+            CreateTables([*tables.operations, other])
 
 
 @pytest.mark.matrix

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.migrations.operations import CreateModel
+from django.db.migrations.operations import AddConstraint, AddField, AddIndex, CreateModel
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
@@ -11,15 +11,22 @@ from django.db.migrations.state import ProjectState
 class CreateTables(Operation):
     """Creates models with the fields, indexes and constraints that follow them in the list.
 
-    After a single operation Django builds all models anew that are related to its model: in a first `migrate`, two
-    fifths of the time.
+    Django builds all related models anew after each operation. With one operation it does so once, which saves two
+    fifths of a first `migrate`.
     """
 
     def __init__(self, operations: Sequence[Operation]) -> None:
+        for operation in operations:
+            if not isinstance(operation, CreateModel | AddField | AddIndex | AddConstraint):
+                raise TypeError(f"{operation.describe()}: this is no part of a new table.")
         self.operations = operations
 
+    def describe(self) -> str:
+        """One line for `migrate --plan`."""
+        return f"Create the tables {', '.join(one.name for one in self.operations if isinstance(one, CreateModel))}"
+
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
-        """Add the models to a state that has not built any."""
+        """Add the models, and drop the built ones (`apps`), which the database step builds once."""
         vars(state).pop("apps", None)
         for operation in self.operations:
             operation.state_forwards(app_label, state)
