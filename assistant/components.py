@@ -43,6 +43,7 @@ COMPONENTS = (
         flush=threads.flush,
         sweep=retention.sweep,
         erase=erasure.erase,
+        find_reader=erasure.find_reader,
         metrics=measure_answers,
         doctor=(check_model,),
     ),

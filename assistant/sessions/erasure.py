@@ -11,10 +11,9 @@ from assistant.models import ChatId, GroupedQuestion, Message, SupportFormCount,
 from assistant.question_groups import grouping
 from assistant.sessions.start import forget_conversation
 from assistant.support_requests import store as support_requests
-from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, READER_OF, WRITER, NotErasable, Subject
+from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, WRITER, NotErasable, Subject
 from search.query_log.recording import find_searches
 
-SHARED_FP = "anonymous"
 BATCH = 200  # threads of one transaction
 _RUNNING = timedelta(hours=1)  # an answer that was stored so long ago runs no more, and cannot be resumed
 
@@ -36,17 +35,19 @@ def erase(subject: Subject) -> dict[str, int]:
     return erased
 
 
+def find_reader(subject: Subject) -> str:
+    """The fp of the reader of a conversation. Raises `NotErasable` if there is no such conversation."""
+    thread = Thread.objects.filter(project=subject.project, thread_id=subject.identifier).only("fp").first()
+    if thread is None:
+        raise NotErasable("There is no conversation with this id.")
+    return thread.fp
+
+
 def find_threads(subject: Subject) -> "QuerySet[Thread] | None":
-    """The conversations of a subject; None if it names none. Raises `NotErasable` for an fp that many readers share."""
+    """The conversations of a subject; None if it names none."""
     threads = Thread.objects.filter(project=subject.project)
-    fp: str | None = subject.identifier
-    if subject.whose == READER_OF:
-        fp = threads.filter(thread_id=subject.identifier).values_list("fp", flat=True).first()
-    if subject.whose in (READER, READER_OF) and fp == SHARED_FP:
-        raise NotErasable(f"Many readers share the fp {SHARED_FP}. Erase their conversations one by one.")
     return {
-        READER: threads.filter(fp=fp),
-        READER_OF: threads.filter(fp=fp),
+        READER: threads.filter(fp=subject.identifier),
         CONVERSATION: threads.filter(thread_id=subject.identifier),
         EVERYTHING: threads,
     }.get(subject.whose)
@@ -56,12 +57,13 @@ def _erase_threads(subject: Subject, threads: "QuerySet[Thread]") -> dict[str, i
     """Delete threads. Their running answers end, in all processes."""
     erased = Counter({"conversations": 0, "messages": 0, "support requests": 0, "chat ids": 0})
     recent = Message.objects.filter(thread__project=subject.project, updated_at__gt=timezone.now() - _RUNNING)
-    for thread in threads.filter(pk__in=recent.values("thread")):
-        _erase_parts([thread.pk], erased)
-        async_to_sync(forget_conversation)(subject.project, thread.fp, thread.thread_id)
-    while batch := list(threads.values_list("pk", flat=True)[:BATCH]):
-        _erase_parts(batch, erased)
-        Thread.objects.filter(pk__in=batch).delete()
+    for part in (threads.exclude(thread_id=subject.last_thread), threads):
+        for thread in part.filter(pk__in=recent.values("thread")):
+            _erase_parts([thread.pk], erased)
+            async_to_sync(forget_conversation)(subject.project, thread.fp, thread.thread_id)
+        while batch := list(part.values_list("pk", flat=True)[:BATCH]):
+            _erase_parts(batch, erased)
+            Thread.objects.filter(pk__in=batch).delete()
     return erased
 
 

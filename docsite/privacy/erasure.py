@@ -10,7 +10,7 @@ from django.db import connection
 from django.utils.crypto import salted_hmac
 
 from docsite.core import components, ids, write_ahead_log
-from docsite.core.components.erasure import EVERYTHING, WRITER, Subject
+from docsite.core.components.erasure import EVERYTHING, READER, READER_OF, WRITER, Subject
 from docsite.core.tenants.models import Project
 from docsite.privacy import audit
 
@@ -58,6 +58,9 @@ def erase(project: Project, whose: str, identifier: str = "", user_agent: str = 
     The pages, settings and keys of a project stay.
     """
     subject = Subject(project, whose, identifier, user_agent, reader_id)
+    if whose == READER_OF:
+        (fp,) = (component.find_reader(subject) for component in components.load() if component.find_reader)
+        subject = Subject(project, READER, fp, last_thread=identifier)
     erased: dict[str, int] = {}
     for component in reversed(components.load()):
         if component.erase:

@@ -15,8 +15,7 @@ from assistant.admin.conversations.list_state import ListState
 from assistant.admin.conversations.reader import load_turns
 from assistant.admin.conversations.redaction import redact_thread
 from assistant.models import Message, Thread
-from assistant.sessions.erasure import SHARED_FP
-from docsite.core.components.erasure import CONVERSATION, READER_OF
+from docsite.core.components.erasure import CONVERSATION, READER_OF, SHARED_FP
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports.links import Choice
@@ -44,8 +43,8 @@ def show_thread(request: HttpRequest, project: Project, thread_id: str) -> HttpR
         "markdown": navigation.page_url(KEY, project, thread.thread_id, name="markdown"),
         "lines": navigation.page_url(KEY, project, thread.thread_id, name="thread_lines"),
         "erasures": [
-            Choice(label, f"{erase}?{urlencode({'whose': whose, 'identifier': thread.thread_id})}")
-            for whose, label in ((CONVERSATION, "Erase this conversation…"), (READER_OF, "Erase this reader…"))
+            Choice(f"Erase this {name}…", f"{erase}?{urlencode({'whose': whose, 'identifier': thread.thread_id})}")
+            for whose, name in ((CONVERSATION, "conversation"), (READER_OF, "reader’s conversations"))
             if erase and (whose == CONVERSATION or thread.fp != SHARED_FP)
         ],
         "elsewhere": [choice for choice in elsewhere if choice.link],

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from docsite.core.tenants.models import Project
 
 READER, CONVERSATION, WRITER, VISITOR, EVERYTHING = "reader", "conversation", "writer", "visitor", "everything"
-READER_OF = "reader_of"  # who wrote the conversation with this id: all of theirs
+READER_OF = "reader_of"  # the reader of the conversation with this id
+SHARED_FP = "anonymous"
 
 _MISSING = {
     READER: "Give the fp of the reader.",
@@ -29,7 +30,8 @@ class Subject:
     """Whose data: a reader's, a conversation's, a visitor's, a writer's of support requests, or a whole project's.
 
     `whose` is one of the names above. The identifier is an `fp`, the id of a thread, an e-mail address or a network
-    address; a visitor has a user agent, too. Raises `NotErasable` if these are missing.
+    address; a visitor has a user agent, too. Raises `NotErasable` if these are missing, and for an fp that many
+    readers share. Components get a reader with an `fp` instead of `READER_OF`, whose id is `last_thread`.
     """
 
     project: "Project"
@@ -37,10 +39,13 @@ class Subject:
     identifier: str = ""
     user_agent: str = ""
     reader_id: str = ""  # the first-party id of a visitor, if the project uses them
+    last_thread: str = ""  # the conversation to erase last, so that an interrupted erasure can be started again by it
 
     def __post_init__(self) -> None:
         if not self.identifier and self.whose != EVERYTHING:
             raise NotErasable(_MISSING[self.whose])
+        if self.whose == READER and self.identifier == SHARED_FP:
+            raise NotErasable(f"Many readers share the fp {SHARED_FP}. Erase their conversations one by one.")
         if self.whose == VISITOR and not (self.address and self.user_agent):
             raise NotErasable("A visitor is named by an IP address and a user agent.")
 

@@ -217,7 +217,7 @@ def test_redacting_replaces_personal_data_in_all_texts(people, project):
 
 @pytest.mark.parametrize(
     ("whose", "label", "erased"),
-    [("conversation", "Erase this conversation…", 1), ("reader_of", "Erase this reader…", 2)],
+    [("conversation", "Erase this conversation…", 1), ("reader_of", "Erase this reader’s conversations…", 2)],
 )
 def test_erasing_is_confirmed_and_leaves_a_receipt(people, project, whose, label, erased):
     answer, _, other = (ask(project, fp=fp) for fp in ("reader-1", "reader-1", "reader-2"))

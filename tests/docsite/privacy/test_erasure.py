@@ -14,6 +14,7 @@ from analytics.models import AgentViews, Cells, Feedback, LogImport, PageView, S
 from analytics.reports import visitor_counts
 from assistant.conversations import chat_ids
 from assistant.models import ChatId, Message, Thread
+from assistant.sessions import erasure as sessions
 from docsite.core import components
 from docsite.core.components.erasure import (
     CONVERSATION,
@@ -99,10 +100,34 @@ def test_a_reader_is_erased_by_one_of_their_conversations(tenant, make_project):
     for number in range(3):
         last = ask(tenant, "reader", f"chat-{number}")
     others = [ask(tenant, "other", "chat-9"), ask(make_project(), "reader", "chat-0")]
-    assert erasure.erase(tenant.project, READER_OF, others[1].thread_id).erased["conversations"] == 0, "not theirs"
+    for unknown in (others[1].thread_id, "thr_unknown"):
+        with pytest.raises(NotErasable, match="There is no conversation with this id"):
+            erasure.erase(tenant.project, READER_OF, unknown)
     receipt = erasure.erase(tenant.project, READER_OF, last.thread_id)
     assert receipt.erased == {"conversations": 3, "messages": 6, "feedback": 3, "support requests": 0, "chat ids": 3}
+    assert receipt.subject == erasure.erase(tenant.project, READER, "reader").subject
     assert set(Thread.objects.filter(pk__in=[one.pk for one in others])) == set(others)
+
+
+@pytest.mark.parametrize("age", [timedelta(), timedelta(days=2)], ids=["recent", "old"])
+@pytest.mark.parametrize("place", [0, 2, 3])
+def test_an_interrupted_erasure_of_a_reader_is_started_again_by_the_same_conversation(tenant, monkeypatch, place, age):
+    threads = [ask(tenant, "reader", f"chat-{number}") for number in range(4)]
+    Message.objects.filter(thread__in=threads).update(updated_at=timezone.now() - age)
+    monkeypatch.setattr(sessions, "BATCH", 1)
+    erased, erase_parts = [], sessions._erase_parts
+
+    def fail_at_the_third(*args):
+        if len(erased) == 2:
+            raise OSError("killed")
+        erased.append(erase_parts(*args))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sessions, "_erase_parts", fail_at_the_third)
+        with pytest.raises(OSError, match="killed"):
+            erasure.erase(tenant.project, READER_OF, threads[place].thread_id)
+    assert rows(tenant)["Thread"] == 2
+    assert erasure.erase(tenant.project, READER_OF, threads[place].thread_id).erased["conversations"] == 2
 
 
 def test_the_fp_that_many_share_is_never_erased(tenant):
