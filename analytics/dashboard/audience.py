@@ -10,9 +10,10 @@ from django.urls import reverse
 
 from analytics.audience import LABELS
 from analytics.audience.channels import CHANNELS
+from analytics.counting import pages
 from analytics.dashboard.report_state import ReportState
 from analytics.reports import audience_counts, audience_report
-from analytics.reports.audience_counts import Metric
+from analytics.reports.audience_counts import PAGE, Metric
 from analytics.reports.audience_report import AudienceReport, AudienceRow
 from analytics.reports.filtered_counts import FilteredCounts, kept_from
 from analytics.reports.visitor_counts import Counts, StepCounts
@@ -141,9 +142,10 @@ class FilteredRange:
             return counts
         ((dimension, value),) = self.state.filters.items()
         (step,) = audience_counts.count_steps(self.project, [(start, end)], dimension, value, fresh=False)
-        table = counts.table.copy()
-        table[0, 1:] = np.array(list((step.visitors if metric == "visitors" else step.views).values()))
-        return Counts(self.project.pk, table)
+        totals = list((step.visitors if metric == "visitors" else step.views).values())
+        number = pages.for_project(self.project.pk).numbers.get(value, 0) if dimension == PAGE else 0
+        table = np.array([[number, *totals]]) if number else counts.table[1:]
+        return Counts(self.project.pk, np.vstack([np.array([[0, *totals]], table.dtype), table]))
 
     def count_steps(self, steps: Sequence[tuple[datetime, datetime]]) -> list[StepCounts]:
         """The counts of steps: of a single filter over any range, of several since single views are kept."""

@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from analytics.collecting import recording
+from analytics.counting import sealer
 from analytics.models import Feedback
 from assistant.admin.conversations import listing
 from assistant.citations.citation_links import CitationChecker
@@ -253,3 +254,19 @@ def test_agents_of_a_page_are_compared_while_single_views_are_kept(site: Tenant,
     assert changes["ChatGPT-User"].before == 0
     assert all(row.change is None for row in people.owner.get(f"{url}30d").context["table"].rows)
     assert "No agent read this page" in people.owner.get(url.replace("/a&", "/nothing&") + "7d").content.decode()
+
+
+def test_a_page_has_its_row_and_its_file_although_no_single_view_is_kept(
+    project: Tenant, people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noon = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0)
+    recording.record(project.project, [seen("/a", at=noon - timedelta(days=20), ip=ip) for ip in (1, 2, 3)])
+    sealer.seal()
+    monkeypatch.setattr("analytics.dashboard.audience.kept_from", lambda _: noon - timedelta(days=5))
+    page = VISITORS.format(domain=project.domain)
+    days = [f"{noon - timedelta(days=ago):%Y-%m-%d}" for ago in (25, 15)]
+    query = {"from": days[0], "to": days[1], "path": "/a"}
+    (row, _), *others = people.owner.get(page, query).context["filtered"]
+    assert (row.path, row.human, row.total, others) == ("/a", 3, 3, [])
+    shown = people.owner.get(page, {**query, "path": "", "device": "desktop"}).content.decode()
+    assert "No single view of this range is kept that matches the filters." in shown
