@@ -81,6 +81,7 @@ def test_a_move_from_postgresql_fails_when_others_could_write(new_database) -> N
     scenarios.run(lose_the_lock, new_database("unlocked"))
 
 
+@pytest.mark.matrix
 def test_sqlite_to_postgresql_and_back(copy_database, new_database, tmp_path: Path) -> None:
     old = copy_database(tmp_path)
     file = tmp_path / "db.sqlite3"
