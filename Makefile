@@ -21,8 +21,8 @@ TOOLS := $(WIDGET)/node_modules/.package-lock.json
 BROWSER = PATH="$(CURDIR)/$(WIDGET)/node_modules/.bin:$(CURDIR)/$(VENV)/bin:$$PATH"
 PEERS := tests/bench/search
 CLIENTS := tests/contract
-# Tests of a file stay together, since they share services. Many wait for other processes, so six fill two cores.
-PARALLEL := -n 6 --dist loadfile --no-loadscope-reorder
+# Tests of a file stay together, since they share services. Six workers were not faster on two cores.
+PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
 
 ONLY_PYTHON := not browser and not node and not services and not matrix and not faults
 
