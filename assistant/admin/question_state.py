@@ -39,7 +39,7 @@ class QuestionState(report_state.ReportState):
 
     @classmethod
     def accepts_path(cls, path: str) -> bool:
-        """Also take `none`: questions without a page."""
+        """Whether a filter by page is valid: a path, or `none` for questions that were asked on no page."""
         return path == "none" or super().accepts_path(path)
 
     @property

@@ -67,7 +67,10 @@ class AnswerStatistics:
 
 
 def summarize(project: Project, steps: Sequence[Step]) -> AnswerStatistics:
-    """Summarize the answers of some steps of time that follow each other, one at least, and of all together."""
+    """Sum up the answers of each step, and of all steps together.
+
+    `steps`: at least one; each begins where the one before it ends.
+    """
     whole = AnswerTotals(steps[0][0])
     totals_of = [AnswerTotals(start) for start, _ in steps]
     times: dict[tuple[str, int | None], list[str | None]] = defaultdict(list)  # of the whole range at None
@@ -100,7 +103,7 @@ def summarize(project: Project, steps: Sequence[Step]) -> AnswerStatistics:
 
 
 def count_outcomes(projects: Sequence[Project], start: datetime, end: datetime) -> list[Counter[str]]:
-    """Count the questions of a half-open range by outcome, for each project. One query for all."""
+    """How many answers of a half-open range have each outcome, for each project in their order. It takes one query."""
     answers = Message.objects.filter(project__in=projects, outcome__isnull=False)
     counted = answers.filter(created_at__gte=start, created_at__lt=end).order_by().values_list("project", "outcome")
     found: dict[int, Counter[str]] = {project.pk: Counter() for project in projects}

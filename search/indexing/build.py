@@ -107,9 +107,9 @@ class IndexBuild:
             self._index([row for row in rows if row.position > 0])
 
     def _index_beginnings(self, replaced: set[str]) -> set[str]:
-        """Index the first section of each staged page, with the texts of links to the page.
+        """Index the first section of each page of the new index. The texts of links to the page count as its text, too.
 
-        Visible pages to which other texts lead now are staged, too. Returns their paths.
+        A visible page to which links with other texts lead now is indexed again. Returns the paths of such pages.
         """
         texts = link_texts.find_changes(self.project, self.name, replaced)
         staged = Document.every.filter(project=self.project, build=self.name)
