@@ -23,7 +23,11 @@ export const normalizeMarkdown = (text) =>
     .replace(/^\\<br ?\/?>$/gim, "")
     .replace(/^([ \t]*)\\<details(?: open)?>[ \t]*/gim, `$1${BEGIN}\n\n$1`)
     .replace(/^([ \t]*)\\<summary>([^\n]*)\\<\/summary>[ \t]*/gim, `$1${SUMMARY}$2\n\n$1`)
-    .replace(/^([ \t]*)([^\n]*)\\<\/details>/gim, `$1$2\n\n$1${END}\n\n$1`)
+    .replace(/^([^\n]*)\\<\/details>/gim, (_, before) => {
+      // Indentation that the pattern itself captures makes a line of blanks quadratic.
+      const indentation = /^[ \t]*/.exec(before)[0];
+      return `${before}\n\n${indentation}${END}\n\n${indentation}`;
+    })
     .replace(/\\<(\/?)(br|kbd|sub|sup) ?\/?>/gi, "<$1$2>")
     .replace(/([^*]?)(\*\*?)([^\s*](?:[^*\n]*[^\s*])?)\2(?=(.?))/gu, (whole, before, mark, inner, after) =>
       CJK.test(before + after) ? `${before}\ufeff${mark}${inner}${mark}\ufeff` : whole,
