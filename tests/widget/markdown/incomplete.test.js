@@ -6,7 +6,7 @@ import { firstSentence, parseBlocks, StreamingParser } from "../../../static/wid
 import { assertCheap, ordinaryCost } from "./cost.js";
 
 const BASE = "https://docs.example.com/";
-const SIZE = 32 * 1024;
+const SIZE = 16 * 1024;
 const many = (piece) => piece.repeat(Math.ceil(SIZE / piece.length)).slice(0, SIZE);
 const pieces = [
   "[",
@@ -103,7 +103,7 @@ const ways = {
   firstSentence,
 };
 /** Hostile text may cost this many times what ordinary text of the same size costs; fixed faults cost far more. */
-const MAX_RATIO = 50;
+const MAX_RATIO = 25;
 const ordinary = many("A sentence with **bold** words, `code` and a [link](page).\n\n- one\n- two\n\n");
 
 const limit = MAX_RATIO * ordinaryCost(() => ways.whole(ordinary));

@@ -25,7 +25,7 @@ export const normalizeMarkdown = (text) =>
     .replace(/^([ \t]*)\\<summary>([^\n]*)\\<\/summary>[ \t]*/gim, `$1${SUMMARY}$2\n\n$1`)
     .replace(/^([^\n]*)\\<\/details>/gim, (_, before) => {
       // Indentation that the pattern itself captures makes a line of blanks quadratic.
-      const indentation = /^[ \t]*/.exec(before)[0];
+      const [indentation] = before.match(/^[ \t]*/) ?? [""];
       return `${before}\n\n${indentation}${END}\n\n${indentation}`;
     })
     .replace(/\\<(\/?)(br|kbd|sub|sup) ?\/?>/gi, "<$1$2>")
