@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from assistant.answering.pipeline import ModelChain
+from assistant.answering.grounded import ModelChain
 from assistant.conversations.budget import explain_refusal
 from assistant.conversations.model_prices import find_prices
 from assistant.models import AssistantSettings

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from analytics.models import Feedback
 from assistant.answering import pipeline
-from assistant.answering.pipeline import ModelChain
+from assistant.answering.grounded import ModelChain
 from assistant.answering.record import Outcome
 from assistant.conversations.threads import NewQuestion, UnstoredConversation, build_messages, make_title
 from assistant.models import Message, Thread

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
+from assistant.citations.citation_links import CitationChecker
 from assistant.citations.passages import Passages
 from assistant.events import FinishReason, Rung, Source, Status, Text
 from assistant.prices import Charge
@@ -103,6 +104,10 @@ class Outcome:
         steps, sources, hits, checks = [*self.steps], [*self.sources], self.hits.copy(), [*self.checks]
         return replace(self, steps=steps, sources=sources, hits=hits, checks=checks, _pieces=[self.text])
 
+    def cite_from(self, citations: CitationChecker) -> None:
+        """Take the passages that the answer may cite, and what will be cited and checked of them."""
+        self.hits, self.sources, self.checks = citations.passages, citations.sources, citations.checks
+
     def begin_attempt(self) -> None:
         """Begin a paragraph: what was written before is no answer, such as a model's words before it searches."""
         self.attempt_size = 0
@@ -166,6 +171,11 @@ class Record:
             self.saved_at, self.saved_size = now, size
             self.saving = asyncio.create_task(self._save())
             self.saving.add_done_callback(self._forget_saving)
+
+    async def complete(self) -> None:
+        """Store the answer as done."""
+        self.outcome.state = "done"
+        await self.end()
 
     async def end(self) -> None:
         """Store the complete answer. Only the first call stores it, and goes on if its caller is cancelled."""

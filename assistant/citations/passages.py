@@ -1,8 +1,10 @@
 """The passages that an answer may cite. While a model writes they are rarely read, so they can be held compressed."""
 
+import asyncio
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, overload
 
@@ -14,6 +16,7 @@ from search.hits import Hit
 # `above` of all passages begin: a page has one such list. Then the rest, compressed.
 _Pack = tuple[tuple[str, ...], list[tuple[str, ...]], bytes]
 _Beginning = tuple[int, int]  # which of these lists, and how much of it
+PACK_SECONDS = 1.0  # a short answer ends before
 _encoder, _decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(tuple[list[Hit], list[_Beginning]])
 
 
@@ -30,6 +33,15 @@ class Passages(Sequence[Hit]):
         if self._hits:
             self._packs.append(_pack(self._hits))
             self._packed, self._hits = len(self), []
+
+    @contextmanager
+    def packed_while_long(self) -> Iterator[None]:
+        """Pack them a second after the block has begun, if it has not ended."""
+        packing = asyncio.get_running_loop().call_later(PACK_SECONDS, self.pack)
+        try:
+            yield
+        finally:
+            packing.cancel()
 
     def extend(self, hits: Iterable[Hit]) -> None:
         """Add passages at the end."""

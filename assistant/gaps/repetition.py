@@ -12,7 +12,7 @@ from django.db.models import F, OuterRef, Subquery
 from django.utils import timezone
 
 from assistant import model_chain
-from assistant.answering.pipeline import ModelChain
+from assistant.answering.grounded import ModelChain
 from assistant.answering.record import Outcome
 from assistant.golden_questions import checks
 from assistant.models import AssistantSettings, Message, QuestionGroup

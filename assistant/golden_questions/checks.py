@@ -15,7 +15,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.utils import timezone
 
 from assistant.answering import pipeline
-from assistant.answering.pipeline import ModelChain
+from assistant.answering.grounded import ModelChain
 from assistant.answering.record import Outcome
 from assistant.conversations.threads import UnstoredConversation
 from assistant.models import AssistantSettings, GoldenQuestion

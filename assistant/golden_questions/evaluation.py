@@ -9,7 +9,7 @@ from django.conf import settings
 
 from assistant import model_chain
 from assistant.answering import pipeline
-from assistant.answering.pipeline import ModelChain
+from assistant.answering.grounded import ModelChain
 from assistant.answering.record import Outcome
 from assistant.conversations.reservations import charge
 from assistant.conversations.threads import UnstoredConversation

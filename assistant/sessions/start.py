@@ -2,13 +2,14 @@
 
 import asyncio
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from django.conf import settings
 
 from assistant import model_chain
 from assistant.answering import pipeline
-from assistant.answering.pipeline import ModelChain
+from assistant.answering.grounded import ModelChain
 from assistant.answering.record import Outcome
 from assistant.conversations import threads
 from assistant.conversations.threads import NewQuestion, StoredConversation, open_conversation
@@ -63,7 +64,7 @@ async def start_answer(caller: Caller, body: Ask, transport: Transport) -> Runni
         except Full as full:
             raise Unavailable(str(full)) from None
         # The task and all that it starts see what this block sees.
-        starting = asyncio.create_task(_start(caller.project, asker, body, transport, slots, Outcome()))
+        starting = asyncio.create_task(_Start(caller.project, asker, body, transport, slots).run())
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
@@ -82,13 +83,38 @@ def identify_asker(caller: Caller, fp: str, origin: str, chat_id: str) -> Asker:
     return Asker(project.pk, project.organization_id, fp, network_of(caller.address), origin, chat_id, groups)
 
 
-async def _start(
-    project: Project, asker: Asker, body: Ask, transport: Transport, slots: Slots, outcome: Outcome
-) -> RunningAnswer:
-    request_times.begin_if_new()
-    try:
-        question = body.question(project)
-        new_question = NewQuestion(
+class _Start:
+    """A question with the slots that its answer takes, until the answer runs."""
+
+    def __init__(self, project: Project, asker: Asker, body: Ask, transport: Transport, slots: Slots) -> None:
+        self._project = project
+        self._asker = asker
+        self._body = body
+        self._transport = transport
+        self._slots = slots
+        self._outcome = Outcome()  # its time begins here
+
+    async def run(self) -> RunningAnswer:
+        """Store the question and start its answer. Gives the slots back if that fails."""
+        request_times.begin_if_new()
+        try:
+            question = self._body.question(self._project)
+            new = self._build_new_question(question)
+            if not new.replaces:
+                return await self._run(question, new)
+            if not new.thread_id:
+                new = replace(new, thread_id=await self._thread_of_chat())
+            async with _regeneration_locks.setdefault(f"{new.fp} {new.thread_id}", asyncio.Lock()):
+                await resume.discard_thread(self._project.pk, new.fp, new.thread_id or "")
+                return await self._run(question, new)
+        except BaseException:
+            running_answers.release(self._slots)
+            raise
+
+    def _build_new_question(self, question: Question) -> NewQuestion:
+        """The question as it is stored."""
+        body, transport = self._body, self._transport
+        return NewQuestion(
             fp=body.fp,
             text=question.text,
             caller=transport.caller,
@@ -97,56 +123,38 @@ async def _start(
             page_path=question.current_path,
             filters=question.filters,
             context=question.context,
-            chat_id=asker.chat_id,
+            chat_id=self._asker.chat_id,
             replaces=isinstance(body, AskV2) and body.trigger == "regenerate-message",
             message_id=body.messageId if isinstance(body, AskV2) else None,
         )
-        if not new_question.replaces:
-            return await _run(project, asker, question, new_question, transport, slots, outcome)
-        if not new_question.thread_id:
-            new_question = replace(new_question, thread_id=await _thread_of_chat(asker))
-        async with _regeneration_locks.setdefault(f"{body.fp} {new_question.thread_id}", asyncio.Lock()):
-            await resume.discard_thread(project.pk, body.fp, new_question.thread_id or "")
-            return await _run(project, asker, question, new_question, transport, slots, outcome)
-    except BaseException:
-        running_answers.release(slots)
-        raise
 
+    async def _thread_of_chat(self) -> str | None:
+        """The thread of a chat whose first answer has not reached its asker, who cannot know the thread's id yet."""
+        answer = await resume.find_chat(self._asker)
+        return answer.thread_id if answer and answer.asker.fp == self._asker.fp else None
 
-async def _thread_of_chat(asker: Asker) -> str | None:
-    """The thread of a chat whose first answer has not reached its asker, who cannot know the thread's id yet."""
-    answer = await resume.find_chat(asker)
-    return answer.thread_id if answer and answer.asker.fp == asker.fp else None
+    async def _run(self, question: Question, new: NewQuestion) -> RunningAnswer:
+        asker, outcome = self._asker, self._outcome
+        opened = await in_db(_open, ANSWERS)(self._project, new, asker.network)
+        question = replace(question, settings=opened.settings, pinned=opened.pinned)
+        conversation = opened.conversation
+        answer = RunningAnswer(
+            conversation.message_id,
+            conversation.thread_id,
+            asker,
+            outcome,
+            _timeouts(),
+            resumable=self._transport.resumable,
+        )
+        if answer.resumable:
+            await resume.share(answer)
+        answer.start(pipeline.answer(question, conversation, PassageSearch(self._project), opened.models, outcome))
+        running_answers.add(answer, self._slots)
+        return answer
 
 
 # When two requests replace one answer, the second replaces the answer to the first.
 _regeneration_locks: "WeakValueDictionary[str, asyncio.Lock]" = WeakValueDictionary()
-
-
-async def _run(
-    project: Project,
-    asker: Asker,
-    question: Question,
-    new_question: NewQuestion,
-    transport: Transport,
-    slots: Slots,
-    outcome: Outcome,
-) -> RunningAnswer:
-    conversation, answer_settings, models, pinned = await in_db(_open, ANSWERS)(project, new_question, asker.network)
-    question = replace(question, settings=answer_settings, pinned=pinned)
-    answer = RunningAnswer(
-        conversation.message_id,
-        conversation.thread_id,
-        asker,
-        outcome,
-        _timeouts(),
-        resumable=transport.resumable,
-    )
-    if answer.resumable:
-        await resume.share(answer)
-    answer.start(pipeline.answer(question, conversation, PassageSearch(project), models, outcome))
-    running_answers.add(answer, slots)
-    return answer
 
 
 async def drain() -> None:
@@ -164,14 +172,23 @@ async def forget_conversation(project: Project, fp: str, thread_id: str) -> None
     await resume.erase(message_ids)
 
 
-def _open(
-    project: Project, new_question: NewQuestion, network: str
-) -> tuple[StoredConversation, AnswerSettings, ModelChain, Pinned | None]:
+class _Opened(NamedTuple):
+    """What an answer needs from the database."""
+
+    conversation: StoredConversation
+    settings: AnswerSettings
+    models: ModelChain
+    pinned: Pinned | None
+
+
+def _open(project: Project, new: NewQuestion, network: str) -> _Opened:
     owner_settings = AssistantSettings.for_project(project)
-    conversation = open_conversation(project, new_question, network)
-    pinned = None if new_question.context else find_pin(project, new_question.text, new_question.filters)
-    models = model_chain.choose_models(project, owner_settings)
-    return conversation, owner_settings.to_answer_settings(), models, pinned
+    return _Opened(
+        open_conversation(project, new, network),
+        owner_settings.to_answer_settings(),
+        model_chain.choose_models(project, owner_settings),
+        None if new.context else find_pin(project, new.text, new.filters),
+    )
 
 
 def _timeouts() -> Timeouts:

@@ -4,12 +4,12 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import AsyncGenerator, Iterable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.upstream import Delta, EndOfText, Item, Model, Progress, ToolCalls, UpstreamError, errors
+from assistant.upstream import Delta, EndOfText, FormatItem, Item, Model, Progress, ToolCalls, UpstreamError, errors
 from assistant.upstream.breaker import breaker_of
 from assistant.upstream.formats import FORMATS
 from assistant.upstream.repetition import RepetitionGuard
@@ -71,71 +71,32 @@ async def stream(
     deadline = time.monotonic() + bounds.whole_answer
     retried = False
     while True:
-        size, complete, has_progress, has_calls = 0, False, False, False
-        guard = RepetitionGuard()
-        clock = _Clock(min(time.monotonic() + bounds.first_token, deadline))
-        asked_at, is_first = time.monotonic(), True
+        attempt = _Attempt(bounds, deadline)
         try:
             source = FORMATS[model.format].stream(
-                model,
-                messages,
-                max_tokens=bounds.max_tokens,
-                connect_seconds=bounds.connect,
-                tools=tools,
+                model, messages, max_tokens=bounds.max_tokens, connect_seconds=bounds.connect, tools=tools
             )
             async with aclosing(source) as items:
-                try:
+                with attempt.in_time():
                     async for item in items:
-                        clock.is_waiting = False
-                        if is_first:
-                            is_first = False
-                            request_times.add("model", time.monotonic() - asked_at)
-                        if isinstance(item, Delta):
-                            kept = guard.feed(item.text)
-                            if guard.is_loop:
-                                item = Delta(kept)
-                            size += len(item.text) if item.text.isascii() else len(item.text.encode())
-                            if size > bounds.size:
-                                raise UpstreamError(
-                                    "the answer grew too long",
-                                    is_server_fault=False,
-                                    advice="Lower OPENAI_MAX_TOKENS.",
-                                )
-                        elif isinstance(item, Progress):
-                            has_progress = True
-                            clock.begin_wait(min(time.monotonic() + bounds.between_tokens, deadline))
-                            continue
-                        elif isinstance(item, ToolCalls):
-                            has_calls = True
-                        yield item
-                        if guard.is_loop:
+                        if shown := attempt.receive(item):
+                            yield shown
+                        if attempt.is_loop:
                             yield EndOfText("repetition")
                             break
-                        if isinstance(item, Delta):  # other items, except thoughts and pieces of calls, are no progress
-                            clock.begin_wait(min(time.monotonic() + bounds.between_tokens, deadline))
-                        elif isinstance(item, EndOfText):
-                            complete = True
-                            clock.begin_wait(min(time.monotonic() + USAGE_SECONDS, deadline))
-                        else:
-                            clock.is_waiting = True
-                except asyncio.CancelledError:
-                    clock.check()
-                    raise
-                finally:
-                    clock.is_waiting = False
+                        attempt.wait_after(item)
             await breaker.record_success()
-            if not size and not has_calls:
-                advice = errors.ONLY_THOUGHTS if has_progress else errors.EMPTY
+            if attempt.is_empty:
+                advice = errors.ONLY_THOUGHTS if attempt.has_progress else errors.EMPTY
                 logger.warning("The model %s at %s sent an empty answer. %s", model.name, model.address, advice)
             return
         except UpstreamError as failure:
-            if is_first:
-                request_times.add("model", time.monotonic() - asked_at)
-            if complete:  # the answer is complete, so the failure does not matter
+            attempt.end_first_wait()
+            if attempt.is_complete:  # so the failure does not matter
                 await breaker.record_success()
                 return
             wait = failure.retry_after or 0.0
-            if failure.retryable and not size and not has_calls and not retried and wait <= MAX_RETRY_AFTER:
+            if failure.retryable and attempt.is_empty and not retried and wait <= MAX_RETRY_AFTER:
                 retried = True
                 await asyncio.sleep(wait + random.uniform(0.1, 0.4))
                 continue
@@ -155,7 +116,84 @@ async def stream(
             yield StreamFailure("the model server could not be read")
             return
         finally:
-            clock.stop()
+            attempt.end()
+
+
+class _Attempt:
+    """One request to a model server: what it has brought so far, and until when it must bring more."""
+
+    def __init__(self, bounds: Bounds, deadline: float) -> None:
+        self.is_complete = False  # the text, if not yet the token counts behind it
+        self.has_progress = False  # thoughts, or pieces of calls
+        self._size = 0  # bytes
+        self._has_calls = False
+        self._bounds = bounds
+        self._deadline = deadline
+        self._guard = RepetitionGuard()
+        self._asked_at: float | None = time.monotonic()  # None when the first item, or a failure, has come
+        self._clock = _Clock(min(self._asked_at + bounds.first_token, deadline))
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether its text only repeats itself."""
+        return self._guard.is_loop
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether neither text nor calls have come."""
+        return not self._size and not self._has_calls
+
+    @contextmanager
+    def in_time(self) -> Iterator[None]:
+        """Raise `UpstreamError` when the server takes too long within the block."""
+        try:
+            yield
+        except asyncio.CancelledError:
+            self._clock.check()
+            raise
+        finally:
+            self._clock.is_waiting = False
+
+    def receive(self, item: FormatItem) -> Item | None:
+        """Take an item. Returns what of it to pass on. Raises `UpstreamError` when the text is too large."""
+        self._clock.is_waiting = False
+        self.end_first_wait()
+        match item:
+            case Delta():
+                kept = self._guard.feed(item.text)
+                if self._guard.is_loop:
+                    item = Delta(kept)
+                self._size += len(item.text) if item.text.isascii() else len(item.text.encode())
+                if self._size > self._bounds.size:
+                    reason, advice = "the answer grew too long", "Lower OPENAI_MAX_TOKENS."
+                    raise UpstreamError(reason, is_server_fault=False, advice=advice)
+            case Progress():
+                self.has_progress = True
+                return None
+            case ToolCalls():
+                self._has_calls = True
+        return item
+
+    def wait_after(self, item: FormatItem) -> None:
+        """Begin the wait for the item that follows. Only text and progress give the server more time."""
+        match item:
+            case Delta() | Progress():
+                self._clock.begin_wait(min(time.monotonic() + self._bounds.between_tokens, self._deadline))
+            case EndOfText():
+                self.is_complete = True
+                self._clock.begin_wait(min(time.monotonic() + USAGE_SECONDS, self._deadline))
+            case _:
+                self._clock.is_waiting = True
+
+    def end(self) -> None:
+        """End the timer."""
+        self._clock.stop()
+
+    def end_first_wait(self) -> None:
+        """Record how long the first item, or a failure before it, has taken. Only the first call does."""
+        if self._asked_at is not None:
+            request_times.add("model", time.monotonic() - self._asked_at)
+            self._asked_at = None
 
 
 class _Clock:

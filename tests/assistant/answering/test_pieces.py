@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from assistant.answering import follow_ups, pipeline, prompts, record, small_talk
-from assistant.answering.pipeline import ModelChain
+from assistant.answering.grounded import ModelChain
 from assistant.answering.quotes import choose_quote
 from assistant.answering.record import Outcome
 from assistant.answering.refusals import refuse

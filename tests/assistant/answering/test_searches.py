@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from assistant.answering import pipeline, tools
-from assistant.answering.pipeline import ModelChain
+from assistant.answering.grounded import ModelChain
 from assistant.answering.record import Outcome
 from assistant.models import Message, TokenUse
 from assistant.question import Question

@@ -166,7 +166,7 @@ def test_a_model_is_asked_and_its_connection_closed(
 ) -> None:
     """Each question has an event loop of its own, whose connections would stay in memory with it."""
     from assistant import model_chain
-    from assistant.answering.pipeline import ModelChain
+    from assistant.answering.grounded import ModelChain
     from assistant.gaps import repetition
     from assistant.upstream import Model
 

@@ -22,7 +22,7 @@ import websockets
 from websockets.sync.client import connect
 
 from assistant.answering import pipeline
-from assistant.answering.pipeline import ModelChain
+from assistant.answering.grounded import ModelChain
 from assistant.answering.record import Outcome
 from assistant.answering.retriever import Retrieved
 from assistant.models import Message, Thread
