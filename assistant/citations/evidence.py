@@ -28,7 +28,7 @@ MIN_CLAIM_TERMS = 2  # a claim with fewer content terms, such as "Yes", is not j
 MIN_SHARED_TERMS = 2
 MIN_SHARED_PART = 0.2  # of the terms of a long claim, which has many words of the model's own
 
-_CODE_SPAN = re.compile(r"`++[^`]++`++")
+_CODE_SPAN = re.compile(r"(?<!`)`++[^`]++`++")
 # Two digits or more: a model may count to nine by itself.
 _NUMBER = re.compile(r"(?:(?<![\w.])|(?<=[1-9]x)|(?<=\d\dx))\d[\d.,]*\d(?:(?=x\d)|(?!\w))")
 _OPERATION = re.compile(r"(?:[\d)]\s?|\s)[*×·÷/+](?:\s|\s?[\d(])")  # of a calculation

@@ -11,7 +11,7 @@ QUIET_SECONDS = 3.0  # without a failure, before a success means that all is wel
 
 
 class Dependency:
-    """A server, or the database. Those who use it report what happens; this may be from any thread."""
+    """Redis or the database. Whoever uses it reports each failure and success, from any thread."""
 
     def __init__(self, name: str) -> None:
         self.name = name

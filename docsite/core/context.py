@@ -16,6 +16,7 @@ _network: ContextVar[Callable[[], str] | None] = ContextVar("network", default=N
 _actor: ContextVar[Callable[[], str] | None] = ContextVar("actor", default=None)
 cpu_meter: ContextVar[Callable[[float], None] | None] = ContextVar("cpu_meter", default=None)  # takes seconds
 allows_stale: ContextVar[bool] = ContextVar("allows_stale", default=False)  # see `authentication.allow_stale`
+NO_ANSWER = "the database did not answer in time"
 database_deadline: ContextVar[float | None] = ContextVar("database_deadline", default=None)  # by time.monotonic()
 
 

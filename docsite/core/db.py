@@ -25,7 +25,6 @@ Value = str | int | bool | bytes | date
 Row = Sequence[Value]
 Array = str | list[Any]  # for PostgreSQL
 
-NO_ANSWER = "the database did not answer in time"
 _SQLITE_VALUES = 900  # in one statement; old versions accept 999
 _SQLITE_FEW = 8  # rows of a smaller statement, for what is left over
 _MIN_SHARED_ROWS = 50  # fewer are inserted faster with all their values
@@ -87,7 +86,7 @@ def in_db(function: Callable[P, T], pool: Pool = REQUESTS) -> Callable[P, Awaita
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:
         seconds = pool.count_seconds_left()
         if seconds is not None and seconds <= 0:
-            raise OperationalError(NO_ANSWER)
+            raise OperationalError(context.NO_ANSWER)
         work = partial(function, *args, **kwargs)
         call = partial(_with_connections, work, seconds, pool, time.perf_counter())
         running = asyncio.get_running_loop().run_in_executor(pool.executor, copy_context().run, call)
@@ -96,7 +95,7 @@ def in_db(function: Callable[P, T], pool: Pool = REQUESTS) -> Callable[P, Awaita
         try:
             return await asyncio.wait_for(running, seconds)
         except TimeoutError:
-            raise OperationalError(NO_ANSWER) from None
+            raise OperationalError(context.NO_ANSWER) from None
 
     return run
 

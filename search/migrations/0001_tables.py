@@ -214,7 +214,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('model', models.CharField(help_text='The model that made it.', max_length=100)),
                 ('digest', models.CharField(help_text='That of its sections.', max_length=32)),
-                ('vector', models.BinaryField(help_text='One signed byte for each dimension. Its length means nothing.')),
+                ('vector', models.BinaryField(help_text='One signed byte for each dimension. Only the direction counts.')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='section_vectors', to='projects.project')),
             ],
             options={

@@ -69,7 +69,7 @@ class SectionVector(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="section_vectors")
     model = models.CharField(max_length=100, help_text="The model that made it.")
     digest = models.CharField(max_length=32, help_text="That of its sections.")
-    vector = models.BinaryField(help_text="One signed byte for each dimension. Its length means nothing.")
+    vector = models.BinaryField(help_text="One signed byte for each dimension. Only the direction counts.")
 
     class Meta:
         constraints: ClassVar = [

@@ -10,7 +10,7 @@ _texts: SizedCache[str, str] = SizedCache()
 
 
 def share(text: str) -> str:
-    """An equal text that others hold already, else this one, for others to hold."""
+    """The object for this text that others use already, so that equal texts take memory once; else this one."""
     known = _texts.get(text)
     if known is None:
         known = text

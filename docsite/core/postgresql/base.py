@@ -21,7 +21,6 @@ from psycopg.errors import QueryCanceled, ReadOnlySqlTransaction, TooManyConnect
 from psycopg.pq import TransactionStatus
 
 from docsite.core import context, request_times
-from docsite.core.db import NO_ANSWER
 
 CHECK_SECONDS = 1.5  # at most, for the first statement on a connection that was not used for a while
 MIN_CONNECT_SECONDS = 0.25  # that must be left to try it
@@ -68,7 +67,7 @@ class Connection(psycopg.Connection[Any]):
                 ready = yield wanted
                 if not ready and time.monotonic() > until:
                     self._end_statement()
-                    raise QueryCanceled(NO_ANSWER)
+                    raise QueryCanceled(context.NO_ANSWER)
                 wanted = statement.send(ready)
         except StopIteration as end:
             return end.value
@@ -98,7 +97,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         now = time.monotonic()
         deadline = context.database_deadline.get()
         if deadline is not None and deadline - now < MIN_CONNECT_SECONDS:
-            raise QueryCanceled(NO_ANSWER)
+            raise QueryCanceled(context.NO_ANSWER)
         until = now + WAIT_SECONDS if deadline is None else min(now + WAIT_SECONDS, deadline)
         free = _free[self.alias]
         if not free.acquire(timeout=until - now):

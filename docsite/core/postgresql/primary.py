@@ -30,10 +30,10 @@ def forget_with(forget: Callable[[], object]) -> None:
 
 
 def check_server(expected: str = "") -> str:
-    """Find out which database server answers now, and clear the caches if it is not the one that answered last.
+    """Ask the database server when it started, and clear the caches if another server answered the last time.
 
-    Returns its start as text; empty for SQLite, whose file stays what it is. Raises OperationalError if it is another
-    server than `expected`, which an earlier call returned: what was read since then may be that server's.
+    Returns the time as text; empty for SQLite. `expected` is what an earlier call returned. Raises OperationalError if
+    the server is not that one any more: what was read in between may come from either.
     """
     answering = _find_server(connection)
     if answering and expected not in ("", answering):

@@ -102,7 +102,7 @@ class _Disconnection:
 
 
 async def _send_beginning(response: HttpResponseBase, send: Send) -> None:
-    """Send a response; of one with pieces, what precedes them."""
+    """Send the head of a response, and its body unless that comes in pieces."""
     headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in response.items()]
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
     if not isinstance(response, PieceResponse):
