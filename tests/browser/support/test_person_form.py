@@ -78,11 +78,14 @@ def test_a_refusal_leads_to_the_form_and_the_mailbox(open_page: Any, desk: Any, 
     form = page.locator(".person")
     expect(form.get_by_label("Subject")).to_have_value(QUESTION)
     expect(page.locator(".cover h3")).to_be_focused()
+    expect(page.locator(".composer")).to_be_hidden()
+    expect(form.get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)  # below a form that is higher
     assert [one for one in violations(page) if not one.startswith("landmark-")] == []  # those of the whole page
     page.keyboard.press("Tab")
     expect(form.get_by_label("Your e-mail address")).to_be_focused()
     page.keyboard.press("Enter")
     expect(form.get_by_role("alert")).to_have_text("Write an e-mail address, such as name@example.com.")
+    expect(form.get_by_role("alert")).to_be_in_viewport(ratio=1)
     expect(form.get_by_label("Your e-mail address")).to_have_attribute("aria-invalid", "true")
     page.keyboard.type("ada@reader.example")
     form.get_by_label("Message").fill("Please tell me.")
@@ -102,6 +105,7 @@ def test_a_refusal_leads_to_the_form_and_the_mailbox(open_page: Any, desk: Any, 
     assert any(request.request_id in letter.get_content() for letter in desk[1].mail)
     page.keyboard.press("Escape")
     expect(page.locator(".cover")).to_be_hidden()
+    expect(page.locator(".composer")).to_be_visible()
 
 
 @pytest.mark.matrix

@@ -73,7 +73,7 @@ class PersonForm {
         : null,
       h("div", { className: "unseen", "aria-hidden": "true" }, field(words.personEmpty, this.homepage)),
       this.status,
-      this.button,
+      h("div", { className: "person-foot" }, this.button),
     );
     this.elements = [this.element];
   }
@@ -119,15 +119,16 @@ class PersonForm {
       else control.removeAttribute("aria-describedby");
     }
     if (wrong) wrong[0].after(this.status);
-    else this.button.before(this.status);
-    this.#report(wrong?.[2] ?? "");
+    else this.button.parentElement?.before(this.status);
     wrong?.[0].focus();
+    this.#report(wrong?.[2] ?? "");
     return !wrong;
   }
 
   /** @param {string} sentence */
   #report(sentence) {
     this.status.textContent = sentence;
+    this.status.scrollIntoView({ block: "nearest" });
   }
 
   /** Sends it, once the service accepts it. @returns {Promise<{ status: number, id?: string }>} */
