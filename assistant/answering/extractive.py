@@ -25,6 +25,7 @@ from assistant.answering.quotes import Quote, choose_quote, is_paragraph
 from assistant.answering.translations import Phrases, escape_markdown, language_of, phrases_in
 from assistant.citations.citation_links import CitationChecker
 from assistant.events import Rung, Source, Text
+from assistant.question import Question
 from search.hits import Hit
 from search.text import glossary
 from search.text.language import detect_language
@@ -36,14 +37,16 @@ MAX_FURTHER_PAGES = 3
 
 
 def answer(
-    question: str, topic: str, citations: CitationChecker, quotable: Sequence[Hit], rung: Rung
+    question: Question, topic: str, citations: CitationChecker, quotable: Sequence[Hit], rung: Rung
 ) -> Iterator[Source | Text]:
-    """Quote the best of these passages of `citations`, each with its citation. Then list further pages.
+    """Quote the best of these passages of `citations`, each with its citation.
+
+    Then list further pages, unless the reader gets suggestions, which are such a list.
 
     `topic` is what the quotes should be about. The service's sentences are in the language of the question.
     """
     pages_language = language_of(quotable)
-    language = detect_language(question) or pages_language or "en"
+    language = detect_language(question.text) or pages_language or "en"
     phrases = phrases_in(language)
     if pages_language in ("", "en"):
         topic = glossary.translate(topic, detect_language(topic))
@@ -59,6 +62,8 @@ def answer(
         yield Text(f"\n\n{heading}\n\n" if position else f"{heading}\n\n")
         name = phrases.read_on if quote.is_cut else escape_markdown(hit.section)
         yield from _format_quote(quote, link, f"[{name}]({hit.url})")
+    if question.suggestions:
+        return
     pages = {hit.path for hit, _ in quotes}
     further = [hit for hit in {hit.path: hit for hit in reversed(quotable)}.values() if hit.path not in pages]
     links = [f"- [{escape_markdown(hit.title)}]({hit.url})" for hit in further[::-1][:MAX_FURTHER_PAGES]]

@@ -124,7 +124,7 @@ class GroundedAnswer:
             yield outcome.enter_rung(rung, self._reason)
             outcome.begin_attempt()
             if quotable:
-                closing = extractive.answer(question.text, topic, citations, quotable, rung)
+                closing = extractive.answer(question, topic, citations, quotable, rung)
             else:
                 closing = refusals.refuse(retrieved.hits, question, thread_id)
         elif not outcome.sources:

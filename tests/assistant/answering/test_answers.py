@@ -362,6 +362,13 @@ def test_suggestions_are_sent_on_demand_and_are_not_stored_with_the_answer(http,
     assert "```suggestions" not in text(parts(ask(http, service, options, question, suggestions=False)))
 
 
+def test_further_pages_are_listed_once(http, service, project):
+    install = "How do I install acme, and set its environment?"
+    plain, suggested = (text(parts(ask(http, service, project, install, suggestions=on))) for on in (False, True))
+    assert ("See also:" in plain, "```suggestions" in plain) == (True, False)
+    assert ("See also:" in suggested, "```suggestions" in suggested) == (False, True)
+
+
 def test_a_refusal_has_no_suggestions(http, service, model_service, project):
     swallow = "What is the airspeed velocity of an unladen swallow?"
     assert "```suggestions" not in text(parts(ask(http, service, project, swallow, suggestions=True)))

@@ -84,10 +84,10 @@ export class AnswerView {
         { className: "after" },
         this.#outcome.element,
         this.#sources.element,
+        this.#next.element,
         this.#searches.element,
         this.#foot,
         this.#feedback.element,
-        this.#next.element,
       ),
     );
   }

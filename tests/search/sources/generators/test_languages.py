@@ -5,6 +5,7 @@ import pytest
 from assistant.answering.extractive import answer
 from assistant.citations.citation_links import CitationChecker
 from assistant.events import Text
+from assistant.question import Question
 from search.hits import Hit
 from search.sources import Draft, Page
 from search.sources.registry import read
@@ -150,8 +151,7 @@ def test_a_generators_setting_comes_before_the_text(write, files, expected):
 )
 def test_the_language_of_the_documentation_is_named_only_where_it_is_known(language, text, sentence):
     hit = Hit("/a", "https://acme.example/a", "A", "", (), text, "", 0.9, text=text, language=language)
-    events = answer(
-        "Wie lange ist der Auftrag in der Schlange?", "Auftrag", CitationChecker([hit]), [hit], "extractive"
-    )
+    question = Question("Wie lange ist der Auftrag in der Schlange?")
+    events = answer(question, "Auftrag", CitationChecker([hit]), [hit], "extractive")
     first = next(event.delta for event in events if isinstance(event, Text))
     assert first.startswith(sentence or "**A**")
