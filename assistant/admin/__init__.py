@@ -1,6 +1,6 @@
 """The assistant in the admin.
 
-`conversations`: the conversations of a project, and `threads`: their rows. `settings`: the page of a project's
+`conversations`: the conversations of a project. `settings`: the page of a project's
 assistant, with a form to try a question (`preview`). `widget`: the page of its
 widget. `golden_questions`: their list, and a button that runs them. `evaluations`: their answers as readers get them.
 `gaps` and `questions`: what readers ask, and what is missing. `health`: facts for the page of limits.
@@ -17,7 +17,6 @@ from assistant.admin import (
     questions,
     settings,
     support_requests,
-    threads,
 )
 
 __all__ = [
@@ -30,5 +29,4 @@ __all__ = [
     "questions",
     "settings",
     "support_requests",
-    "threads",
 ]

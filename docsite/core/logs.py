@@ -31,7 +31,7 @@ _SECRETS = (  # each after a part that stays
     re.compile(r"\b(svc_dsc_|svc_|sk-|Bearer )[\w.-]{4,}"),
     re.compile(r"(?<=\s)(uri=[^\s?]*\?)[^\s>]*"),  # of a request, as Daphne describes it
     re.compile(r"(/[^/\s]+/[^/\s]+/[^/\s]+/message/).+", re.DOTALL),  # a chat's id, which reads its answer
-    re.compile(r"(/(?:threads?|conversations)/).+", re.DOTALL),  # a thread's id
+    re.compile(r"(/(?:threads|conversations)/).+", re.DOTALL),  # a thread's id
     re.compile(r"(/(?:invitations|shared|confirm-address|unsubscribe|admin/new-project)/).+", re.DOTALL),
     re.compile(r"(exception=)\w+\(.*"),  # of a task, as asyncio describes it
 )

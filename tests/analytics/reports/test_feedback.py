@@ -381,10 +381,3 @@ def test_an_owner_deletes_feedback_and_a_stranger_does_not(owner, make_project):
     assert Feedback.objects.filter(pk=row.pk).exists()
     assert owner.post(page, {"delete": "yes"}, follow=True).status_code == 200
     assert not Feedback.objects.filter(pk=row.pk).exists()
-
-
-def test_a_conversation_can_be_deleted_with_what_was_said_of_it(owner):
-    row = said(owner.tenant, message=answer_of(owner.tenant))
-    url = f"/admin/assistant/thread/{row.message.thread_id}/delete/"
-    assert owner.post(url, {"post": "yes"}).status_code == 302
-    assert not Feedback.objects.filter(pk=row.pk).exists()

@@ -37,7 +37,6 @@ from search.query_log import recording as searches
 from search.sources import Page
 from search.stored_sources import runs
 from tests.analytics.counting.history import AGENTS
-from tests.conftest import logged_in
 
 ADDRESS, BROWSER = ip_address("198.51.100.7"), AGENTS["human"]
 
@@ -122,13 +121,6 @@ def forget(project: Project, word: str) -> None:
     grouping.sweep()
 
 
-def delete_in_admin(project: Project, word: str) -> None:
-    form = {"action": "delete_selected", "_selected_action": Thread.objects.get(project=project).pk, "post": "yes"}
-    logged_in(f"root of {project.domain}", is_superuser=True).post("/admin/assistant/thread/", form)
-    SupportRequest.objects.filter(project=project).delete()
-    grouping.sweep()
-
-
 def redact(project: Project, word: str) -> None:
     redact_thread(Thread.objects.get(project=project))
 
@@ -153,7 +145,6 @@ ERASURES: dict[str, tuple[Callable[[Project, str], Any], Callable[[Project, str]
     "everything": (leave_everything, receipt_of(whose=EVERYTHING)),
     "a reader's own deletion": (leave_conversation, forget),
     "the end of retention": (leave_conversation, sweep),
-    "a deletion in the admin": (leave_conversation, delete_in_admin),
     "a project": (leave_everything, lambda project, word: project.delete()),
     "a protected source": (
         leave_page,

@@ -44,7 +44,7 @@ def pages(mine) -> list[str]:
         f"/admin/projects/project/of/{mine.domain}",
         f"/admin/projects/project/{mine.project.pk}/change/",
         f"/admin/analytics/pageview/visitors/{mine.domain}",
-        f"/admin/assistant/thread/{mine.thread.pk}/change/",
+        f"/admin/project/{mine.domain}/conversations/{mine.thread.thread_id}",
         f"/admin/search/document/{document.pk}/change/",
     ]
 
@@ -53,7 +53,7 @@ def test_an_owner_sees_their_project_everywhere(owner, mine):
     for url in pages(mine):
         assert owner.get(url).status_code == 200, url
     assert mine.domain in owner.get("/admin/projects/project/").content.decode()
-    assert SECRET in owner.get("/admin/assistant/thread/").content.decode()
+    assert SECRET in owner.get(pages(mine)[3]).content.decode()
 
 
 def test_no_shortcut_tells_the_domain_of_a_project(stranger, owner, mine):
@@ -72,7 +72,7 @@ def test_a_stranger_sees_nothing_of_it(stranger, mine):
         answer = stranger.get(url)
         assert answer.status_code in (302, 403, 404), url
         assert SECRET not in answer.content.decode()
-    lists = ("projects/project", "projects/organization", "assistant/thread", "search/document", "analytics/pageview")
+    lists = ("projects/project", "projects/organization", "search/document", "analytics/pageview")
     for name in lists:
         answer = stranger.get(f"/admin/{name}/")
         assert answer.status_code == 200, name

@@ -7,16 +7,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from assistant.models import Thread
 from docsite.privacy import chain
 from docsite.privacy.models import AuditEntry
 
 AGES = (0, 3, 20, 90)  # days
-
-
-def add_thread(project, at, name):
-    thread = Thread.objects.create(project=project, fp="x", title=name)
-    Thread.objects.filter(pk=thread.pk).update(created_at=at)
 
 
 def add_entry(project, at, name):
@@ -24,7 +18,6 @@ def add_entry(project, at, name):
 
 
 LISTS = {
-    "assistant/thread": add_thread,
     "privacy/auditentry": add_entry,
 }
 

@@ -112,7 +112,6 @@ MODELS = {  # who reads the list, who adds, changes and deletes
     "assistant_evaluation": (VIEWER, NOBODY, NOBODY, NOBODY),
     "assistant_goldenquestion": (VIEWER, WRITER, WRITER, WRITER),
     "assistant_assistantsettings": (OWNER, NOBODY, OWNER, NOBODY),
-    "assistant_thread": (VIEWER, NOBODY, NOBODY, OWNER),
     "analytics_pageview": (VIEWER, NOBODY, NOBODY, NOBODY),
     "privacy_auditentry": (OWNER, NOBODY, NOBODY, NOBODY),
     "auth_group": (NOBODY, NOBODY, NOBODY, NOBODY),

@@ -205,7 +205,6 @@ def test_the_log_of_nginx_has_no_secrets_of_links_and_no_chats() -> None:
     assert re.findall(r"\$(?:docs_path|uri|request_uri|request|http_referer|args)\b", log_format) == ["$docs_path"]
     paths = [path for name in ("urls", "api_urls") for path in list_paths(get_resolver(f"docsite.server.{name}"), "/")]
     secret = [path for path in paths if re.search(r"<(\w+:)?(token|key|secret|code|chatId|threadId|thread_id)>", path)]
-    secret += [path for path in paths if path.startswith("/admin/assistant/thread/<")]
     secret += [path.removeprefix("/discovery") for path in secret if "chatId" in path]
     assert "/shared/<str:token>" in secret
     assert [path for path in secret if "chatId" in path]
