@@ -43,6 +43,7 @@ COMPONENTS = (
         flush=threads.flush,
         sweep=retention.sweep,
         erase=erasure.erase,
+        count=erasure.count,
         find_reader=erasure.find_reader,
         metrics=measure_answers,
         doctor=(check_model,),

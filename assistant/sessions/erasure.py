@@ -11,7 +11,7 @@ from assistant.models import ChatId, GroupedQuestion, Message, SupportFormCount,
 from assistant.question_groups import grouping
 from assistant.sessions.start import forget_conversation
 from assistant.support_requests import store as support_requests
-from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, WRITER, NotErasable, Subject
+from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, WRITER, Subject
 from search.query_log.recording import find_searches
 
 BATCH = 200  # threads of one transaction
@@ -22,7 +22,8 @@ def erase(subject: Subject) -> dict[str, int]:
     """Delete what a subject left. Returns how many rows of each kind."""
     project = subject.project
     if subject.whose == WRITER:  # the owner's mailbox is not ours
-        return {"support requests": support_requests.delete_of_address(project, subject.identifier)}
+        own = support_requests.select_of_address(project, subject.identifier)
+        return {"support requests": support_requests.delete(own)}
     threads, searches = find_threads(subject), find_searches(subject)
     erased = {} if threads is None else _erase_threads(subject, threads)
     if subject.whose == EVERYTHING:
@@ -35,12 +36,20 @@ def erase(subject: Subject) -> dict[str, int]:
     return erased
 
 
+def count(subject: Subject) -> dict[str, int]:
+    """How many conversations, messages and support requests an erasure would delete."""
+    if subject.whose == WRITER:
+        return {"support requests": support_requests.select_of_address(subject.project, subject.identifier).count()}
+    threads = find_threads(subject)
+    if threads is None:
+        return {}
+    return {"conversations": threads.count(), "messages": Message.objects.filter(thread__in=threads).count()}
+
+
 def find_reader(subject: Subject) -> str:
-    """The fp of the reader of a conversation. Raises `NotErasable` if there is no such conversation."""
-    thread = Thread.objects.filter(project=subject.project, thread_id=subject.identifier).only("fp").first()
-    if thread is None:
-        raise NotErasable("There is no conversation with this id.")
-    return thread.fp
+    """The fp of the reader whom a subject names by it, or by the id of one of their conversations."""
+    named = Thread.objects.filter(project=subject.project, thread_id=subject.identifier)
+    return named.values_list("fp", flat=True).first() or subject.identifier
 
 
 def find_threads(subject: Subject) -> "QuerySet[Thread] | None":

@@ -145,9 +145,9 @@ def delete_of_threads(threads: Iterable[int]) -> int:
     return delete(SupportRequest.objects.filter(thread__in=list(threads)))
 
 
-def delete_of_address(project: Project, email: str) -> int:
-    """Delete the requests of an e-mail address. Returns how many there were."""
-    return delete(SupportRequest.objects.filter(project=project, email__iexact=email))
+def select_of_address(project: Project, email: str) -> "QuerySet[SupportRequest]":
+    """The requests of an e-mail address."""
+    return SupportRequest.objects.filter(project=project, email__iexact=email)
 
 
 def sweep() -> None:

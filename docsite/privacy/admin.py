@@ -6,10 +6,9 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, READER_OF, VISITOR, WRITER, NotErasable
+from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER, NotErasable
 from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import navigation
 from docsite.core.workspace.scoped_admin import ScopedAdmin
@@ -19,7 +18,6 @@ from docsite.privacy.models import AuditEntry
 WHOSE = (
     (READER, "All conversations of a reader"),
     (CONVERSATION, "One conversation"),
-    (READER_OF, "All conversations of the reader of one conversation"),
     (WRITER, "All support requests of an e-mail address"),
     (VISITOR, "Page views and searches of a visitor"),
     (EVERYTHING, "Everything that all readers left, and all counts"),
@@ -34,8 +32,8 @@ class EraseForm(forms.Form):
         label="Whose",
         required=False,
         max_length=256,
-        help_text="The fp of the reader, the id of the conversation, the e-mail address of the support requests, "
-        "or the network address of the visitor.",
+        help_text="The fp of a reader or the id of one of their conversations, the id of the conversation, the e-mail "
+        "address of the support requests, or the network address of the visitor.",
     )
     user_agent = forms.CharField(
         required=False, max_length=1000, help_text="The visitor's browser sends it as User-Agent."
@@ -46,14 +44,11 @@ class EraseForm(forms.Form):
         max_length=100,
         help_text="The visitor's first-party id, if the project uses them.",
     )
-    confirm = forms.BooleanField(label="Erase it forever")
 
     def __init__(self, *args: Any, may_erase_everything: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        whose = self.fields["whose"]
-        assert isinstance(whose, forms.ChoiceField)
         if not may_erase_everything:
-            whose.choices = [choice for choice in WHOSE if choice[0] != EVERYTHING]
+            self.fields["whose"].choices = WHOSE[:-1]  # type: ignore[attr-defined]
 
 
 @admin.register(AuditEntry)
@@ -77,31 +72,28 @@ class AuditAdmin(ScopedAdmin):
         return [path("erase/<str:domain>", page, name="privacy_erase"), *super().get_urls()]
 
     def erase_page(self, request: HttpRequest, domain: str) -> HttpResponse:
-        """Erase data, and show the receipt. Other pages link to it with the form filled in.
+        """Show how much an erasure would take. With `confirm`, erase it and show the receipt.
 
-        Only superusers erase everything, as only they delete projects.
+        Other pages link or post to it with the form filled in. Only superusers erase everything, as only they delete
+        projects.
         """
         project = project_of(request, domain)
         may_erase_everything = request.user.is_superuser
-        named = {name: request.GET[name] for name in ("whose", "identifier") if name in request.GET}
-        form = EraseForm(request.POST or None, initial=named, may_erase_everything=may_erase_everything)
-        receipt = None
-        if request.method == "POST" and form.is_valid():
-            subject = {field: form.cleaned_data[field] for field in form.cleaned_data if field != "confirm"}
+        form = EraseForm(request.POST or request.GET or None, may_erase_everything=may_erase_everything)
+        receipt = found = None
+        if form.is_valid():
             try:
-                receipt = erasure.erase(project, **subject)
-                form = EraseForm(may_erase_everything=may_erase_everything)
+                if "confirm" in request.POST:
+                    receipt = erasure.erase(project, **form.cleaned_data)
+                    form = EraseForm(may_erase_everything=may_erase_everything)
+                else:
+                    found = erasure.count(erasure.find_subject(project, **form.cleaned_data))
             except NotErasable as refusal:
                 form.add_error(None, str(refusal))
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"Erase data of {project.name}",
-            "opts": self.opts,
-            "project": project,
-            "form": form,
-            "receipt": receipt,
-        }
-        return TemplateResponse(request, "admin/privacy/erase.html", context)
+        found_any = not found or any(found.values())
+        context = {"form": form, "receipt": receipt, "found": found, "found_any": found_any}
+        title = f"Erase data of {project.name}"
+        return navigation.render(request, "admin/privacy/erase.html", project, title, context)
 
 
 navigation.add_page(

@@ -10,7 +10,7 @@ from django.db import connection
 from django.utils.crypto import salted_hmac
 
 from docsite.core import components, ids, write_ahead_log
-from docsite.core.components.erasure import EVERYTHING, READER, READER_OF, WRITER, Subject
+from docsite.core.components.erasure import EVERYTHING, READER, WRITER, Subject
 from docsite.core.tenants.models import Project
 from docsite.privacy import audit
 
@@ -52,15 +52,33 @@ class Receipt:
         ]
 
 
-def erase(project: Project, whose: str, identifier: str = "", user_agent: str = "", reader_id: str = "") -> Receipt:
-    """Erase what every component holds of a subject; `Subject` explains the arguments. Raises `NotErasable`.
+def find_subject(
+    project: Project, whose: str, identifier: str = "", user_agent: str = "", reader_id: str = ""
+) -> Subject:
+    """Whose data is meant; `Subject` explains the arguments. A conversation's id names its reader, too.
 
-    The pages, settings and keys of a project stay.
+    Raises `NotErasable`.
     """
     subject = Subject(project, whose, identifier, user_agent, reader_id)
-    if whose == READER_OF:
-        (fp,) = (component.find_reader(subject) for component in components.load() if component.find_reader)
-        subject = Subject(project, READER, fp, last_thread=identifier)
+    for component in components.load():
+        if whose == READER and component.find_reader:
+            subject = Subject(project, READER, component.find_reader(subject), last_thread=identifier)
+    return subject
+
+
+def count(subject: Subject) -> dict[str, int]:
+    """How many rows of some kinds an erasure would delete. Of a visitor they are not counted before."""
+    counted = (component.count(subject) for component in components.load() if component.count)
+    return {kind: number for counts in counted for kind, number in counts.items()}
+
+
+def erase(project: Project, whose: str, identifier: str = "", user_agent: str = "", reader_id: str = "") -> Receipt:
+    """Erase what every component holds of a subject. Raises `NotErasable`.
+
+    The pages, settings and keys of a project stay. What is erased already has a receipt of nothing: the first attempt
+    may have been interrupted before it had one.
+    """
+    subject = find_subject(project, whose, identifier, user_agent, reader_id)
     erased: dict[str, int] = {}
     for component in reversed(components.load()):
         if component.erase:

@@ -15,7 +15,7 @@ from assistant.admin.conversations.list_state import ListState
 from assistant.admin.conversations.reader import load_turns
 from assistant.admin.conversations.redaction import redact_thread
 from assistant.models import Message, Thread
-from docsite.core.components.erasure import CONVERSATION, READER_OF, SHARED_FP
+from docsite.core.components.erasure import CONVERSATION, READER, SHARED_FP
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports.links import Choice
@@ -44,7 +44,7 @@ def show_thread(request: HttpRequest, project: Project, thread_id: str) -> HttpR
         "lines": navigation.page_url(KEY, project, thread.thread_id, name="thread_lines"),
         "erasures": [
             Choice(f"Erase this {name}…", f"{erase}?{urlencode({'whose': whose, 'identifier': thread.thread_id})}")
-            for whose, name in ((CONVERSATION, "conversation"), (READER_OF, "reader’s conversations"))
+            for whose, name in ((CONVERSATION, "conversation"), (READER, "reader’s conversations"))
             if erase and (whose == CONVERSATION or thread.fp != SHARED_FP)
         ],
         "elsewhere": [choice for choice in elsewhere if choice.link],

@@ -9,13 +9,11 @@ if TYPE_CHECKING:
     from docsite.core.tenants.models import Project
 
 READER, CONVERSATION, WRITER, VISITOR, EVERYTHING = "reader", "conversation", "writer", "visitor", "everything"
-READER_OF = "reader_of"  # the reader of the conversation with this id
 SHARED_FP = "anonymous"
 
 _MISSING = {
     READER: "Give the fp of the reader.",
     CONVERSATION: "Give the id of the conversation.",
-    READER_OF: "Give the id of a conversation of the reader.",
     WRITER: "Give the e-mail address of the writer.",
     VISITOR: "Give the IP address and the user agent of the visitor.",
 }
@@ -31,7 +29,7 @@ class Subject:
 
     `whose` is one of the names above. The identifier is an `fp`, the id of a thread, an e-mail address or a network
     address; a visitor has a user agent, too. Raises `NotErasable` if these are missing, and for an fp that many
-    readers share. Components get a reader with an `fp` instead of `READER_OF`, whose id is `last_thread`.
+    readers share. Of a reader who was named by a conversation, components get the `fp`, and the id as `last_thread`.
     """
 
     project: "Project"

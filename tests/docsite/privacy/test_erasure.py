@@ -20,7 +20,6 @@ from docsite.core.components.erasure import (
     CONVERSATION,
     EVERYTHING,
     READER,
-    READER_OF,
     VISITOR,
     WRITER,
     NotErasable,
@@ -101,9 +100,10 @@ def test_a_reader_is_erased_by_one_of_their_conversations(tenant, make_project):
         last = ask(tenant, "reader", f"chat-{number}")
     others = [ask(tenant, "other", "chat-9"), ask(make_project(), "reader", "chat-0")]
     for unknown in (others[1].thread_id, "thr_unknown"):
-        with pytest.raises(NotErasable, match="There is no conversation with this id"):
-            erasure.erase(tenant.project, READER_OF, unknown)
-    receipt = erasure.erase(tenant.project, READER_OF, last.thread_id)
+        assert not any(erasure.erase(tenant.project, READER, unknown).erased.values())
+    subject = erasure.find_subject(tenant.project, READER, last.thread_id)
+    assert erasure.count(subject) == {"conversations": 3, "messages": 6}
+    receipt = erasure.erase(tenant.project, READER, last.thread_id)
     assert receipt.erased == {"conversations": 3, "messages": 6, "feedback": 3, "support requests": 0, "chat ids": 3}
     assert receipt.subject == erasure.erase(tenant.project, READER, "reader").subject
     assert set(Thread.objects.filter(pk__in=[one.pk for one in others])) == set(others)
@@ -125,14 +125,29 @@ def test_an_interrupted_erasure_of_a_reader_is_started_again_by_the_same_convers
     with monkeypatch.context() as patch:
         patch.setattr(sessions, "_erase_parts", fail_at_the_third)
         with pytest.raises(OSError, match="killed"):
-            erasure.erase(tenant.project, READER_OF, threads[place].thread_id)
+            erasure.erase(tenant.project, READER, threads[place].thread_id)
     assert rows(tenant)["Thread"] == 2
-    assert erasure.erase(tenant.project, READER_OF, threads[place].thread_id).erased["conversations"] == 2
+    assert erasure.erase(tenant.project, READER, threads[place].thread_id).erased["conversations"] == 2
+
+
+def test_an_erasure_without_a_receipt_gets_one_when_it_is_repeated(tenant, monkeypatch):
+    thread = ask(tenant, "reader", "chat-1")
+
+    def fail(*args, **more):
+        raise OSError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(erasure.audit, "add_entry", fail)
+        with pytest.raises(OSError, match="killed"):
+            erasure.erase(tenant.project, READER, thread.thread_id)
+    assert rows(tenant)["Thread"] == 0
+    receipt = erasure.erase(tenant.project, READER, thread.thread_id)
+    assert last_entry().details["receipt"] == receipt.receipt_id
 
 
 def test_the_fp_that_many_share_is_never_erased(tenant):
     thread = ask(tenant, "anonymous", "chat-1")
-    for whose, identifier in ((READER, "anonymous"), (READER_OF, thread.thread_id)):
+    for whose, identifier in ((READER, "anonymous"), (READER, thread.thread_id)):
         with pytest.raises(NotErasable, match="Many readers share"):
             erasure.erase(tenant.project, whose, identifier)
     assert rows(tenant)["Thread"] == rows(tenant)["Feedback"] == 1
@@ -256,6 +271,8 @@ def test_members_erase_readers_in_the_admin_and_superusers_everything(tenant, ma
     assert wrong == {"__all__": ["A visitor is named by an IP address and a user agent."]}
     refused = owner.post(url, {"whose": "reader", "identifier": "anonymous", "confirm": "on"})
     assert "Many readers share" in refused.content.decode()
+    shown = owner.post(url, reader).content.decode()
+    assert "Conversations: <strong>1</strong>, messages: <strong>2</strong>" in shown
     page = owner.post(url, {**reader, "confirm": "on"}).content.decode()
     assert last_entry().details["receipt"] in page
     assert last_entry().actor == f"owner-{tenant.project.pk}"

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.urls import reverse
 
-from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, READER_OF, VISITOR, WRITER, NotErasable
+from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER, NotErasable
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.privacy import erasure
 
@@ -38,9 +38,8 @@ class Command(ServiceCommand):
         if not options["yes"]:
             raise CommandError("This cannot be undone. To do it, add --yes.")
         names = {
-            READER: options["fp"],
+            READER: options["reader_of"] if options["fp"] is None else options["fp"],
             CONVERSATION: options["thread"],
-            READER_OF: options["reader_of"],
             WRITER: options["email"],
             VISITOR: options["visitor"],
             EVERYTHING: "" if options["everything"] else None,
