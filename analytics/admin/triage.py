@@ -20,6 +20,7 @@ from docsite.core.workspace.reports.downloads import (
     CHUNK_ROWS,
     format_table,
     list_choices,
+    name_file,
     parse_format,
     refuse,
     send_file,
@@ -73,7 +74,7 @@ def download_feedback(request: HttpRequest, project: Project, name: str, form: s
         lines = format_table(PAGE_FILE_NAMES, rows, kind)
     else:
         lines = format_table(FILE_NAMES, _file_rows(triage.select(project, start, end, state.selection)), kind)
-    return send_file(lines, kind, f"{project.domain}-{name}.{form}")
+    return send_file(lines, kind, name_file(f"{project.domain}-{name}.{form}", window))
 
 
 def _change_selected(request: HttpRequest, project: Project) -> None:

@@ -16,6 +16,7 @@ from docsite.core.workspace.reports.report_state import Column
 from docsite.core.workspace.reports.tables import Change
 
 CLASSES = {**dict(PageView.Class.choices), "human": "Browser, as Markdown"}  # as agents are listed
+AI = "ai"  # the kind of those that count as AI
 Earlier = Mapping[tuple[str, str, str], int] | None  # views before by class, name and operator, if they were recorded
 
 _COLUMNS = (
@@ -42,7 +43,7 @@ class AgentState(report_state.ReportState):
     @classmethod
     def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
         """Add the classes. The change is always shown."""
-        return {**super().list_choices({**typed, "compare": "1"}), "kind": tuple(PageView.Class.values)}
+        return {**super().list_choices({**typed, "compare": "1"}), "kind": (*PageView.Class.values, AI)}
 
 
 @dataclass(frozen=True)
@@ -96,11 +97,13 @@ def select_rows(state: AgentState, project: Project, found: Sequence[Agent], ear
         [
             agent
             for agent in found
-            if state.kind in ("", agent.client_class)
+            if state.kind in ("", AI, agent.client_class)
             and (needle in agent.name.casefold() or needle in agent.operator.casefold())
         ],
         earlier,
     )
+    if state.kind == AI:
+        rows = [row for row in rows if row.counted]
     keys: dict[str, Callable[[AgentRow], Any]] = {
         "name": lambda row: (row.agent.name.casefold(), row.agent.name),
         "class": lambda row: row.label,

@@ -11,7 +11,7 @@ from analytics.counting.agent_views import Agent
 from analytics.dashboard import agent_table, coverage
 from analytics.dashboard.agent_page import AgentPagesState, agent_url, select_pages
 from analytics.dashboard.agent_range import REFRESH_SECONDS, AgentRange, describe_range, list_files
-from analytics.dashboard.agent_table import CLASSES, AgentState
+from analytics.dashboard.agent_table import AI, CLASSES, AgentState
 from analytics.models import AnalyticsSettings, PageView
 from analytics.reports import agent_report, visitor_counts
 from analytics.reports.filtered_counts import kept_from
@@ -19,7 +19,7 @@ from docsite.core.base_path import service_url
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
-from docsite.core.workspace.reports.downloads import format_table, parse_format, refuse, send_file
+from docsite.core.workspace.reports.downloads import format_table, name_file, parse_format, refuse, send_file
 from docsite.core.workspace.reports.links import TABLES, Choice
 from docsite.core.workspace.reports.tables import Table, page_slice
 
@@ -84,7 +84,7 @@ def download(request: HttpRequest, project: Project, name: str) -> HttpResponseB
                 for row in counted
             )
             lines = format_table(_ASSISTANT_NAMES, rows, kind)
-    return send_file(lines, kind, f"{project.domain}-{name}")
+    return send_file(lines, kind, name_file(f"{project.domain}-{name}", window))
 
 
 def _build_agents(project: Project, state: AgentState, found: list[Agent], numbers: AgentRange) -> dict[str, Any]:
@@ -92,6 +92,7 @@ def _build_agents(project: Project, state: AgentState, found: list[Agent], numbe
     page, part = page_slice(state, len(rows))
     table = Table(rows[part], len(rows), len(found), page)
     checked = any(agent.verified[mark] for agent in found for mark in (PageView.Verified.YES, PageView.Verified.NO))
+    counted = sum(bool(row.counted) for row in agent_table.build_rows(project, found, None))
     kinds = {kind: sum(agent.client_class == kind for agent in found) for kind in PageView.Class.values}
     kinds = {kind: count for kind, count in kinds.items() if count or kind == state.kind}
     hidden = {**({} if checked else {"address": ""}), **({} if numbers.earlier else {"change": ""})}
@@ -102,6 +103,7 @@ def _build_agents(project: Project, state: AgentState, found: list[Agent], numbe
         "headings": links.table_headings(state, **hidden),
         "kinds": [
             Choice(f"All {len(found):,}", state.link(kind="") + TABLES, not state.kind),
+            Choice(f"Counted as AI {counted:,}", state.link(kind=AI) + TABLES, state.kind == AI),
             *(
                 Choice(f"{CLASSES[kind]} {count:,}", state.link(kind=kind) + TABLES, kind == state.kind)
                 for kind, count in kinds.items()

@@ -75,7 +75,7 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
         start, end = window
         visitor_counts.refresh(project, REFRESH_SECONDS)
         recording.flush()
-        earlier = previous_period(start, end)
+        earlier = previous_period(start, end, now)
         numbers = Numbers.load(project, start, end)
         before = Numbers.load(project, *earlier) if earlier else None
         context |= {

@@ -37,7 +37,7 @@ from docsite.core.tenants.roles import find_rule, has_role
 from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import charts, links
-from docsite.core.workspace.reports.downloads import list_choices, parse_format, refuse, send_file
+from docsite.core.workspace.reports.downloads import list_choices, name_file, parse_format, refuse, send_file
 from docsite.core.workspace.reports.links import TABLES, Choice
 from docsite.core.workspace.reports.report_state import previous_period
 from docsite.core.workspace.reports.tables import FEW, Change, Table
@@ -179,7 +179,7 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
         numbers = ReportCounts.load(project, state, start, end)
         table, counts, earlier = _build_table(project, state, numbers, whole=True)
         lines = tables.format_pages(table.rows, counts, earlier, kind)
-    return send_file(lines, kind, f"{domain}-{name}")
+    return send_file(lines, kind, name_file(f"{domain}-{name}", window))
 
 
 def _report(project: Project, state: ReportState, numbers: ReportCounts, now: datetime) -> dict[str, Any]:

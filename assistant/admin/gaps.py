@@ -98,7 +98,8 @@ def send_gaps(request: HttpRequest, project: Project, form: str) -> HttpResponse
             _file_row, report.describe(project, counts[at : at + downloads.CHUNK_ROWS], start, end, state.problem)
         )
     )
-    return downloads.send_file(downloads.format_table(FILE_COLUMNS, rows, kind), kind, f"{project.domain}-gaps.{form}")
+    file = downloads.name_file(f"{project.domain}-gaps.{form}", window)
+    return downloads.send_file(downloads.format_table(FILE_COLUMNS, rows, kind), kind, file)
 
 
 def _count(project: Project, state: GapState, start: datetime, end: datetime) -> list[report.GapCount]:

@@ -85,9 +85,8 @@ def send_file(request: HttpRequest, project: Project, name: str, form: str) -> H
     grouping.catch_up()
     rows = (_group_rows if name == "groups" else _day_rows)(project, state, *window)
     columns = GROUP_COLUMNS if name == "groups" else DAY_COLUMNS
-    return downloads.send_file(
-        downloads.format_table(columns, rows, kind), kind, f"{project.domain}-questions-{name}.{form}"
-    )
+    file = downloads.name_file(f"{project.domain}-questions-{name}.{form}", window)
+    return downloads.send_file(downloads.format_table(columns, rows, kind), kind, file)
 
 
 def _report(

@@ -1,7 +1,7 @@
 """What the models have cost a project, by day and by month (UTC), as it was charged."""
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Literal
 
 from django.db.models import Avg, Sum
@@ -55,11 +55,3 @@ def average_cost(project: Project, start: datetime, end: datetime) -> int | None
     )
     average = answers.exclude(outcome=Message.Outcome.RUNNING).aggregate(average=Avg("cost"))["average"]
     return None if average is None else round(average)
-
-
-def first_of_month(day: date, months_before: int = 0) -> date:
-    """The first day of the month of a day, or of an earlier month."""
-    first = day.replace(day=1)
-    for _ in range(months_before):
-        first = (first - timedelta(days=1)).replace(day=1)
-    return first

@@ -19,6 +19,7 @@ from docsite.core.workspace.reports.downloads import (
     CHUNK_ROWS,
     format_table,
     list_choices,
+    name_file,
     parse_format,
     refuse,
     send_file,
@@ -77,7 +78,7 @@ def download_searches(request: HttpRequest, project: Project, form: str) -> Http
     kind = parse_format(form)
     recording.flush()
     lines = format_table(FILE_NAMES, _file_rows(project, state, *window), kind)
-    return send_file(lines, kind, f"{project.domain}-searches.{form}")
+    return send_file(lines, kind, name_file(f"{project.domain}-searches.{form}", window))
 
 
 def build_frame(

@@ -194,7 +194,7 @@ def test_a_visit_shows_in_the_export_and_in_the_admin(demo: dict[str, str], page
     assert tiles[:3] == [f"{total:,}" for total in after["totals"].values()]
     with page.expect_download() as download:
         page.get_by_role("link", name="Visitors, CSV").click()
-    assert download.value.suggested_filename == f"{demo['domain']}-visitors.csv"
+    assert re.fullmatch(rf"{demo['domain']}-visitors(-\d{{4}}-\d\d-\d\d){{2}}\.csv", download.value.suggested_filename)
     site = ",".join(str(total) for total in after["totals"].values())
     assert download.value.path().read_text().split("\n")[1] == f"(site),{site}"
     page.goto(f"{demo['base_url']}/streaming")

@@ -14,12 +14,13 @@ from assistant.admin.conversations.listing import Entry, Listing, load_turns, pa
 from assistant.admin.conversations.ratings import Rating
 from assistant.conversations.outcomes import WITHOUT_ANSWER, count_unanswered
 from assistant.models import Message, Thread
+from docsite.core.components.erasure import CONVERSATION, READER, SHARED_FP
 from docsite.core.http.cursor import Moment
 from docsite.core.http.streams import PieceResponse
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
-from docsite.core.workspace.reports.downloads import refuse
+from docsite.core.workspace.reports.downloads import name_file, refuse
 from docsite.core.workspace.reports.formatting import visible
 from docsite.core.workspace.reports.links import Choice
 
@@ -37,6 +38,12 @@ class Row:
     caller: str
     questions: int
     rating: Rating | None
+    thread: Thread
+
+    @property
+    def erases(self) -> str:
+        """Whose data its link erases: that of its reader, unless many share the fp."""
+        return CONVERSATION if self.thread.fp == SHARED_FP else READER
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,7 @@ def show_list(request: HttpRequest, project: Project) -> HttpResponse:
             "filters": _build_fields(state, *listing.list_values()),
             "chips": _list_chosen(state),
             "unfiltered_chips": state.unfiltered_link,
+            "erase": navigation.find_url("erase", project, request),
             "export": navigation.page_url(KEY, project, name="lines") + state.link(),
         }
     return navigation.render(request, "admin/assistant/conversations/list.html", project, "Conversations", context)
@@ -85,7 +93,7 @@ def export_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     listing, _, wrong = build_listing(project, state)
     if listing is None or errors or wrong:
         return refuse([*errors, *wrong])
-    name = f"{project.domain}-conversations.jsonl"
+    name = name_file(f"{project.domain}-conversations.jsonl", (listing.start, listing.end))
     headers = {"Content-Type": "application/x-ndjson", "Content-Disposition": f'attachment; filename="{name}"'}
     return PieceResponse(exports.stream_listing(replace(listing, by_conversation=True)), headers)
 
@@ -132,6 +140,7 @@ def build_rows(project: Project, state: ListState, entries: Sequence[Entry]) -> 
                 CALLERS.get(answer.caller, ""),
                 len(asked),
                 rated.get(entry.answer),
+                threads[entry.thread],
             )
         )
     return rows

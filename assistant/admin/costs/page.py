@@ -16,6 +16,7 @@ from assistant.conversations.model_prices import find_operator_price
 from assistant.model_chain import judge_model, list_models
 from assistant.models import AssistantSettings, BudgetNotice, ModelPrice
 from assistant.prices import Price
+from docsite.core.http.dates import first_of_month
 from docsite.core.tenants.models import Project, Role
 from docsite.core.tenants.roles import has_role
 from docsite.core.workspace import extensions, navigation
@@ -42,7 +43,7 @@ def show_costs(request: HttpRequest, project: Project) -> HttpResponse:
     if request.method == "POST" and _act(request, project, limits_form, price_form):
         return HttpResponseRedirect(request.path)
     today = today_utc()
-    days_from, months_from = today - timedelta(days=DAYS - 1), cost_report.first_of_month(today, MONTHS - 1)
+    days_from, months_from = today - timedelta(days=DAYS - 1), first_of_month(today, MONTHS - 1)
     tomorrow = today + timedelta(days=1)
     days = cost_report.list_costs(project, days_from, tomorrow, "day")
     months = cost_report.list_costs(project, months_from, tomorrow, "month")
@@ -112,7 +113,7 @@ def find_notice(request: HttpRequest, project: Project) -> str:
     if notice.period == BudgetNotice.Period.DAILY:
         end = notice.starts_on + timedelta(days=1)
     else:
-        end = cost_report.first_of_month(notice.starts_on + timedelta(days=31))
+        end = first_of_month(notice.starts_on + timedelta(days=31))
     return format_html(
         "{} Until {} 00:00 UTC, answers are quoted from the documentation, without the model. "
         '<a href="{}">Limits and costs</a>',

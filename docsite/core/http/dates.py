@@ -84,6 +84,14 @@ def begin_day(instant: datetime, days: int = 0, zone: tzinfo | None = None) -> d
     return _move(instant, days, zone or get_current_timezone(), time())
 
 
+def first_of_month(day: date, months_before: int = 0) -> date:
+    """The first day of the month of a day, or of an earlier month."""
+    first = day.replace(day=1)
+    for _ in range(months_before):
+        first = (first - timedelta(days=1)).replace(day=1)
+    return first
+
+
 def move_days(instant: datetime, days: int, zone: tzinfo | None = None) -> datetime:
     """The instant some days later at which clocks show the same time. A day may have 23 or 25 hours.
 

@@ -151,3 +151,17 @@ def test_the_api_has_the_agents_of_the_page(site, http, service):
     assert [row["name"] for row in training] == ["GPTBot"]
     assert_error(http.get(address, params={"clientClass": "x"}, headers=site.admin), 400, "clientClass")
     assert_error(http.get(address, headers=site.assistant), 403)
+
+
+def test_the_agents_of_a_page_can_be_those_that_count_as_ai(site):
+    page = read(site.owner, f"{site.page}?path=/b")
+    assert [text_of(chip) for chip in re.findall(r">(All \d+|Counted as AI \d+)</a>", page)] == [
+        "All 2",
+        "Counted as AI 1",
+    ]
+    shown = read(site.owner, f"{site.page}?path=/b&class=ai")
+    assert "<bdi>curl</bdi>" in page
+    assert "<bdi>curl</bdi>" not in shown
+    assert "ChatGPT-User" in shown
+    assert "by what counts as AI" in shown
+    assert "clientClass" not in shown

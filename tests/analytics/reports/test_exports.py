@@ -453,7 +453,9 @@ def download(http, service):
             kind = "text/csv" if ".csv" in link else "application/jsonl"
             assert answer.headers["content-type"] == f"{kind}; charset=utf-8"
             *_, domain, name = link.partition("?")[0].split("/")
-            assert answer.headers["content-disposition"] == f'attachment; filename="{domain}-{name}"'
+            stem, _, ending = name.rpartition(".")
+            file = rf'attachment; filename="{domain}-{stem}(-\d{{4}}-\d\d-\d\d){{2}}\.{ending}"'
+            assert re.fullmatch(file, answer.headers["content-disposition"])
             return b"".join(answer.iter_bytes()).decode()
 
     return follow

@@ -93,7 +93,7 @@ BAD_VALUES = [
     ("from=2026-02-30&to=x", "From: this is not a date; write a day such as 20"),
     ("from=2026-02-30&to=x", "Until: this is not a date; write a day such as 20"),
     ("from=2026-03-02&to=2026-03-02", "From: must be before “Until”."),
-    ("range=1y", "range: must be one of 24h, 7d, 30d, 90d."),
+    ("range=1y", "range: must be one of 24h, 7d, 14d, 30d, 90d, month, last-month."),
     ("sort=size", "sort: must be one of path, human, ai, total, other, share."),
     ("sort=change", "sort: must be one of path, human, ai, total, other, share."),
     ("metric=clicks", "metric: must be one of visitors, views."),

@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from docsite.core.http import dates
+from docsite.core.workspace.reports import downloads
 from docsite.core.workspace.reports.report_state import DAY, HOUR, ReportState, move_back, previous_period
 from docsite.core.workspace.reports.time_steps import StepText, choose_step, name_step, split
 
@@ -148,6 +149,44 @@ def test_the_last_days_end_at_midnight(zone, now):
             assert dates.window(None, end, at)[0] == dates.begin_day(end, -30)
         start, end = ReportState(range="24h").window(at)
         assert (end - start, end - at) == (DAY, MINUTE * 30)
+
+
+@pytest.mark.parametrize(
+    ("zone", "now", "this", "last"),
+    [
+        ("UTC", "2026-03-31T12:30", ("01T00:00", "01T00:00"), ("01T00:00", "01T00:00")),
+        ("Europe/Berlin", "2026-03-31T21:30", ("28T23:00", "31T22:00"), ("31T23:00", "28T23:00")),
+        ("Europe/Berlin", "2026-03-31T22:30", ("31T22:00", "01T22:00"), ("28T23:00", "31T22:00")),
+        ("Asia/Kolkata", "2026-12-31T18:30", ("31T18:30", "01T18:30"), ("30T18:30", "31T18:30")),
+    ],
+)
+def test_months_are_those_of_the_calendar(zone, now, this, last):
+    at = datetime.fromisoformat(now).replace(tzinfo=UTC)
+    with timezone.override(zone):
+        for name, expected in (("month", this), ("last-month", last)):
+            window = ReportState(range=name).window(at)
+            assert tuple(f"{one:%dT%H:%M}" for one in window) == expected
+            file = downloads.name_file("acme-gaps.csv", window)
+            assert file == f"acme-gaps-{dates.find_day(window[0])}-{dates.find_day(window[1] - DAY)}.csv"
+
+
+@pytest.mark.parametrize(
+    ("zone", "now", "until"),
+    [
+        ("UTC", "2026-10-27T14:37", "20T15:00"),
+        ("Europe/Berlin", "2026-10-27T14:37", "20T14:00"),  # 16:00 before clocks changed, and 16:00 after
+        ("UTC", "2026-10-27T23:37", "21T00:00"),
+        ("UTC", "2026-12-01T00:00", "21T00:00"),  # it is over
+        ("UTC", "2026-10-01T00:00", "21T00:00"),  # it has not begun
+    ],
+)
+def test_a_range_that_runs_compares_with_the_same_part_of_the_period_before(zone, now, until):
+    with timezone.override(zone):
+        at = datetime.fromisoformat(now).replace(tzinfo=UTC)
+        start, end = ReportState(start="2026-10-21", end="2026-10-28").window(at)
+        earlier = previous_period(start, end, at)
+        assert earlier[0] == previous_period(start, end)[0]
+        assert f"{earlier[1]:%dT%H:%M}" == until
 
 
 @pytest.mark.parametrize(

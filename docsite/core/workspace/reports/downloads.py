@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import tzinfo
+from datetime import datetime, timedelta, tzinfo
 from itertools import islice
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from django.http import Http404, HttpResponseBadRequest, StreamingHttpResponse
 from django.utils import timezone
 
 from docsite.core.db import REPORTS, in_db
+from docsite.core.http.dates import find_day
 from docsite.core.workspace.reports.links import Choice
 
 Format = Literal["csv", "jsonl"]
@@ -66,6 +67,13 @@ def send_file(lines: Iterator[str], form: Format, name: str) -> StreamingHttpRes
         content_type=FORMATS[form][1],
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
+
+
+def name_file(name: str, window: tuple[datetime, datetime]) -> str:
+    """The name of a file with the first and the last day of its range: `docs-gaps-2026-10-01-2026-10-31.csv`."""
+    first, last = (find_day(one) for one in (window[0], max(window[0], window[1] - timedelta(microseconds=1))))
+    stem, _, ending = name.rpartition(".")
+    return f"{stem}-{first}-{last}.{ending}"
 
 
 def refuse(errors: Sequence[str]) -> HttpResponseBadRequest:

@@ -7,10 +7,9 @@ from typing import Any
 
 from docsite.core.http import dates
 from docsite.core.workspace.reports.formatting import visible
-from docsite.core.workspace.reports.report_state import ENDS, ReportState
+from docsite.core.workspace.reports.report_state import ENDS, RANGES, ReportState
 from docsite.core.workspace.reports.tables import Table
 
-_RANGES = {"24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
 TABLES = "#tables"  # where the tables begin: links that change only a table lead back to it
 
 
@@ -67,10 +66,10 @@ def page_chip(state: ReportState) -> list[Choice]:
 
 
 def range_choices(state: ReportState) -> list[Choice]:
-    """The ranges up to now."""
+    """The ranges that need no dates."""
     return [
         Choice(label, state.link(range=key, start="", end=""), key == state.range and not state.custom)
-        for key, label in _RANGES.items()
+        for key, label in RANGES.items()
     ]
 
 

@@ -14,7 +14,10 @@ from docsite.core.http import dates
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 MAX_FILTER_LENGTH = 400  # characters: of the longest path
 
-RANGES = {"24h": 1, "7d": 7, "30d": 30, "90d": 90}  # days
+RANGES = {
+    **{"24h": "24 hours", "7d": "7 days", "14d": "14 days", "30d": "30 days", "90d": "90 days"},
+    **{"month": "This month", "last-month": "Last month"},
+}
 ENDS = {"from": "From", "to": "Until"}  # of a custom range, as its form names them
 
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
@@ -107,10 +110,13 @@ class ReportState:
         """
         if not self.custom:
             if self.range == "24h":  # agents are counted by the hour, so everything is
-                end = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
+                end = _end_hour(now)
                 return end - DAY, end
             end = dates.begin_day(now, 1)
-            return dates.move_days(end, -RANGES[self.range]), end
+            if self.range.endswith("d"):
+                return dates.move_days(end, -int(self.range[:-1])), end
+            this, last = (dates.parse(str(dates.first_of_month(dates.find_day(now), before))) for before in (0, 1))
+            return (this, end) if self.range == "month" else (last, this)
         ends: dict[str, datetime] = {}
         errors = []
         for name, text in (("from", self.start), ("to", self.end)):
@@ -198,9 +204,19 @@ class ReportState:
         return values
 
 
-def previous_period(start: datetime, end: datetime) -> tuple[datetime, datetime] | None:
-    """The period of as many days before a range, or of the same length; None when it would begin before 1970."""
-    return (move_back(start, start, end), start) if start - _EARLIEST >= end - start else None
+def previous_period(start: datetime, end: datetime, now: datetime | None = None) -> tuple[datetime, datetime] | None:
+    """The period of as many days before a range, or of the same length; None when it would begin before 1970.
+
+    With `now` it ends where the range has come so far, with the present hour, so that alike parts are compared.
+    """
+    if start - _EARLIEST < end - start:
+        return None
+    until = min(end, _end_hour(now)) if now and now >= start else end
+    return move_back(start, start, end), move_back(until, start, end)
+
+
+def _end_hour(now: datetime) -> datetime:
+    return now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
 
 
 def move_back(instant: datetime, start: datetime, end: datetime) -> datetime:
