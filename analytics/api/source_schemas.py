@@ -52,7 +52,7 @@ class SourcesResponse(BaseModel):
 
     dimension: Dimension
     countedFrom: datetime = Field(
-        description="Start of the range; later if filters need single views, which are kept for 30 days."
+        description="Start of the range; later if filters need single views, and older ones are not stored any more."
     )
     totals: VisitorsTrafficTotals
     sources: list[SourceRow]

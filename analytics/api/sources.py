@@ -26,8 +26,8 @@ router = Router()
     summary="Get visitors by source",
     description="Unique visitors or views by channel, referring site, campaign, device, browser, language or entry "
     "page. The most frequent value first, then by value. Counts are exact over any range, as in `getVisitors`. With "
-    "filters they come from single views, which are kept for 30 days: `countedFrom` says where they begin. Later pages "
-    "count again.",
+    "filters they come from single views, which are stored for a time that is a setting (30 days by default): "
+    "`countedFrom` says where they begin. Later pages count again.",
     response=SourcesResponse,
 )
 async def sources(request: CallerRequest, projectId: str, params: Query[SourcesQuery]) -> HttpResponse:

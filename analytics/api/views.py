@@ -43,11 +43,11 @@ collect_router = Router()
 view_router = Router()
 
 _PRECISION = (
-    "Exact to the instant while single views are kept (30 days). Before that, counts are of whole hours, and an end "
-    "within an hour is rounded down. Includes every view that was acknowledged before the request, unless the "
-    "view log, if there is one, and counting take longer than 5 s. In a range longer than 400 days, a visitor who was "
-    "away for that long counts again. A request with offset 0 pins the rows: for ten minutes, "
-    "later offsets of the same key and dates read the same rows."
+    "Exact to the instant while single views are stored (`RAW_VIEW_DAYS`, 30 by default, or fewer by a setting of the "
+    "project). Before that, counts are of whole hours, and an end within an hour is rounded down. Includes every view "
+    "that was acknowledged before the request, unless the view log, if there is one, and counting take longer than 5 "
+    "s. In a range longer than 400 days, a visitor who was away for that long counts again. A request with offset 0 "
+    "pins the rows: for ten minutes, later offsets of the same key and dates read the same rows."
 )
 
 

@@ -54,11 +54,22 @@ def issue_due(now: datetime) -> None:
                 _issue(monday, zone)
 
 
-def _issue(monday: date, zone: str) -> None:
+def follow(project: Project, old_zone: tzinfo, now: datetime) -> None:
+    """Issue the digest of a project that has left its zone before its Monday morning for one where that is over."""
+    monday = find_monday(now, project.zone)
+    if find_monday(now, old_zone) < monday:
+        _issue(monday, project.time_zone, project)
+
+
+def _issue(monday: date, zone: str, only: Project | None = None) -> None:
     """Add the e-mail of a week for the projects of a zone, unless the project had it in the zone that it had before."""
     issued = Delivery.objects.filter(event=ISSUED, subject__startswith=f"{monday}:")
     sent = set(issued.values_list("subject", flat=True))
-    found = [one for one in subscriptions.list_receivers(topics.DIGEST.key) if one.project.time_zone == zone]
+    found = [
+        one
+        for one in subscriptions.list_receivers(topics.DIGEST.key)
+        if one.project.time_zone == zone and only in (None, one.project)
+    ]
     subscriptions.add_deliveries([one for one in found if f"{monday}:{one.pk}" not in sent], ISSUED, monday)
 
 

@@ -1,16 +1,22 @@
 """Organizations, projects and keys in the admin. Staff users see only their own organizations."""
 
+import re
 from collections.abc import Iterable
+from datetime import UTC
 from typing import Any, ClassVar
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.widgets import AdminTextInputWidget
 from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet, URLField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
+from django.utils import timezone
 
+from docsite.core.http.dates import find_zone
+from docsite.core.notifications import digest
 from docsite.core.sign_on.reauthentication import guard
 from docsite.core.tenants.models import Membership, Organization, Project, Role
 from docsite.core.tenants.staff import organizations_of
@@ -28,6 +34,8 @@ from docsite.core.workspace.keys import keys_page
 from docsite.core.workspace.people import own_log_in, rules  # noqa: F401  # register themselves
 from docsite.core.workspace.people import page as people_page  # noqa: F401  # registers itself
 from docsite.core.workspace.scoped_admin import ScopedAdmin
+
+_SETTING = re.compile("[A-Z]+(?:_[A-Z]+)+")
 
 
 class MembershipInline(admin.StackedInline):
@@ -70,6 +78,10 @@ class ProjectForm(forms.ModelForm):
             row = section.model._default_manager.filter(project=self.instance.pk).first() or section.model()
             for name in section.names:
                 self.initial.setdefault(name, getattr(row, name))
+        for field in self.fields.values():  # the value of an operator's setting, before its name
+            field.help_text = _SETTING.sub(
+                lambda name: f"{getattr(settings.ENV, name[0].lower())} ({name[0]})", str(field.help_text)
+            )
 
     def clean(self) -> dict[str, Any]:
         """Check the settings as their models would."""
@@ -132,6 +144,8 @@ class ProjectAdmin(ScopedAdmin):
     def save_model(self, request: HttpRequest, obj: Project, form: ProjectForm, change: bool) -> None:
         """Store the project and the settings of the apps."""
         super().save_model(request, obj, form, change)
+        if change and "time_zone" in form.changed_data:
+            digest.follow(obj, find_zone(form.initial["time_zone"]) or UTC, timezone.now())
         form.save_settings()
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:

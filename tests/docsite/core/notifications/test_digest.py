@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+import time_machine
 from django.core.cache import caches
 from django.db import transaction
 from django.utils import timezone
@@ -16,6 +17,7 @@ from docsite.core.notifications.models import Digest, Subscription
 from docsite.core.notifications.subscriptions import Recipient
 from docsite.core.tenants.models import Project
 from tests.assistant.gaps.conftest import store_answer
+from tests.conftest import logged_in
 from tests.docsite.core.notifications.conftest import SERVICE
 
 pytestmark = pytest.mark.slow
@@ -171,6 +173,26 @@ def test_each_project_gets_its_week_when_that_is_over(make_project, subscribe):
     assert count(MONDAY + timedelta(hours=4)) == [1, 1]
     Project.objects.filter(pk=early.pk).update(time_zone="America/Halifax")  # which has not had its digest yet
     assert count(MONDAY + timedelta(hours=5)) == [1, 1]
+
+
+def test_a_project_that_moves_to_where_monday_morning_is_over_misses_no_week(make_project, subscribe):
+    project = make_project().project
+    chosen = subscribe(project, "digest")
+    page = f"/admin/projects/project/{project.pk}/change/"
+
+    def move(zone, now):
+        with time_machine.travel(now, tick=False):
+            client = logged_in(f"owner of {project.domain}", project.organization)
+            form = client.get(page).context["adminform"].form
+            values = {name: value for name, value in form.initial.items() if value is not None and name in form.fields}
+            values |= {"allowed_origins": "", "time_zone": zone}
+            assert client.post(page, values).status_code == 302
+        return list(Delivery.objects.filter(project=project, event=digest.ISSUED).values_list("subject", flat=True))
+
+    assert move("Asia/Seoul", MONDAY - timedelta(days=2)) == []
+    assert move("UTC", MONDAY - timedelta(days=1)) == []
+    assert move("Asia/Tokyo", MONDAY - timedelta(hours=1)) == [f"{MONDAY.date()}:{chosen.pk}"]
+    assert len(move("Asia/Seoul", MONDAY)) == len(move("UTC", MONDAY)) == 1
 
 
 def test_a_letter_counts_the_week_of_the_time_zone(make_project, subscribe):
