@@ -20,6 +20,7 @@ from django.contrib.auth import get_user_model
 from playwright.sync_api import Browser, expect
 
 from analytics.models import PageView
+from tests import scenarios
 from tests.browser.test_widget import Host, make_host
 from tests.conftest import NO_TLS, PATIENCE, ROOT, Service, Tenant, wait_for
 from tests.docsite.server.operating.test_deploy_files import PROGRAMS, needs_program
@@ -32,6 +33,7 @@ __all__ = ["make_host"]  # a fixture
 CONTENT = ROOT / "docsite/site/content"
 PATH = "/docs-service"
 PASSWORD = "correct horse battery staple"
+ADDRESS = "subjectAltName=IP:127.0.0.1"
 HOST = "docs-service.example.com"
 
 
@@ -42,8 +44,8 @@ def example(page: str, begin: str) -> str:
 
 
 def certify(folder: Path) -> None:
-    """Make a certificate that nobody trusts."""
-    names = ("-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem"))
+    """Make a certificate that only those trust who are told to."""
+    names = ("-addext", ADDRESS, "-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem"))
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", *names]
     subprocess.run(command, check=True, capture_output=True)
     (folder / "both.pem").write_text((folder / "cert.pem").read_text() + (folder / "key.pem").read_text())
@@ -125,11 +127,20 @@ def test_people_log_in_ask_and_are_counted(
     project: Tenant,
     tmp_path: Path,
 ) -> None:
-    service = start(ALLOWED_HOSTS=f"127.0.0.1{path},localhost", TRUSTED_PROXIES="127.0.0.1", HTTPS_ONLY="1")
+    settings = {"ALLOWED_HOSTS": f"127.0.0.1{path},localhost", "TRUSTED_PROXIES": "127.0.0.1", "HTTPS_ONLY": "1"}
+    service = start(**settings)
     with serve(program, tmp_path, service, path) as url:
         log_in(browser, url, project)
         use_the_tags(make_host, url, project)
         count(url, project)
+        examine(url, SSL_CERT_FILE=str(tmp_path / "cert.pem"), **settings)
+
+
+def examine(url: str, **environment: str) -> None:
+    """`doctor` arrives as a reader, and logs in."""
+    found = scenarios.complete("doctor", "--url", url, **environment)
+    assert "✓ Proxy: address, host and scheme of a reader arrive through 127.0.0.1" in found.stdout, found
+    assert "✓ Log-in: an account that was made for it could log in" in found.stdout, found
 
 
 def log_in(browser: Browser, url: str, project: Tenant) -> None:
