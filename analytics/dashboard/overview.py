@@ -76,6 +76,7 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
         visitor_counts.refresh(project, REFRESH_SECONDS)
         recording.flush()
         earlier = previous_period(start, end, now)
+        urls = navigation.find_urls(request, project)
         numbers = Numbers.load(project, start, end)
         before = Numbers.load(project, *earlier) if earlier else None
         context |= {
@@ -85,6 +86,8 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
             "rounded": is_rounded(project, start, end, *(earlier or ())),
             "tiles": _build_tiles(project, state, numbers, before),
             "changes": _find_changes(project, state, numbers, before),
+            "urls": urls,
+            "reports": [(page.label, urls[page.key]) for page in navigation.all_pages() if page.is_report],
             "steps": next_steps.find_next_steps(request, project, start, end, now, state.dates_link),
         }
     return navigation.render(

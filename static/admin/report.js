@@ -31,6 +31,23 @@ document.addEventListener("formdata", ({ target, formData }) => {
   for (const [name, value] of [...formData]) if (!value) formData.delete(name);
 });
 
+// On a phone a row of a table is a block, each cell with its heading. Without scripts the table scrolls.
+/** @type {NodeListOf<HTMLTableElement>} */
+const tables = document.querySelectorAll(".scrolls > table");
+for (const table of tables) {
+  const headings = [...(table.tHead?.rows[0]?.cells ?? [])].map((cell) =>
+    cell.querySelector(".visually-hidden") ? "" : cell.innerText.replace(/[▲▼]/, "").trim(),
+  );
+  for (const { cells } of table.tBodies[0]?.rows ?? []) {
+    if (cells.length !== headings.length) continue;
+    for (const cell of cells) {
+      const heading = headings[cell.cellIndex];
+      if (heading && cell.localName === "td") cell.dataset.label = heading;
+    }
+  }
+  table.classList.add("stacks");
+}
+
 // A table that is wider than its box fades at the edge where more of it follows.
 const fade = (/** @type {Element} */ box) => {
   box.classList.toggle("more", box.scrollWidth - box.clientWidth - Math.abs(box.scrollLeft) > 1);

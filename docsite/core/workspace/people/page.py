@@ -21,10 +21,8 @@ KEY = "people"
 class InviteForm(forms.Form):
     """A new invitation."""
 
-    role = forms.ChoiceField(choices=Role.choices, initial=Role.VIEWER)
-    email = forms.EmailField(
-        required=False, label="E-mail address", help_text="Helps you to recognize the invitation, and is sent the link."
-    )
+    role = forms.ChoiceField(choices=Role.choices)  # each has a button
+    email = forms.EmailField(required=False, label="E-mail address")
 
 
 def show_people(request: HttpRequest, project: Project) -> HttpResponse:
