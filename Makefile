@@ -34,9 +34,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test complete matrix faults packages collect quick python fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity train trial check node-tests lint fix types widget pictures lock pins clean
 
+# MODEL=none, or the name of a model on this machine
 demo:  ## set up and serve the demo site
 	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.installed widget
-	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
+	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT) $(if $(MODEL),--model "$(MODEL)")
 
 test:  ## everything; installs what the tests need. Without root it names what is missing, and runs the rest
 	@if sh tests/install.sh --dry-run; then $(MAKE) --no-print-directory complete; \

@@ -51,6 +51,7 @@ INSTALLED_APPS = [
     "docsite.extras.access_logs",
     "docsite.extras.conformance",
     "docsite.extras.database_copy",
+    "docsite.extras.demo",
     "docsite.extras.doctor",
     "docsite.extras.model_check",
     "docsite.extras.openid_connect",

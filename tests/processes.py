@@ -21,7 +21,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 SERVICE = ["docsite", "search", "assistant", "analytics"]
 # The callers of the event loop, which are below whatever Twisted does in it.
-LOOPS = ["docsite/server/daphne.py", "docsite/server/management", "docsite/core/tenants/management"]
+LOOPS = [
+    "docsite/server/daphne.py",
+    "docsite/server/management",
+    "docsite/extras/demo/management",
+    "docsite/core/tenants/management",
+]
 
 _forks = multiprocessing.get_context("forkserver")
 _forks.set_forkserver_preload(["tests.preload", "tests.processes"])

@@ -1,5 +1,5 @@
 """Runs the service: URLs, the HTTP API, middleware, Daphne, start and shutdown. It combines the apps.
 
 `docsite.asgi` takes the application from `routing` and `handlers`, and its start and end from `lifecycle`,
-and its settings of `memory`. The extra `doctor` asks `health`.
+and its settings of `memory`. The extra `doctor` asks `health`, and `demo` serves with `daphne`.
 """

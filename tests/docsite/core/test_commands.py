@@ -18,7 +18,7 @@ from docsite.core.tenants.models import (
     Project,
     digest,
 )
-from docsite.server.management.commands.demo import Command as Demo
+from docsite.extras.demo.management.commands.demo import Command as Demo
 from tests import scenarios
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from assistant.passage_search import find
 from assistant.question import AnswerSettings, Context, Question
-from docsite.server.management.commands.demo import STARTERS
+from docsite.extras.demo.management.commands.demo import STARTERS
 from docsite.site.navigation import CONTENT, DEFAULT_LANGUAGE, pages
 from search.indexing.ingest import ingest
 from search.models import Document

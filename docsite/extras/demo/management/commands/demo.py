@@ -8,13 +8,14 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.urls import reverse
 
 from analytics.collecting.sample import make_sample_views
 from analytics.sample import life
 from assistant import model_status
 from assistant.models import AssistantSettings
+from assistant.upstream import UpstreamError, errors
 from docsite.core.access import authentication
 from docsite.core.ids import is_token
 from docsite.core.tenants.management.base import ServiceCommand, port
@@ -25,6 +26,7 @@ from docsite.core.tenants.models import (
     Project,
     digest,
 )
+from docsite.extras.demo.local_models import find_models
 from docsite.site.navigation import CONTENT, DEFAULT_LANGUAGE
 from search.indexing.ingest import ingest
 from search.sources.registry import read
@@ -33,6 +35,7 @@ from search.stored_sources import runs
 
 USERNAME = "admin"
 SECRETS = ("assistant_key", "admin_key", "admin_password")  # printed when they are new
+MAX_TRIED = 3  # models of this machine
 STARTERS = ["How do I put the widget on my site?", "Who counts as AI?"]
 
 
@@ -47,6 +50,9 @@ class Command(ServiceCommand):
         """Add the address to listen on."""
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=port, default=settings.ENV.port)
+        parser.add_argument(
+            "--model", metavar="NAME", help="a model on this machine, or none; default: the first one that chats"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Set up the project, serve it, and print its addresses and keys."""
@@ -81,10 +87,35 @@ class Command(ServiceCommand):
         _save_facts(file, {"sample_of": project.project_id, **demo})  # removed sample views do not come back
         settings.ENV.site_assistant_key = demo["assistant_key"]
         authentication.allow_loopback(project.domain)
-        self._answers = model_status.try_model()
+        self._answers = self._use_local_model(options["model"], port) or model_status.try_model()
         settings_page = base_url + reverse("admin:projects_project_change", args=[project.pk])
         serve(host, port, lambda: self._print_summary(demo, settings_page, None if secrets_are_new else file))
         self.stdout.write("Stopped.")
+
+    def _use_local_model(self, name: str | None, own_port: int) -> str:
+        """Where no model is set, let this process use one of this machine. Says so; empty if there is none.
+
+        Raises CommandError if the one of that name is not found.
+        """
+        env = settings.ENV
+        if name == "none" or any(field.startswith("openai_") for field in env.model_fields_set):
+            return ""
+        found = find_models(own_port)
+        chosen = [model for model in found if name in (None, model.name)][:MAX_TRIED]
+        if name and not chosen:
+            names = ", ".join(model.name for model in found) or "none that chats"
+            raise CommandError(f"No model server of this machine has {name}. Found: {names}.")
+        before = env.openai_base_url, env.openai_model
+        for model in chosen:
+            env.openai_base_url, env.openai_model = model.base_url, model.name
+            says = f"{model_status.describe()} ({model.server}, found on this machine; MODEL=none leaves it)"
+            try:
+                return f"{says}, which answered in {model_status.measure():.1f} s"
+            except UpstreamError as failure:
+                if failure.advice == errors.SLOW:  # it is perhaps being loaded
+                    return f"{says}, which takes long for its first answer"
+        env.openai_base_url, env.openai_model = before
+        return ""
 
     def _prepare_project(self, base_url: str, previous: dict[str, str]) -> dict[str, str]:
         """Create or update the project, and return its facts. Valid keys and passwords of an earlier run stay."""

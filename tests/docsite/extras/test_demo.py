@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from assistant import model_status
+from docsite.extras.demo.management.commands.demo import Command
 from docsite.server.management.commands import serve
-from docsite.server.management.commands.demo import Command
 
 FACTS = {
     "base_url": "http://127.0.0.1:8000",
