@@ -36,7 +36,7 @@ _SPELLINGS = {
 # First parts of paths of the service: where the proxy removes such a base path, they could not be told from it.
 _OWN_PATHS = (
     *("admin", "ask", "de", "discovery", "feedback", "health", "invitations", "mcp", "search", "shared"),
-    *("static", "support", "v1", "v2", "widget"),
+    *("static", "support", "try-your-docs", "v1", "v2", "widget"),
 )
 
 

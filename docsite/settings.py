@@ -55,6 +55,7 @@ INSTALLED_APPS = [
     "docsite.extras.doctor",
     "docsite.extras.model_check",
     "docsite.extras.openid_connect",
+    "docsite.extras.try_docs",
     "docsite.extras.view_log",
 ]
 

@@ -1,1 +1,1 @@
-"""The service side of the widget: its configuration (`api`) and its files (`files`)."""
+"""The service side of the widget: its configuration (`api`), its `files`, and first questions (`starters`)."""

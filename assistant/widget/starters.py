@@ -41,6 +41,7 @@ _ACTIONS = {  # the first word of an English title, and the verb of its question
     **dict.fromkeys(("migrate", "migrating"), "migrate"),
 }
 _RANKS = {verb: rank for rank, verb in enumerate(dict.fromkeys(_ACTIONS.values()))}
+_NOUNS = {"test", "use", "run", "build", "print", "import", "export"}  # too: “Use Cases”, “Test Client”
 _NAME = re.compile(r"[A-Za-z][a-z]*")
 
 
@@ -83,7 +84,7 @@ def _find_actions(project: Project) -> Iterator[tuple[int, str]]:
     for page, title in pages.order_by("pk").values_list("pk", "title")[:MAX_HEADINGS]:
         first, _, rest = title.partition(" ")
         verb = _ACTIONS.get(first.lower()) if _NAME.fullmatch(first) else None
-        if verb and rest:
+        if verb and rest and not (verb == first.lower() in _NOUNS and rest[0].isupper()):
             ranked.append((_RANKS[verb], page, f"How do I {verb} {rest.rstrip('.!')}?"))
     yield from _first_of_each_page((page, text) for _, page, text in sorted(ranked))
 

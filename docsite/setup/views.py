@@ -16,6 +16,7 @@ from docsite.core.workspace import navigation
 from docsite.setup import drafts
 from docsite.setup.drafts import Draft
 from docsite.setup.forms import CorrectionForm, LocationForm, NewProjectForm
+from search.stored_sources import runs
 
 STEPS = ("Find the pages", "Name the project", "Read the pages", "Install the tag")
 
@@ -28,7 +29,7 @@ def start(request: HttpRequest) -> HttpResponse:
         try:
             draft = Draft(form.cleaned_data["location"]).look()
         except (ValueError, OSError) as wrong:
-            form.add_error("location", as_sentence(wrong))
+            form.add_error("location", runs.as_sentence(wrong))
         else:
             return HttpResponseRedirect(reverse("admin:new_project_check", args=[drafts.save(request, draft)]))
     has_organization = request.user.is_superuser or organizations_of(request, Role.OWNER).exists()
@@ -48,7 +49,7 @@ def check(request: HttpRequest, token: str) -> HttpResponse:
             drafts.save(request, replace(draft, **form.cleaned_data).look(), token)
             return HttpResponseRedirect(request.path)
         except (ValueError, OSError) as wrong:
-            form.add_error("generator" if "generator" in form.changed_data else None, as_sentence(wrong))
+            form.add_error("generator" if "generator" in form.changed_data else None, runs.as_sentence(wrong))
     found = draft.found
     opened = [sample for sample in found["samples"] if sample["exists"] is not None]
     context = {
@@ -89,10 +90,3 @@ def _check_user(request: HttpRequest) -> None:
 def _render(request: HttpRequest, step: str, number: int, title: str, context: dict[str, Any]) -> HttpResponse:
     frame = {**admin.site.each_context(request), "title": title, "steps": STEPS, "number": number}
     return TemplateResponse(request, f"admin/setup/{step}.html", {**frame, **context})
-
-
-def as_sentence(wrong: Exception) -> str:
-    """The message as a sentence. A name in front, such as `docs.acme.example`, stays as it is written."""
-    text = str(wrong).strip().rstrip(".") or "It cannot be read"
-    first, rest = text[:1], text[1:]
-    return f"{first.upper() if text.partition(' ')[0].isalpha() else first}{rest}."

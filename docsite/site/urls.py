@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from docsite.site import views
+from docsite.site import additions, views
 from docsite.site.ask import ask
 from docsite.site.feedback import feedback
 from docsite.site.for_programs import agent_discovery, agent_files, conventions
@@ -40,6 +40,7 @@ for code in [code for code in LANGUAGES if code != DEFAULT_LANGUAGE]:
         path(f"{code}/<slug:slug>/", views.redirect_without_slash, arguments),
     ]
 urlpatterns += [
+    *additions.addresses,
     path("<slug:slug>", views.page, name="page"),
     path("<slug:slug>.md", views.markdown, name="page"),
     path("<slug:slug>/", views.redirect_without_slash),

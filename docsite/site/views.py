@@ -20,7 +20,7 @@ from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
 from docsite.core.tenants.models import Project
 from docsite.mcp.discovery import McpServer, find_server
-from docsite.site import forms, home, interface_texts
+from docsite.site import additions, forms, home, interface_texts
 from docsite.site.for_programs.agent_files import link_header, markdown_response, wants_markdown
 from docsite.site.for_programs.conventions import structured_data
 from docsite.site.markdown import render as render_markdown
@@ -177,6 +177,7 @@ def _html(request: HttpRequest, found: Page) -> HttpResponse:
     elif found.slug == "index":
         template = "home"
         context |= home.build_context(found.reader_language)
+        context["parts"] = additions.render_home_parts(request) if found.path == "/" else []
     return render(request, f"pages/{template}.html", page_context(found.reader_language, found) | context)
 
 

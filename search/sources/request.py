@@ -21,6 +21,7 @@ class SourceRequest:
     - `previous_validators` has the validators of the last run's pages, by address.
     - `private_hosts` are hosts that may be read although they are not public.
     - `opens_sample`: one address may be opened on the site, to say whether it is right.
+    - `max_pages` and `max_seconds` are limits of a crawl below its own.
     - `progress` is called with a line that says what the reader does.
     """
 
@@ -34,6 +35,8 @@ class SourceRequest:
     private_hosts: tuple[str, ...] = ()
     previous_validators: Mapping[str, str] = field(default_factory=dict)
     opens_sample: bool = False
+    max_pages: int | None = None
+    max_seconds: float | None = None
     progress: Callable[[str], None] = lambda line: None
 
     @property

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,8 @@ def run(
     abort: Callable[[], None] = lambda: None,
     folder: Path | None = None,
     after_swap: Callable[[], None] = lambda: None,
+    max_pages: int | None = None,
+    max_seconds: float | None = None,
 ) -> Summary:
     """Read a claimed source and store the outcome.
 
@@ -44,7 +47,7 @@ def run(
     the queue. `abort` is called when the run has to stop but does not (`search.stored_sources.heartbeat`).
 
     With a `folder` the pages come from there, since the source was pushed, and the new index is compared with the old
-    one. `after_swap` is called while this process is still its reader.
+    one. `after_swap` is called while this process is still its reader. `max_pages` and `max_seconds` limit a crawl.
     """
 
     def fail_and_abort(reason: str) -> None:
@@ -56,6 +59,7 @@ def run(
     try:
         with Heartbeat(source, fail_and_abort) as heartbeat:
             request = _build_request(source, heartbeat, progress, folder)
+            request = replace(request, max_pages=max_pages, max_seconds=max_seconds)
             generator = detect_generator(request)
             summary = _ingest(source, heartbeat, request, strict=strict, fail_on=fail_on, compares=folder is not None)
             advice.add(summary.report, request, generator)
@@ -226,6 +230,6 @@ def list_reasons(items: "list[UnreadablePage] | list[ExcludedPage]") -> list[dic
 
 
 def as_sentence(error: Exception) -> str:
-    """The message of an error as a sentence that can be stored and shown."""
-    text = clean_text(str(error))
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+    """The message of an error as a sentence that can be stored and shown. A name in front stays as it is written."""
+    text = clean_text(str(error)).strip().rstrip(".") or "It cannot be read"
+    return f"{text[:1].upper() if text.partition(' ')[0].isalpha() else text[:1]}{text[1:]}."

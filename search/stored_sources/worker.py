@@ -53,7 +53,7 @@ def exit_with_parent() -> None:
     abort()
 
 
-def begin() -> None:
+def begin(niceness: int = NICENESS) -> None:
     """Set up a process that reads documentation: its signals, its priority, and Django.
 
     The process that serves goes first: for the processor, and when memory runs out. Then Linux ends this process,
@@ -61,7 +61,7 @@ def begin() -> None:
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the process that serves, which ends this one
-    os.nice(NICENESS)
+    os.nice(niceness)
     with suppress(OSError):  # other systems have no such file
         Path("/proc/self/oom_score_adj").write_text("1000")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "docsite.settings")

@@ -1,5 +1,6 @@
 """Crawl a site: the pages that its sitemap lists, or those that links lead to."""
 
+import math
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from contextlib import suppress
 
 import httpx
 
+from docsite.core.http.errors import format_duration
 from search.sources import Draft, ExcludedPage, Item, PageRedirect, UnreadablePage
 from search.sources.request import SourceRequest
 from search.sources.web import robots, sitemaps
@@ -34,7 +36,7 @@ def read(request: SourceRequest) -> Iterator[Item]:
     A page that cannot be read this time is an `UnreadablePage`, so the index keeps it. A page that no longer exists is
     an `ExcludedPage`. Raises ValueError when the location itself cannot be read.
     """
-    with Fetcher(request) as fetcher:
+    with Fetcher(request, max_seconds=request.max_seconds or math.inf) as fetcher:
         yield from Crawl(request, fetcher).items()
 
 
@@ -46,6 +48,9 @@ class Crawl:
 
     def __init__(self, request: SourceRequest, fetcher: Fetcher) -> None:
         self.request = request
+        self.max_pages = request.max_pages or MAX_PAGES
+        self.max_seconds = request.max_seconds or MAX_SECONDS
+        self.deadline = time.monotonic() + self.max_seconds
         self.visitor = Visitor(request, fetcher, robots.fetch(fetcher, request.location))
         start = fetcher.get(request.location)
         self.is_sitemap = sitemaps.is_sitemap(start)
@@ -60,7 +65,6 @@ class Crawl:
         self.is_incomplete = False  # a page failed, so pages that only it links to may be missing
         self.limits_reached: dict[str, None] = {}  # sentences about limits that were reached; in order, without repeats
         self.failures = 0  # in a row
-        self.deadline = time.monotonic() + MAX_SECONDS
         self.reported_at = 0.0
 
     def begin(self) -> list[str]:
@@ -133,8 +137,8 @@ class Crawl:
         path = self.request.path_of(address)
         if not address or path in self.found or not may_be_page(address):
             return
-        if len(self.found) >= MAX_PAGES:
-            self.limits_reached[f"has more than {MAX_PAGES:,} pages; the rest is left as it was"] = None
+        if len(self.found) >= self.max_pages:
+            self.limits_reached[f"has more than {self.max_pages:,} pages; the rest is left as it was"] = None
         elif links > MAX_LINKS:
             reason = f"has pages that are more than {MAX_LINKS} links away; they are left as they were"
             self.limits_reached[reason] = None
@@ -147,7 +151,8 @@ class Crawl:
         if not self.queue:
             return False
         if time.monotonic() > self.deadline:
-            self.limits_reached[f"takes longer than {MAX_SECONDS / 60:.0f} minutes; the rest is left as it was"] = None
+            limit = format_duration(round(self.max_seconds))
+            self.limits_reached[f"takes longer than {limit}; the rest is left as it was"] = None
         elif self.failures >= MAX_FAILURES:
             self.limits_reached[f"failed {MAX_FAILURES} times in a row; the rest is left as it was"] = None
         else:

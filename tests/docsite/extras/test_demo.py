@@ -47,7 +47,8 @@ def test_the_output_ends_with_what_to_do_next():
         '<script async src="http://127.0.0.1:8000/widget.js" data-domain="demo" data-key="svc_dsc_1"></script>',
         "python3 -m http.server",
         "allowed origins at http://127.0.0.1:8000/admin/projects/project/1/change/",
-        "3. Add your documentation",
+        "3. Paste the address of your documentation",
+        "4. Add it for good",
     ]
     assert sorted(steps.index(place) for place in places) == [steps.index(place) for place in places]
 

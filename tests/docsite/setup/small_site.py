@@ -1,7 +1,7 @@
 """A small documentation site on loopback."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -15,8 +15,14 @@ PAGES = {
 
 
 @contextmanager
-def serve_site(*, has_sitemap: bool = True, tags: Sequence[str] = ()) -> Iterator[str]:
-    """Serve the site. Yields its address. `/gone` is in the sitemap, but does not exist. `tags` may grow meanwhile."""
+def serve_site(
+    *, has_sitemap: bool = True, tags: Sequence[str] = (), files: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """Serve the site. Yields its address. `/gone` is in the sitemap, but does not exist. `tags` may grow meanwhile.
+
+    `files` are plain texts beside the pages, by their paths.
+    """
+    texts = files or {}
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -32,7 +38,9 @@ def serve_site(*, has_sitemap: bool = True, tags: Sequence[str] = ()) -> Iterato
             if path == "/sitemap.xml" and has_sitemap:
                 body = "".join(f"<url><loc>{address}{page}</loc></url>" for page in PAGES)
                 body, kind = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{body}</urlset>', "text/xml"
-            self.send_response(200 if title or kind == "text/xml" else 404)
+            if path in texts:
+                body, kind = texts[path], "text/css" if path.endswith(".css") else "text/plain"
+            self.send_response(200 if title or kind != "text/html" else 404)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body.encode())))
             self.end_headers()

@@ -375,7 +375,7 @@ def test_a_calendar_ends(server, monkeypatch):
     ("cap", "value", "reason"),
     [
         ("MAX_PAGES", 2, "has more than 2 pages; the rest is left as it was"),
-        ("MAX_SECONDS", 0.0, "takes longer than 0 minutes; the rest is left as it was"),
+        ("MAX_SECONDS", 0.0, "takes longer than 0 seconds; the rest is left as it was"),
     ],
 )
 def test_what_a_cap_cuts_off_stays_as_it_was(mapped, monkeypatch, cap, value, reason):

@@ -184,7 +184,8 @@ class Command(ServiceCommand):
             f"     {tag}</script>",
             "   A file that is opened from the disk shows nothing: serve its folder with python3 -m http.server 3000",
             f"   Pages at other addresses: add them as allowed origins at {settings_page}",
-            f"3. Add your documentation: {base}/admin/new-project/, or the commands on {base}/quickstart",
+            f"3. Paste the address of your documentation into the field on {base}/",
+            f"4. Add it for good: {base}/admin/new-project/, or the commands on {base}/quickstart",
         ]
         self.stdout.write("\n".join(lines))
 

@@ -1,0 +1,241 @@
+"""“Paste your docs address”: who may, what a stranger sees, how a site is read, and what becomes of it."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from assistant.models import AssistantSettings, WidgetSettings
+from docsite.core.access import authentication
+from docsite.core.tenants.models import Project, Role
+from docsite.extras.try_docs import reading, trials, views
+from docsite.extras.try_docs.models import Trial
+from search.models import Document, Source
+from tests.conftest import Tenant, logged_in, wait_for
+from tests.docsite.setup.small_site import serve_site
+
+HOST = "127.0.0.1:8000"
+START = "/try-your-docs"
+FIELD = 'action="/try-your-docs"'
+
+
+@pytest.fixture
+def demo(project: Tenant, settings: Any) -> Tenant:
+    """The project of the site, as in the process of a demo."""
+    settings.ENV = settings.ENV.model_copy(update={"site_domain": project.domain, "crawl_private_hosts": ()})
+    settings.ALLOWED_HOSTS = ["*"]
+    authentication.allow_loopback(project.domain)
+    return project
+
+
+@pytest.fixture
+def visitor() -> Client:
+    """Whoever sits at this machine."""
+    return Client(headers={"Host": HOST, "Origin": f"http://{HOST}"})
+
+
+@pytest.fixture
+def site(settings: Any, demo: Tenant) -> Iterator[str]:
+    with serve_site() as address:
+        settings.ENV = settings.ENV.model_copy(update={"crawl_private_hosts": (address.removeprefix("http://"),)})
+        yield address
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A site is read at once, without a process of its own."""
+    monkeypatch.setattr(trials, "_begin", lambda source: reading.main(source.pk, source.holder))
+
+
+def read(visitor: Client, address: str) -> str:
+    """Post an address. Returns that of its page."""
+    answer = visitor.post(START, {"location": address})
+    assert answer.status_code == 302, answer.content.decode()
+    return str(answer.headers["Location"])
+
+
+@pytest.mark.parametrize(
+    ("is_demo", "address", "headers", "may"),
+    [
+        (True, "127.0.0.1", {}, True),
+        (True, "::1", {"Host": "[::1]:8000", "Origin": "http://[::1]:8000"}, True),
+        (True, "127.0.0.1", {"Host": "localhost", "Origin": "http://localhost"}, True),
+        (False, "127.0.0.1", {}, False),
+        (True, "192.0.2.7", {}, False),
+        (True, "", {}, False),
+        (True, "127.0.0.1", {"Host": "rebound.example", "Origin": "http://rebound.example"}, False),
+        (True, "127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, False),
+        (True, "127.0.0.1", {"X-Forwarded-Host": "docs.example"}, False),
+        (True, "127.0.0.1", {"Forwarded": "for=192.0.2.7"}, False),
+        (True, "127.0.0.1", {"Via": "1.1 proxy"}, False),
+        (True, "127.0.0.1", {"X-Real-IP": "192.0.2.7"}, False),
+        (True, "127.0.0.1", {"CF-Connecting-IP": "192.0.2.7"}, False),
+    ],
+)
+def test_only_whoever_sits_at_the_machine_of_a_demo_gets_the_field(
+    demo: Tenant, settings: Any, is_demo: bool, address: str, headers: dict[str, str], may: bool
+) -> None:
+    if not is_demo:
+        authentication._loopback_domains.discard(demo.domain)
+    client = Client(REMOTE_ADDR=address, headers={"Host": HOST, "Origin": f"http://{HOST}", **headers})
+    assert (FIELD in client.get("/").content.decode()) == may
+    answer = client.post(START, {"location": "none"})
+    assert answer.status_code == (400 if may else 403)
+    assert ("whoever sits at the machine" in answer.content.decode()) == (not may)
+    assert client.get(START).status_code == (200 if may else 403)
+
+
+@pytest.mark.parametrize("origin", [None, "null", "https://evil.example", "http://127.0.0.1:9999"])
+def test_no_other_site_can_send_the_form(demo: Tenant, site: str, origin: str | None) -> None:
+    client = Client(headers={"Host": HOST, **({"Origin": origin} if origin else {})})
+    assert client.post(START, {"location": site}).status_code == 403
+    assert not Trial.objects.filter(project__organization=demo.project.organization).exists()
+
+
+def test_a_site_is_read_with_its_name_search_and_questions(
+    demo: Tenant, site: str, visitor: Client, in_this_process: None
+) -> None:
+    page = read(visitor, site)
+    project = Trial.objects.get(project__organization=demo.project.organization).project
+    assert page == f"/try-your-docs/{project.domain}"
+    assert (project.name, project.docs_url) == ("Heron handbook", site)
+    assert WidgetSettings.for_project(project).labels == {"name": "Ask Heron handbook"}
+    assert "How do I install Heron?" in AssistantSettings.for_project(project).starter_questions
+    state = visitor.get(f"{page}/state").json()
+    assert state["isActive"] is False
+    assert state["line"].startswith("4 pages with 4 sections, read in ")
+    shown = visitor.get(page).content.decode()
+    assert f'data-domain="{project.domain}"' in shown
+    assert 'data-ask="How do I install Heron?"' in shown
+    assert "deleted in 23" in shown
+    assert "Heron handbook" in visitor.get(START).content.decode()
+
+
+@pytest.mark.slow
+def test_a_process_of_its_own_reads_the_site(demo: Tenant, visitor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve_site() as address:
+        monkeypatch.setenv("CRAWL_PRIVATE_HOSTS", address.removeprefix("http://"))
+        page = read(visitor, address)
+        assert visitor.get(page).content.count(b"data-state=") == 1
+        wait_for(lambda: not visitor.get(f"{page}/state").json()["isActive"], "the process")
+        assert "4 pages" in visitor.get(f"{page}/state").json()["line"]
+
+
+def test_no_more_than_the_limits_of_a_trial_are_read(
+    demo: Tenant, site: str, visitor: Client, in_this_process: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert reading.LIMITS == {"max_pages": 200, "max_seconds": 20.0}
+    monkeypatch.setitem(reading.LIMITS, "max_pages", 2)
+    page = read(visitor, site)
+    assert visitor.get(f"{page}/state").json()["line"].startswith("2 pages")
+
+
+@pytest.mark.parametrize(
+    ("path", "robots", "says"),
+    [
+        ("/nowhere", "", "answers 404"),
+        ("/style.css", "", "only HTML is read"),
+        ("/", "User-agent: *\nDisallow: /", "The robots.txt of the site says that"),
+    ],
+)
+def test_a_site_that_cannot_be_read_says_why_and_offers_the_field_again(
+    demo: Tenant, settings: Any, visitor: Client, in_this_process: None, path: str, robots: str, says: str
+) -> None:
+    with serve_site(has_sitemap=False, files={"/robots.txt": robots, "/style.css": "a { color: red }"}) as address:
+        host = address.removeprefix("http://")
+        settings.ENV = settings.ENV.model_copy(update={"crawl_private_hosts": (host,)})
+        page = visitor.get(read(visitor, f"{address}{path}")).content.decode()
+    assert says in page
+    assert f'value="{address}{path}"' in page
+    assert "data-ask" not in page
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "says"),
+    [
+        ("", 400, "required"),
+        ("localhost", 400, "begins with https://"),
+        ("/etc", 400, "begins with https://"),
+        ("file:///etc", 400, "begins with https://"),
+        ("https://me:secret@docs.example", 400, "without a user name"),
+    ],
+)
+def test_what_is_no_address_is_a_mistake(demo: Tenant, visitor: Client, address: str, status: int, says: str) -> None:
+    answer = visitor.post(START, {"location": address})
+    assert answer.status_code == status
+    assert says in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:9/", "http://169.254.169.254/", "http://[::1]/", "http://10.0.0.1"]
+)
+def test_private_addresses_are_not_read(demo: Tenant, visitor: Client, in_this_process: None, address: str) -> None:
+    assert "which is no public address" in visitor.get(read(visitor, address)).content.decode()
+
+
+def test_it_is_kept_deleted_or_swept_after_a_day(
+    demo: Tenant, site: str, visitor: Client, in_this_process: None
+) -> None:
+    kept, deleted, old, young = (read(visitor, site).rpartition("/")[2] for _ in range(4))
+    answer = visitor.post(f"{START}/{kept}/end", {"action": "keep"})
+    assert answer.headers["Location"] == f"/admin/project/{kept}/install"
+    assert Source.objects.get(project__domain=kept).state == Source.State.QUEUED
+    assert visitor.post(f"{START}/{deleted}/end", {"action": "delete"}).headers["Location"] == START
+    Trial.objects.filter(project__domain=old).update(created_at=timezone.now() - timedelta(hours=25))
+    trials.delete_old()
+    assert set(Project.objects.filter(domain__in=(kept, deleted, old, young)).values_list("domain", flat=True)) == {
+        kept,
+        young,
+    }
+    assert not Document.every.filter(project__domain=old).exists()
+    assert visitor.get(f"{START}/{kept}").status_code == 404
+
+
+def test_another_site_cannot_end_a_trial(demo: Tenant, site: str, visitor: Client, in_this_process: None) -> None:
+    page = read(visitor, site)
+    client = Client(headers={"Host": HOST, "Origin": "https://evil.example"})
+    assert client.post(f"{page}/end", {"action": "delete"}).status_code == 403
+    assert visitor.get(page).status_code == 200
+
+
+def test_an_owner_tries_for_the_own_organization_and_a_stranger_sees_nothing(
+    demo: Tenant, people: Any, visitor: Client, in_this_process: None
+) -> None:
+    authentication._loopback_domains.discard(demo.domain)
+    headers = {"Host": HOST, "Origin": f"http://{HOST}", "X-Forwarded-For": "192.0.2.7"}
+    page = people.owner.post(START, {"location": "http://10.0.0.1"}, headers=headers).headers["Location"]
+    trial = Trial.objects.get(project__domain=page.rpartition("/")[2])
+    assert trial.project.organization == demo.project.organization
+    assert people.owner.get(page, headers=headers).status_code == 200
+    assert FIELD in people.owner.get("/", headers=headers).content.decode()
+    viewer = logged_in(f"viewer of {demo.domain}")
+    user = get_user_model().objects.get(username=f"viewer of {demo.domain}")
+    demo.project.organization.memberships.create(user=user, role=Role.VIEWER)
+    for client in (people.stranger, viewer, visitor):
+        assert client.get(page, headers=headers).status_code == 404
+        assert client.get(f"{page}/state", headers=headers).status_code == 404
+        assert client.post(f"{page}/end", {"action": "delete"}, headers=headers).status_code == 404
+    for client in (viewer, visitor):
+        assert client.post(START, {"location": "http://10.0.0.1"}, headers=headers).status_code == 403
+
+
+def test_trials_have_limits(
+    demo: Tenant, visitor: Client, in_this_process: None, monkeypatch: pytest.MonkeyPatch, site: str
+) -> None:
+    monkeypatch.setattr(trials, "MAX_TRIALS", 1)
+    read(visitor, "http://10.0.0.1")  # fails, and makes room for the next one
+    page = read(visitor, site)
+    answer = visitor.post(START, {"location": site})
+    assert (answer.status_code, "1 trials are stored" in answer.content.decode()) == (409, True)
+    visitor.post(f"{page}/end", {"action": "delete"})
+    monkeypatch.setattr(trials, "MAX_RUNNING", 0)
+    assert "are being read" in visitor.post(START, {"location": site}).content.decode()
+    for _ in range(views.TRIALS_ORG.window()[0]):
+        answer = visitor.post(START, {"location": site})
+    assert answer.status_code == 429
+    assert "Ten sites an hour" in answer.content.decode()
+    assert int(answer.headers["Retry-After"]) <= 3600
