@@ -89,14 +89,13 @@ class NewProjectForm(forms.ModelForm):
         fields = ("name", "domain", "organization", "new_organization", "allowed_origins")
 
     def __init__(self, request: HttpRequest, draft: Draft, data: Any = None) -> None:
-        organizations = list(organizations_of(request, Role.OWNER)[:2])
+        latest = organizations_of(request, Role.OWNER).order_by("-projects__created_at", "pk").first()
         host = urlsplit(draft.docs_url).hostname or ""
         initial: dict[str, Any] = {
             "name": str(draft.found.get("name") or host)[:200],
             "domain": propose_domain(draft.docs_url),
+            "organization": latest and latest.pk,
         }
-        if len(organizations) == 1:
-            initial["organization"] = organizations[0].pk
         super().__init__(data, initial=initial)
         self.draft = draft
         self.instance.docs_url = draft.docs_url

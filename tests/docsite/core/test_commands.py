@@ -42,6 +42,22 @@ def test_createproject_creates_a_project_and_two_keys(make_project):
     assert created["assistant_key"].startswith("svc_dsc_")
 
 
+@pytest.mark.parametrize(
+    ("hosts", "address"),
+    [
+        (("127.0.0.1", "localhost", "[::1]"), "http://127.0.0.1:9000"),
+        (("localhost", ".example.com", "*", "docs.example.com/service"), "https://docs.example.com/service"),
+    ],
+)
+def test_createproject_prints_the_tag(make_project, settings, hosts, address):
+    settings.ENV = settings.ENV.model_copy(update={"allowed_hosts": hosts, "port": 9000})
+    domain = f"{make_project().domain}-x"
+    out = run("createproject", domain, "--organization", "A new one", "--docs-url", "https://docs.example.com")
+    key = Project.objects.get(domain=domain).keys.get().public_token
+    tag = f'<script async src="{address}/search.js" data-domain="{domain}" data-key="{key}" data-assistant></script>'
+    assert tag in out
+
+
 def test_an_existing_organization_is_used_again(make_project):
     first = make_project().project
     name = first.organization.name
@@ -188,7 +204,7 @@ def test_a_command_says_what_to_do_next(project):
     assert f"manage.py createkey {domain} --kind assistant" in run("revokekey", number)
     assert "Authorization: Bearer" in run("createkey", domain, "--kind", "admin")
     made = run("createproject", f"{domain}-n", "--organization", "N", "--docs-url", "https://n.example/docs")
-    assert made.endswith(f"manage.py ingest {domain}-n FOLDER_OR_ADDRESS\n")
+    assert f"manage.py ingest {domain}-n FOLDER_OR_ADDRESS\n" in made
     assert "https://n.example may use the widget" in made
     assert f"manage.py search {domain}" in run("reindex", domain)
     assert "/admin/privacy/auditentry/" in run("erase", domain, "--fp", "nobody", "--yes")

@@ -52,7 +52,7 @@ def test_a_site_is_detected_with_five_addresses_of_which_each_was_opened(site, s
     answer = superuser.post(START, {"location": site})
     assert answer.status_code == 302
     shown = superuser.get(answer.headers["Location"]).content.decode()
-    assert "a site, page by page" in shown
+    assert "a published site, whose pages are opened one by one" in shown
     assert re.search(r"<dt>Pages</dt><dd>5</dd>", shown)
     assert re.search(r"<dt>Language</dt><dd>en</dd>", shown)
     assert shown.count('class="badge done">yes') == 4
@@ -70,7 +70,7 @@ def test_a_site_without_a_sitemap_says_that_there_may_be_more(settings):
 def test_a_folder_is_checked_once_its_base_address_is_known(site, superuser, docs):
     check = superuser.post(START, {"location": str(docs)}).headers["Location"]
     shown = superuser.get(check).content.decode()
-    assert "<dd>mkdocs</dd>" in shown
+    assert "the files of a site that mkdocs makes" in shown
     assert "The addresses were not opened" in shown
     assert errors(superuser.post(check, {"docs_url": ""})) == {"docs_url": ["This field is required."]}
     again = superuser.post(check, {"docs_url": site, "language": "en", "generator": ""})
@@ -148,6 +148,7 @@ def test_an_owner_creates_a_project_in_their_organization(people, project):
     assert re.search(r'name="domain" value="heron(-\d+)?"', shown)
     assert "Pages of <code>https://docs.heron.example</code> may use the widget." in shown
     assert "new_organization" not in shown
+    assert f'<option value="{project.project.organization_id}" selected>' in shown
     answer = people.owner.post(name, fields(project, allowed_origins="http://localhost:3000/x\nApp.heron.example"))
     created = Project.objects.get(domain=f"heron-{project.domain}")
     assert answer.headers["Location"] == f"/admin/project/{created.domain}/install/pages"
@@ -183,6 +184,8 @@ def test_nobody_adds_a_project_to_an_organization_of_others(people, project):
 
 def test_a_superuser_may_create_the_organization(superuser, project):
     name = f"Herons {project.domain}"
+    newest = Project.objects.latest("created_at").organization_id
+    assert f'<option value="{newest}" selected>' in superuser.get(draft(superuser)).content.decode()
     values = fields(project, organization="", new_organization=name)
     assert superuser.post(draft(superuser), values).status_code == 302
     created = Project.objects.get(domain=values["domain"])

@@ -1,6 +1,7 @@
 """`manage.py createproject DOMAIN`: create a project and its first two keys."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -10,6 +11,8 @@ from django.db import transaction
 from docsite.core.tenants.management.base import ServiceCommand
 from docsite.core.tenants.models import ApiKey, Organization, Project
 from docsite.core.tenants.validators import origin_of
+
+_next_steps: list[Callable[[Project, str], list[str]]] = []
 
 
 def create_project(
@@ -30,6 +33,11 @@ def create_project(
         _, assistant_key = ApiKey.issue(ApiKey.Kind.ASSISTANT, owner, project, name="First assistant key")
         _, admin_key = ApiKey.issue(ApiKey.Kind.ADMIN, owner, name=f"First admin key of {domain}")
     return project, assistant_key, admin_key
+
+
+def add_next_step(describe: Callable[[Project, str], list[str]]) -> None:
+    """Let the command print further lines in the end: those for the project and its assistant key. For apps."""
+    _next_steps.append(describe)
 
 
 class Command(ServiceCommand):
@@ -80,3 +88,5 @@ class Command(ServiceCommand):
             f"Pages of {origin_of(project.docs_url)} may use the widget. The admin key is not shown again."
         )
         self.stdout.write(f"Next, read your pages: manage.py ingest {project.domain} FOLDER_OR_ADDRESS")
+        for describe in _next_steps:
+            self.stdout.write("\n".join(describe(project, assistant_key)))
