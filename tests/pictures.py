@@ -92,7 +92,7 @@ def take_all(base_url: str, password: str) -> None:
 def main() -> None:
     """Start a demo with data of its own, take the pictures, and end it."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "manage.py", "demo", "--port", str(free_port())]
+        command = [sys.executable, "manage.py", "demo", "--model", "none", "--port", str(free_port())]
         environment = {**os.environ, "DATA_DIR": folder}
         with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as demo:
             printed = ""

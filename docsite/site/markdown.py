@@ -19,6 +19,7 @@ from search.text.markdown.reader import new_parser
 
 _FORMATTER = HtmlFormatter(nowrap=True)  # `site.css` has the colours of its classes
 _TITLE = re.compile(r"""\b(?:title|filename)=(["'])(.+?)\1""")
+_TAB = re.compile(r'\btab="([^"]+)"')  # blocks with it that follow one another become tabs by a script
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,12 @@ def _fence(self: RendererHTML, tokens: Sequence[Token], index: int, options: Opt
     language, _, more = tokens[index].info.strip().partition(" ")
     language = language or "text"
     name = _title(more.strip())
+    tab = _TAB.search(more)
+    label = tab[1] if tab else name or language
+    attribute = f' data-tab="{escape(label)}"' if tab else ""
     filename = f' data-filename="{escape(name)}"' if name else ""
     return (
-        f'<div class="code"><div class="code-bar"><span>{escape(name or language)}</span></div>'
+        f'<div class="code"{attribute}><div class="code-bar"><span>{escape(label)}</span></div>'
         f'<pre tabindex="0"{filename}><code class="language-{escape(language)}">'
         f"{_highlight(tokens[index].content, language)}</code></pre></div>\n"
     )

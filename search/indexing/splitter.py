@@ -56,7 +56,7 @@ class Splitter(Generic[Key]):
         page = _Page(key, markdown, title)
         self._pages.append(page)
         self._characters += len(markdown)
-        if self._process is None and self._characters > MIN_CHARACTERS and len(os.sched_getaffinity(0)) > 1:
+        if self._process is None and self._characters > MIN_CHARACTERS and count_cores() > 1:
             self._start()
         self._receive()
         if not self._send(page):
@@ -118,6 +118,11 @@ class Splitter(Generic[Key]):
                 self._sent.clear()
             else:
                 self._sent.popleft().found = found
+
+
+def count_cores() -> int:
+    """The cores that this process may use; those of the machine where the system does not tell, as on macOS."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def split(markdown: str, title: str) -> Sections:

@@ -20,6 +20,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests import scenarios
 from tests.browser.conftest import OPEN_ROOTS, follow
 from tests.conftest import ASYNC_UNSAFE, PATIENCE, wait_for
+from tests.docsite.setup.small_site import serve_site
 from tests.ports import free_port
 from tests.processes import Process, manage
 from tests.variants import first_of
@@ -29,16 +30,24 @@ pytestmark = pytest.mark.browser
 READER = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
 
 
-def run_demo(folder: Path, port: int) -> Process:
-    """Start the demo and wait until it is ready."""
+def run_demo(folder: Path, port: int, handbook: str) -> Process:
+    """Start the demo and wait until it is ready. It may read the site `handbook`."""
     log = folder / "log"
     log.write_text("")
     environment = {name: value for name, value in os.environ.items() if name != ASYNC_UNSAFE}
-    process = Process(manage, ("demo", "--port", str(port)), {**environment, "DATA_DIR": str(folder)}, log, log)
+    environment |= {"DATA_DIR": str(folder), "CRAWL_PRIVATE_HOSTS": handbook.removeprefix("http://")}
+    process = Process(manage, ("demo", "--port", str(port), "--model", "none"), environment, log, log)
     ready = f"Ready: http://127.0.0.1:{port}/"
     wait_for(lambda: ready in log.read_text() or process.poll() is not None, "the demo")
     assert process.poll() is None, log.read_text()
     return process
+
+
+@pytest.fixture(scope="module")
+def handbook() -> Iterator[str]:
+    """The address of a newcomer's documentation."""
+    with serve_site() as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +65,7 @@ def starts(
     tmp_path_factory: pytest.TempPathFactory,
     copy_database: Callable[[Path], dict[str, str]],
     logs: list[str],
+    handbook: str,
 ) -> Iterator[list[Start]]:
     """Two starts of one demo, of which the second one runs: what it wrote down for clients, and the views it had.
 
@@ -68,7 +78,7 @@ def starts(
     starts = []
     until = datetime.now(UTC).isoformat()  # the same for both, also when the day ends between them
     for last in (False, True):
-        process = run_demo(folder, free_port())
+        process = run_demo(folder, free_port(), handbook)
         logs.append((folder / "log").read_text())
         facts = json.loads((folder / "demo.json").read_text())
         scenarios.manage(("seal",), {"DATA_DIR": str(folder)})  # an export waits only five seconds for all views
@@ -132,6 +142,24 @@ def test_a_reader_asks_and_lands_where_the_answer_came_from(demo: dict[str, str]
     link.click()
     page.wait_for_url(re.compile(re.escape(target.partition("#")[0])))
     assert page.locator(f"[id='{target.partition('#')[2].partition(':~:')[0]}']").count() == 1
+
+
+def test_a_newcomer_tries_the_own_documentation(demo: dict[str, str], handbook: str, page: Page) -> None:
+    page.goto(f"{demo['base_url']}/")
+    page.get_by_label("Try it with your documentation").fill(handbook)
+    page.get_by_role("button", name="Read it").click()
+    expect(page.get_by_text("4 pages with 4 sections")).to_be_visible(timeout=PATIENCE * 1000)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Heron handbook")
+    page.get_by_role("button", name="How do I install Heron?").click()
+    expect(page.get_by_role("dialog").locator(".prose sup a").first).to_have_attribute("href", re.compile("/install"))
+    page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    page.get_by_placeholder("Search Heron handbook").first.click()
+    page.keyboard.type("noon")
+    expect(page.get_by_role("option", name="Feed the fish").first).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Delete it now").click()
+    page.wait_for_url("**/try-your-docs")
+    expect(page.get_by_role("link", name="Heron handbook")).to_have_count(0)
 
 
 @pytest.fixture

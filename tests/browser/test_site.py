@@ -352,6 +352,19 @@ def test_thumbs_on_code_wait_for_the_pointer_or_the_keyboard(tab: Callable[..., 
     expect(thumb).to_have_css("opacity", "1")
 
 
+def test_the_tag_for_several_tools_is_in_tabs(tab: Callable[..., Page]) -> None:
+    page = tab("/quickstart")
+    expect(page.get_by_role("tab")).to_have_text(["Plain HTML", "Docusaurus", "MkDocs", "Sphinx"])
+    shown = page.get_by_role("tabpanel")
+    expect(shown).to_have_count(1)
+    page.get_by_role("tab", name="Docusaurus").click()
+    expect(shown).to_contain_text("docusaurus.config.js")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("tab", name="Sphinx")).to_be_focused()
+    expect(shown).to_contain_text("html_js_files")
+
+
 def test_an_address_opens_search_or_the_assistant_once(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:
     page = tab("/quickstart?search=rate+limits&x=1#serve")
     expect(page.get_by_role("combobox")).to_have_value("rate limits")

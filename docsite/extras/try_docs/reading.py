@@ -74,7 +74,9 @@ def _add_starters(project: "Project") -> None:
         return
     name = _NO_PRODUCT.split(project.name)[0]
     about = (f"What is {name}?", f"How do I install {name}?", f"How do I use {name}?")
-    chosen += [question for question in about if find(project, Question(question)).chance >= MIN_CHANCE]
+    known = {question.casefold() for question in chosen}
+    further = [question for question in about if question.casefold() not in known]
+    chosen += [question for question in further if find(project, Question(question)).chance >= MIN_CHANCE]
     AssistantSettings.objects.update_or_create(project=project, defaults={"starter_questions": chosen[:3]})
 
 

@@ -46,6 +46,11 @@ def test_two_processes_give_what_one_gives(large):
     assert second.returncode == 0, "it ended by itself"
 
 
+def test_a_system_that_does_not_tell_which_cores_are_free_is_taken_by_its_number_of_cores(monkeypatch):
+    monkeypatch.delattr(os, "sched_getaffinity")  # as on macOS
+    assert splitter.count_cores() == os.cpu_count()
+
+
 def test_a_second_process_that_is_killed_costs_no_page(large):
     def kill(key: str) -> None:
         if key == "/30" and work._process:

@@ -7,6 +7,7 @@ import "./feedback-form.js";
 import "./page-menu.js";
 import "./quotes.js";
 import "./selection.js";
+import "./tabs.js";
 
 const root = document.documentElement;
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
