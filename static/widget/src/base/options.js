@@ -86,7 +86,7 @@ const RULES = {
     "of this origin or the service's",
     (value, service) => [location.origin, new URL(service).origin].includes(h("a", { href: value }).origin),
   ],
-  zIndex: ["a whole number", (value) => Number.isInteger(value)],
+  zIndex: ["a whole number", Number.isInteger],
   memory: oneOf("day", "tab"),
   labels: everyValue("an object of strings", "string"),
   starterQuestions: everyValue("an array of strings", "string"),
