@@ -5,5 +5,6 @@
 servers, `conformance` checks whether a running service speaks the contract, `model_check` whether a model server is fit
 for it, `doctor` says what of a set-up does not work, and `database_copy` makes backups and moves all data to another
 database: each is one or more commands. Each is
-an app in `settings.py`; those with settings are listed in `docsite/env.py`.
+an app in `settings.py`; those with settings are listed in `docsite/env.py`. Only `mkdocs_plugin` is no app: it runs in
+MkDocs.
 """
