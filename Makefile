@@ -32,7 +32,7 @@ export NPM_CONFIG_UPDATE_NOTIFIER := false
 # Tests start hundreds of processes. Without a cache each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test complete matrix faults packages collect quick python fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity train trial check node-tests lint fix types widget pictures lock pins clean
+.PHONY: demo test complete matrix faults release-check version packages collect quick python fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity train trial check node-tests lint fix types widget pictures lock pins clean
 
 # MODEL=none, or the name of a model on this machine
 demo:  ## set up and serve the demo site
@@ -53,6 +53,13 @@ matrix: packages widget node-tests collect  ## the variants, sizes and faults th
 # ONLY=failover,limits,log_disk,releases,memory; RELEASE=commit or tag of the last release
 faults: packages widget collect  ## runs under load while something breaks: failover, full disk, two releases; one line each; minutes
 	@RELEASE=$(RELEASE) $(PY) -m pytest -q $(if $(ONLY),$(shell echo $(ONLY) | sed 's/,/ /g; s#[a-z_]*#tests/services/faults/test_&.py#g'),tests/services/faults) -m faults
+
+# ONLY=python,mkdocs,docusaurus,react,containers PYTHONS=python3.11,python3.12,python3.13,python3.14
+release-check: packages widget collect  ## builds all that a release publishes, and tries it in empty environments; needs PyPI and npm; 15 minutes
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m tests.release $(if $(ONLY),--only $(ONLY)) $(if $(PYTHONS),--pythons $(PYTHONS))
+
+version:  ## write NEW=1.4.2 into every file that names the version
+	@$(or $(PYTHON),python3) .ci/version.py $(NEW)
 
 packages: | $(VENV)/bin/python  ## system packages for tests
 	@sh tests/install.sh

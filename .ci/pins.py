@@ -17,7 +17,9 @@ REGISTRY = os.environ.get("REGISTRY", "https://registry-1.docker.io")
 GITHUB_API = os.environ.get("GITHUB_API", "https://api.github.com")
 SECONDS = 20
 
-IMAGE = re.compile(r"^((?:FROM| *image:) )([\w.-]+:[\w.-]+)(?:@sha256:[0-9a-f]{64})?(?=\s)", re.MULTILINE)
+IMAGE = re.compile(
+    r"^((?:FROM(?: --platform=\S+)?| *image:) )([\w.-]+:[\w.-]+)(?:@sha256:[0-9a-f]{64})?(?=\s)", re.MULTILINE
+)
 ACTION = re.compile(r"(uses: )([\w.-]+/[\w.-]+@)(?:[0-9a-f]{40} # )?(v[\w.]+)")
 INDEXES = "application/vnd.oci.image.index.v1+json, application/vnd.docker.distribution.manifest.list.v2+json"
 

@@ -3,10 +3,17 @@
 import contextlib
 import os
 import secrets
+import sys
 from pathlib import Path
 
 from docsite.env import Env
 from docsite.private_files import restrict
+
+
+def find_user_folder() -> Path:
+    """Where an installed package keeps data, whichever folder a command runs in (XDG Base Directory Specification)."""
+    home = "~/Library/Application Support" if sys.platform == "darwin" else os.environ.get("XDG_DATA_HOME")
+    return Path(home or "~/.local/share").expanduser() / "docs-service"
 
 
 def prepare_data_dir(env: Env, base: Path) -> Path:

@@ -1,5 +1,6 @@
 """Django's settings, read from the typed environment of `env.py`. One file for every deployment."""
 
+import tomllib
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -14,7 +15,10 @@ from docsite.private_files import protect_database
 BASE_DIR = Path(__file__).resolve().parent.parent
 IS_CHECKOUT = (BASE_DIR / "manage.py").exists()
 FILES = BASE_DIR if IS_CHECKOUT else BASE_DIR / "docsite" / "files"  # where an installed package has the same files
+VERSION: str = tomllib.loads((FILES / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 ENV, EXTRAS = environment.load()
+if not IS_CHECKOUT and "data_dir" not in ENV.model_fields_set:
+    ENV.data_dir = data_folder.find_user_folder()
 DATA_DIR = data_folder.prepare_data_dir(ENV, BASE_DIR if IS_CHECKOUT else Path.cwd())
 
 SECRET_KEY = data_folder.secret_key(ENV)

@@ -6,5 +6,5 @@
 contract, `model_check` whether a model server is fit for it, `doctor` says what of a set-up does not work,
 `database_copy` makes backups and moves all data to another database, and `demo` shows the service with its own
 documentation: each is one or more commands. Each is an app in `settings.py`; those with settings are listed in
-`docsite/env.py`.
+`docsite/env.py`. Only `mkdocs_plugin` is no app: it runs in MkDocs.
 """

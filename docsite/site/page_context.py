@@ -1,9 +1,7 @@
 """The context that every page of the site shares: navigation, languages, texts."""
 
-import functools
 import logging
 import time
-import tomllib
 from typing import Any
 
 from django.conf import settings
@@ -59,7 +57,7 @@ def page_context(language: str = DEFAULT_LANGUAGE, page: Page | None = None) -> 
             {"code": code, "name": name, "href": _in_language(page, code).path, "current": code == language}
             for code, name in LANGUAGES.items()
         ],
-        "versions": [{"name": version(), "href": "/changelog", "current": True}],
+        "versions": [{"name": settings.VERSION, "href": "/changelog", "current": True}],
         "groups": groups(language),
         "widget": {"domain": settings.ENV.site_domain, "key": key} if key and _last_site_project.may_exist() else None,
     }
@@ -112,10 +110,3 @@ class _LastSiteProject:
 
 _last_site_project = _LastSiteProject()
 last_site_project = _last_site_project.get
-
-
-@functools.cache
-def version() -> str:
-    """The version of this service, which the pages describe."""
-    project = tomllib.loads((settings.FILES / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return str(project["version"])

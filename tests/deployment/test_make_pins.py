@@ -21,7 +21,12 @@ DIGESTS = {
     "postgres/manifests/17-bookworm": "sha256:" + "c" * 64,
     "redis/manifests/8-bookworm": "sha256:" + "d" * 64,
 }
-COMMITS = {"actions/checkout/commits/v4": "1" * 40, "actions/setup-python/commits/v5": "2" * 40}
+COMMITS = {
+    "actions/checkout/commits/v4": "1" * 40,
+    "actions/setup-python/commits/v5": "2" * 40,
+    "docker/setup-buildx-action/commits/v3": "3" * 40,
+    "docker/setup-qemu-action/commits/v3": "4" * 40,
+}
 PIN = re.compile(r"@sha256:[0-9a-f]{64}|[0-9a-f]{40} # ")
 
 
@@ -86,7 +91,7 @@ def test_tags_get_what_they_name_today(hub: Any, clone: Path) -> None:
         done = pin(clone, hub.url)
         assert (done.returncode, done.stderr) == (0, "")
     text = read(clone)
-    images = re.findall(r"(?m)^(?:FROM| +image:) ([\w.-]+):([\w.-]+)@(\S+)", text)
+    images = re.findall(r"(?m)^(?:FROM(?: --platform=\S+)?| +image:) ([\w.-]+):([\w.-]+)@(\S+)", text)
     assert {f"{name}/manifests/{tag}": digest for name, tag, digest in images} == DIGESTS
     actions = re.findall(r"uses: (\S+)@(\S+) # (\S+)\n", text)
     assert {f"{name}/commits/{tag}": commit for name, commit, tag in actions} == COMMITS

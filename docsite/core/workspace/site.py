@@ -3,6 +3,7 @@
 from functools import wraps
 from typing import Any
 
+from django.conf import settings
 from django.contrib.admin import AdminSite
 from django.contrib.auth.views import PasswordChangeView
 from django.http import HttpRequest, HttpResponseRedirect
@@ -41,10 +42,11 @@ class WorkspaceSite(AdminSite):
         return respond
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """Tell templates whether the user may send the forms of the page, must show a proof first, and add projects."""
+        """Tell templates the version, and whether the user may send forms, must show a proof, and add projects."""
         may_act = getattr(request, "may_act", None)
         return {
             **super().each_context(request),
+            "service_version": settings.VERSION,
             "may_act": bool(may_act),
             "proof_url": find_proof_url(request) if may_act is not False and self.has_permission(request) else "",
             "may_add_project": self.get_model_admin(Project).has_add_permission(request),

@@ -1,7 +1,6 @@
 """The service itself: its release, its accounts, its background work, and its alerts."""
 
 import platform
-import tomllib
 from datetime import timedelta
 
 from django.conf import settings
@@ -18,8 +17,7 @@ MAX_NAMED = 3
 
 def check_release() -> Finding:
     """The versions, and whether the files of the widget are there."""
-    version = tomllib.loads((settings.FILES / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    fact = f"{version} with Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    fact = f"{settings.VERSION} with Python {platform.python_version()} on {platform.system()} {platform.machine()}"
     if not (settings.WIDGET_DIST / "manifest.json").exists():
         return Finding("Release", f"{fact}, without the files of the widget", "Build them: make widget")
     return Finding("Release", fact)

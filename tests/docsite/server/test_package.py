@@ -20,17 +20,18 @@ COMMAND = [sys.executable, "-c", "from docsite.command import main; main()"]
 @pytest.mark.node
 @pytest.mark.matrix
 def test_an_installed_package_serves_pages_and_the_widget(tmp_path: Path, migrated: Path) -> None:
-    """The command `docs-service` works in any folder, where it makes its data folder."""
+    """The command `docs-service` works in any folder, with its data in a folder of the user."""
     build = [*("pip", "wheel", ".", "--no-deps", "--no-build-isolation", "--quiet"), "--wheel-dir", str(tmp_path)]
     subprocess.run([sys.executable, "-m", *build], cwd=ROOT, check=True)
     packages, folder = tmp_path / "packages", tmp_path / "anywhere"
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         wheel.extractall(packages)
-    (data := folder / "var").mkdir(parents=True)
+    folder.mkdir()
+    (data := tmp_path / "share" / "docs-service").mkdir(parents=True)
     (data / "db.sqlite3").write_bytes(migrated.read_bytes())
     unset = ("DATA_DIR", "DATABASE_URL", "DJANGO_SETTINGS_MODULE")
     environment = {name: value for name, value in os.environ.items() if name not in unset}
-    environment |= {"PYTHONPATH": str(packages), "PYTHONSAFEPATH": "1"}
+    environment |= {"PYTHONPATH": str(packages), "PYTHONSAFEPATH": "1", "XDG_DATA_HOME": str(data.parent)}
     port = free_port()
     serve = [*COMMAND, "serve", "--port", str(port)]
     with subprocess.Popen(serve, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as process:
@@ -44,6 +45,7 @@ def test_an_installed_package_serves_pages_and_the_widget(tmp_path: Path, migrat
                     assert client.get(path).status_code == 200, path
         finally:
             process.terminate()
+    assert not list(folder.iterdir())
     assert (packages / "docsite/deploy/set-up.sh").exists()
     assert (packages / "search/text/english-words.txt.gz").exists()
     assert not list(packages.rglob(".env"))

@@ -31,7 +31,7 @@ function followLink(href) {
 
 /** @param {HTMLScriptElement} script the tag */
 export function create(script) {
-  const { domain = "", key = "", language, version, labels, theme, accent, font } = script.dataset;
+  const { domain = "", key = "", labels, theme, accent, font } = script.dataset;
   Object.assign(words, WORDS.en, WORDS[pageLanguage()], readLabels(labels));
   const host = document.createElement("docs-search");
   const root = host.attachShadow({ mode: "closed" });
@@ -48,7 +48,10 @@ export function create(script) {
     get readerToken() {
       return script.dataset.readerToken; // the page may replace it at any time
     },
-    preferred: { language: language || pageLanguage(), version: version || undefined },
+    get preferred() {
+      const { language, version } = script.dataset; // the page may change them, too
+      return { language: language || pageLanguage(), version: version || undefined };
+    },
     linkTo: (_, url) => url,
     askAddress: () => (enabled && document.querySelector("docs-assistant") ? `${service}/ask` : ""),
     ask(query) {

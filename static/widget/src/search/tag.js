@@ -108,6 +108,8 @@ function listenToTriggers() {
       true,
     );
   on("pointerover", preload);
+  // Themes such as Material open their own search when their field gets the focus.
+  on("mousedown", (element, event) => element instanceof HTMLInputElement && event.preventDefault());
   on("focusin", preload);
   on("click", (element, event) => {
     take(event);

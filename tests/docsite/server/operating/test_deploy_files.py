@@ -68,7 +68,7 @@ def test_the_environment_files_set_what_exists() -> None:
 
 
 def test_containers_set_what_exists() -> None:
-    for name in ("migrate", "web", "worker"):
+    for name in ("small", "migrate", "web", "worker"):
         assert set(COMPOSE[name]["environment"]) <= SETTINGS
     (settings,) = [item["data"] for item in KUBERNETES if item["kind"] == "ConfigMap"]
     assert set(settings) <= SETTINGS
@@ -119,7 +119,7 @@ def test_units_have_the_same_limits() -> None:
 def test_containers_run_commands_within_limits() -> None:
     for name, service in COMPOSE.items():
         assert "mem_limit" in service, name
-        assert "healthcheck" in service or name in ("web", "worker"), "the image has one"
+        assert "healthcheck" in service or name in ("small", "web", "worker"), "the image has one"
         if name in ("migrate", "web", "worker"):
             check_command(service["command"][2:])
     assert "HEALTHCHECK" in (ROOT / "Dockerfile").read_text()
@@ -130,6 +130,15 @@ def test_containers_run_commands_within_limits() -> None:
         assert container["securityContext"]["readOnlyRootFilesystem"]
         assert pod["securityContext"]["runAsUser"] == 999
     assert "--uid 999" in (ROOT / "Dockerfile").read_text()
+
+
+def test_a_profile_starts_what_it_needs_and_nothing_of_the_other() -> None:
+    profiles = {name: service["profiles"] for name, service in COMPOSE.items()}
+    assert {name: [name if name == "small" else "grown"] for name in COMPOSE} == profiles
+    for name, service in COMPOSE.items():
+        assert all(profiles[other] == profiles[name] for other in service.get("depends_on", ())), name
+    small, grown = COMPOSE["small"]["environment"], COMPOSE["web"]["environment"]
+    assert set(grown) - set(small) == {"DATABASE_URL", "REDIS_URL"}
 
 
 def test_the_manifests_name_each_other() -> None:
@@ -176,7 +185,8 @@ def test_every_alert_has_a_runbook() -> None:
 
 def test_every_file_is_on_a_page() -> None:
     pages = PAGE + (ROOT / "docsite/site/content/runbooks.md").read_text() + (DEPLOY / "set-up.sh").read_text()
-    names = [file.name for file in DEPLOY.rglob("*") if file.is_file()]
+    files = [file for file in DEPLOY.rglob("*") if file.is_file()]
+    names = ["chart", *(file.name for file in files if DEPLOY / "chart" not in file.parents)]
     assert [name for name in names if name not in pages and not name.endswith(".service")] == []
     for named in re.findall(r"docsite/deploy/([\w.-]+)", PAGE):
         assert (DEPLOY / named).exists(), named

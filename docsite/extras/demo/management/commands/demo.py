@@ -61,7 +61,8 @@ class Command(ServiceCommand):
         host, port = options["host"], options["port"]
         display_host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
         base_url = f"http://{f'[{display_host}]' if ':' in display_host else display_host}:{port}"
-        check_address(host, port, f"Try: make demo PORT={port + 1}")
+        command = "make demo PORT=" if settings.IS_CHECKOUT else "docs-service demo --port "
+        check_address(host, port, f"Try: {command}{port + 1}")
         if display_host not in settings.ALLOWED_HOSTS:
             settings.ALLOWED_HOSTS.append(f"[{display_host}]" if ":" in display_host else display_host)
         self.stdout.write("Database …")
