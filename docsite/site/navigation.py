@@ -1,6 +1,7 @@
 """The pages of the site, in reading order. All are in the default language, and some are translated."""
 
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from django.conf import settings
 
 from docsite.site import interface_texts
 from docsite.site.markdown import Heading, Rendered, render
-from search.sources.markdown.front_matter import split_front_matter
+from search.sources.markdown.front_matter import get_former_paths, split_front_matter
 
 CONTENT = Path(__file__).parent / "content"
 CHANGELOG: Path = settings.FILES / "CHANGELOG.md"
@@ -17,34 +18,31 @@ CHANGELOG: Path = settings.FILES / "CHANGELOG.md"
 DEFAULT_LANGUAGE = "en"
 LANGUAGES = {DEFAULT_LANGUAGE: "English", "de": "Deutsch"}
 
+_CODE_OR_LINK = re.compile(r"^(`{3,}).*?^\1$|`[^`\n]+`|\]\(/", re.MULTILINE | re.DOTALL)
 _ORDER = {
-    "Start": (
-        "index",
-        "quickstart",
-        "your-docs",
-        "sources",
-        "push",
-        "your-tools",
-        "embed",
-        "site-search",
-        "coding-agents",
-        "support-requests",
-        "webhooks",
-        "models",
-        "playground",
-        "gallery",
+    "Start": ("index", "quickstart", "models", "dashboard"),
+    "Content": ("sources", "your-tools", "push", "pages-for-some-readers"),
+    "Widget and search": (
+        *("embed", "site-search", "support-requests", "coding-agents", "how-answers-work", "how-search-works"),
+        *("playground", "gallery"),
     ),
-    "Reference": (
-        *("search-api", "how-search-works", "assistant-api", "use-chat", "how-answers-work", "streaming"),
-        *("analytics-api", "how-visitors-are-counted", "who-is-ai", "errors-and-limits"),
-    ),
+    "Analytics": ("how-visitors-are-counted", "who-is-ai", "notifications"),
+    "API": ("search-api", "assistant-api", "use-chat", "streaming", "analytics-api", "webhooks", "errors-and-limits"),
     "Operate": (
-        *("deployment", "runbooks", "databases", "growing", "configuration", "model-servers", "security", "privacy"),
-        *("performance", "capacity", "pages-for-some-readers"),
-        *("dashboard", "people", "notifications", "keys-and-data", "commands", "troubleshooting", "changelog"),
+        *("deployment", "configuration", "commands", "security", "privacy", "keys-and-data", "people"),
+        *("troubleshooting", "runbooks", "databases", "growing", "capacity", "performance", "changelog"),
     ),
 }
-_GROUPS = {"de": {"Start": "Einstieg", "Reference": "Referenz", "Operate": "Betrieb"}}
+_GROUPS = {
+    "de": {
+        "Start": "Einstieg",
+        "Content": "Inhalte",
+        "Widget and search": "Widget und Suche",
+        "Analytics": "Auswertung",
+        "API": "Schnittstellen",
+        "Operate": "Betrieb",
+    }
+}
 
 
 @dataclass(frozen=True)
@@ -63,6 +61,7 @@ class Page:
     headline: str
     description: str
     body: str
+    former_paths: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -82,8 +81,9 @@ class Page:
 
     @property
     def markdown(self) -> str:
-        """The page as one Markdown document, its title as the first heading."""
-        return f"# {self.headline}\n\n{self.description}\n\n{self.body}"
+        """The page as one Markdown document, its title as the first heading. Links lead from its own address."""
+        body = relative_links(self.body, "./" if self.language == DEFAULT_LANGUAGE else "../")
+        return f"# {self.headline}\n\n{self.description}\n\n{body}"
 
     @functools.cached_property
     def rendered(self) -> Rendered:
@@ -135,9 +135,19 @@ def _page(file: Path, language: str, group: str) -> Page:
         body += "\n" + CHANGELOG.read_text(encoding="utf-8").partition("\n")[2].strip() + "\n"
     group_name = _GROUPS.get(language, {}).get(group, group)
     title = front["title"]
-    return Page(
-        file.stem, language, language, group_name, title, front.get("headline", title), front["description"], body
-    )
+    headline, former = front.get("headline", title), tuple(get_former_paths(front))
+    return Page(file.stem, language, language, group_name, title, headline, front["description"], body, former)
+
+
+def relative_links(markdown: str, root: str) -> str:
+    """Markdown whose links to paths of this site begin with `root`. Below a proxy's path the others would lead out."""
+    return _CODE_OR_LINK.sub(lambda found: found[0] if found[0][0] == "`" else f"]({root}", markdown)
+
+
+@functools.cache
+def find_moved(path: str) -> Page | None:
+    """The page that took the place of another one at this path."""
+    return next((page for page in all_pages() if path in page.former_paths), None)
 
 
 @functools.cache

@@ -27,6 +27,7 @@ from docsite.site.markdown import render as render_markdown
 from docsite.site.navigation import (
     DEFAULT_LANGUAGE,
     Page,
+    find_moved,
     language_or_default,
     neighbours,
     pages,
@@ -63,6 +64,8 @@ def page(request: HttpRequest, slug: str = "index", language: str = DEFAULT_LANG
 def markdown(request: HttpRequest, slug: str, language: str = DEFAULT_LANGUAGE) -> HttpResponse:
     """The Markdown of a page."""
     found = _find_page(slug, language)
+    if request.path_info != found.markdown_path:
+        return HttpResponsePermanentRedirect(found.markdown_path)
     return _describe(markdown_response(found.markdown), request, found)
 
 
@@ -150,10 +153,13 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def _find_page(slug: str, language: str) -> Page:
-    try:
-        return readable_pages(language)[slug]
-    except KeyError:
-        raise Http404 from None
+    """The page of a slug, or the page that took its place."""
+    available = readable_pages(language)
+    if slug not in available and (moved := find_moved(f"/{slug}")):
+        slug = moved.slug
+    if slug not in available:
+        raise Http404
+    return available[slug]
 
 
 def _html(request: HttpRequest, found: Page) -> HttpResponse:

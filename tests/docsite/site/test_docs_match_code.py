@@ -287,7 +287,7 @@ def test_every_generator_is_named(slug: str) -> None:
 
 
 def test_every_model_server_that_is_tested_has_a_row() -> None:
-    rows = section("model-servers", "## Base URLs and settings").lower()
+    rows = section("models", "## Base URLs and settings").lower()
     names = {name.partition("_without_")[0] for name in DIALECTS}
     assert [name for name in names if not all(word in rows for word in name.split("_"))] == []
 

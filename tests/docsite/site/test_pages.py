@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from django.http import HttpResponse
@@ -126,6 +127,31 @@ def test_other_spellings_redirect_to_the_page(client: Client) -> None:
     assert client.post("/quickstart").status_code == 405
 
 
+@pytest.mark.parametrize(("page", "old"), [(page, old) for page in navigation.all_pages() for old in page.former_paths])
+def test_the_old_address_of_a_page_redirects(client: Client, page: Page, old: str) -> None:
+    assert re.fullmatch(r"(/de)?/[a-z-]+", old)
+    assert client.get(old).headers["Location"] == client.get(f"{old}/").headers["Location"] == page.path
+    assert client.get(f"{old}.md").headers["Location"] == page.markdown_path
+    slug = old.removeprefix("/de").strip("/")
+    assert slug not in navigation.pages()
+    if page.language == navigation.DEFAULT_LANGUAGE:
+        assert client.get(f"/de/{slug}").headers["Location"] == f"/de{page.path}"
+
+
+def test_links_of_markdown_are_relative_outside_of_code() -> None:
+    text = "[a](/b#c) `](/d)` ![e](/f)\n\n```\n[g](/h)\n```\n\n[i](/) [j](#k) [l](https://m)\n"
+    for root in ("./", "../"):
+        changed = navigation.relative_links(text, root)
+        assert changed == text.replace("](/b", f"]({root}b").replace("](/f", f"]({root}f").replace("](/)", f"]({root})")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_of_a_markdown_page_lead_where_those_of_the_page_lead(client: Client, page: Page) -> None:
+    at = [urljoin(page.markdown_path, link) for link in re.findall(r"\]\(([^)\s]+)\)", page.markdown)]
+    assert at == [urljoin(page.markdown_path, link) for link in re.findall(r"\]\(([^)\s]+)\)", page.body)]
+    assert not any(link.startswith("/") for link in re.findall(r"\]\(([^)\s]+)\)", client.get(page.markdown_path).text))
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_anchors_are_those_of_search_hits(page: Page) -> None:
     found = {part.anchor for part in sections.split(page.body)} - {""}
@@ -167,7 +193,7 @@ def test_a_translation_has_the_same_code_as_the_original(page: Page) -> None:
 
 def test_the_navigation_of_a_language_includes_untranslated_pages(client: Client) -> None:
     html = client.get("/de/quickstart").content.decode()
-    assert '<a href="/de/your-docs">' in html
+    assert '<a href="/de/quickstart" aria-current="page">' in html
     assert '<a href="/de/streaming" lang="en" hreflang="en">' in html
 
 
