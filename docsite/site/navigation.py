@@ -23,7 +23,7 @@ _ORDER = {
     "Start": ("index", "quickstart", "models", "dashboard"),
     "Content": ("sources", "your-tools", "push", "pages-for-some-readers"),
     "Widget and search": (
-        *("embed", "site-search", "support-requests", "coding-agents", "how-answers-work", "how-search-works"),
+        *("embed", "support-requests", "coding-agents", "how-answers-work", "how-search-works"),
         *("playground", "gallery"),
     ),
     "Analytics": ("how-visitors-are-counted", "who-is-ai", "notifications"),
