@@ -21,12 +21,12 @@ LANGUAGES = {DEFAULT_LANGUAGE: "English", "de": "Deutsch"}
 _CODE_OR_LINK = re.compile(r"^(`{3,}).*?^\1$|`[^`\n]+`|\]\(/", re.MULTILINE | re.DOTALL)
 _ORDER = {
     "Start": ("index", "quickstart", "models", "dashboard"),
-    "Content": ("sources", "your-tools", "push", "pages-for-some-readers"),
+    "Content": ("sources", "your-tools", "push", "pages-for-some-readers", "improve"),
     "Widget and search": (
         *("embed", "support-requests", "coding-agents", "how-answers-work", "how-search-works"),
         *("playground", "gallery"),
     ),
-    "Analytics": ("how-visitors-are-counted", "who-is-ai", "notifications"),
+    "Analytics": ("reports", "how-visitors-are-counted", "collecting", "notifications"),
     "API": ("search-api", "assistant-api", "use-chat", "streaming", "analytics-api", "webhooks", "errors-and-limits"),
     "Operate": (
         *("deployment", "configuration", "commands", "security", "privacy", "keys-and-data", "people"),
