@@ -26,8 +26,8 @@ _ORDER = {
         *("embed", "support-requests", "coding-agents", "how-answers-work", "how-search-works"),
         *("playground", "gallery"),
     ),
-    "Analytics": ("reports", "how-visitors-are-counted", "collecting", "notifications"),
-    "API": ("search-api", "assistant-api", "use-chat", "streaming", "analytics-api", "webhooks", "errors-and-limits"),
+    "Analytics": ("reports", "how-visitors-are-counted", "collecting"),
+    "API": ("search-api", "assistant-api", "streaming", "analytics-api", "webhooks", "errors-and-limits"),
     "Operate": (
         *("deployment", "configuration", "commands", "security", "privacy", "keys-and-data", "people"),
         *("troubleshooting", "runbooks", "databases", "growing", "capacity", "performance", "changelog"),
