@@ -29,8 +29,8 @@ _ORDER = {
     "Analytics": ("reports", "how-visitors-are-counted", "collecting"),
     "API": ("search-api", "assistant-api", "streaming", "analytics-api", "webhooks", "errors-and-limits"),
     "Operate": (
-        *("deployment", "configuration", "commands", "security", "privacy", "keys-and-data", "people"),
-        *("troubleshooting", "runbooks", "databases", "growing", "capacity", "performance", "changelog"),
+        *("deployment", "configuration", "commands", "security", "privacy", "people", "troubleshooting"),
+        *("runbooks", "at-scale", "performance", "changelog"),
     ),
 }
 _GROUPS = {

@@ -1,4 +1,4 @@
-"""The tables of the page "Capacity": measured on one machine, and computed from there."""
+"""The tables of the page "At scale": measured on one machine, and computed from there."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
