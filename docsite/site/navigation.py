@@ -1,7 +1,6 @@
 """The pages of the site, in reading order. All are in the default language, and some are translated."""
 
 import functools
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +17,6 @@ CHANGELOG: Path = settings.FILES / "CHANGELOG.md"
 DEFAULT_LANGUAGE = "en"
 LANGUAGES = {DEFAULT_LANGUAGE: "English", "de": "Deutsch"}
 
-_CODE_OR_LINK = re.compile(r"^(`{3,}).*?^\1$|`[^`\n]+`|\]\(/", re.MULTILINE | re.DOTALL)
 _ORDER = {
     "Start": ("index", "quickstart", "models", "dashboard"),
     "Content": ("sources", "your-tools", "push", "pages-for-some-readers", "improve"),
@@ -79,12 +77,6 @@ class Page:
         """The page at its own address, among the pages of its language."""
         return pages(self.language)[self.slug]
 
-    @property
-    def markdown(self) -> str:
-        """The page as one Markdown document, its title as the first heading. Links lead from its own address."""
-        body = relative_links(self.body, "./" if self.language == DEFAULT_LANGUAGE else "../")
-        return f"# {self.headline}\n\n{self.description}\n\n{body}"
-
     @functools.cached_property
     def rendered(self) -> Rendered:
         """The body as HTML, rendered on first use."""
@@ -137,11 +129,6 @@ def _page(file: Path, language: str, group: str) -> Page:
     title = front["title"]
     headline, former = front.get("headline", title), tuple(get_former_paths(front))
     return Page(file.stem, language, language, group_name, title, headline, front["description"], body, former)
-
-
-def relative_links(markdown: str, root: str) -> str:
-    """Markdown whose links to paths of this site begin with `root`. Below a proxy's path the others would lead out."""
-    return _CODE_OR_LINK.sub(lambda found: found[0] if found[0][0] == "`" else f"]({root}", markdown)
 
 
 @functools.cache

@@ -21,7 +21,7 @@ from docsite.core.http.errors import TooMany
 from docsite.core.tenants.models import Project
 from docsite.mcp.discovery import McpServer, find_server
 from docsite.site import forms, home, interface_texts
-from docsite.site.for_programs.agent_files import link_header, markdown_response, wants_markdown
+from docsite.site.for_programs.agent_files import link_header, markdown_response, page_markdown, wants_markdown
 from docsite.site.for_programs.conventions import structured_data
 from docsite.site.markdown import render as render_markdown
 from docsite.site.navigation import (
@@ -56,7 +56,7 @@ def page(request: HttpRequest, slug: str = "index", language: str = DEFAULT_LANG
     found = _find_page(slug, language)
     if request.path_info != found.path:
         return HttpResponsePermanentRedirect(found.path)
-    response = markdown_response(found.markdown) if wants_markdown(request) else _html(request, found)
+    response = markdown_response(page_markdown(request, found)) if wants_markdown(request) else _html(request, found)
     return _describe(response, request, found)
 
 
@@ -66,7 +66,7 @@ def markdown(request: HttpRequest, slug: str, language: str = DEFAULT_LANGUAGE) 
     found = _find_page(slug, language)
     if request.path_info != found.markdown_path:
         return HttpResponsePermanentRedirect(found.markdown_path)
-    return _describe(markdown_response(found.markdown), request, found)
+    return _describe(markdown_response(page_markdown(request, found)), request, found)
 
 
 def _describe(response: HttpResponse, request: HttpRequest, found: Page) -> HttpResponse:
