@@ -173,6 +173,17 @@ def test_links_lead_to_pages_and_anchors(get_page: Callable[[str], HttpResponse]
                 assert not anchor or anchor in read(path).ids, f"{link} of {page.path}"
 
 
+def test_links_of_templates_lead_to_pages_and_anchors() -> None:
+    anchors = {
+        page.path: {"", *(heading.anchor for heading in page.rendered.headings)} for page in navigation.all_pages()
+    }
+    moved = {old for page in navigation.all_pages() for old in page.former_paths}
+    for file in (ROOT / "templates").rglob("*.html"):
+        for path, anchor in re.findall(r"[\"'](/[a-z-]+)(?:#([\w-]+))?[\"']", file.read_text()):
+            assert path not in moved, f"{path} in {file}"
+            assert anchor in anchors.get(path, {anchor}), f"{path}#{anchor} in {file}"
+
+
 TRANSLATED = [param for param in PAGES if param.values[0].language != navigation.DEFAULT_LANGUAGE]
 
 
