@@ -1,6 +1,6 @@
 """`POST {base}/chat/completions` with `stream: true`, as OpenAI defined it and many servers speak it.
 
-What servers are known to do otherwise stands in `docsite/site/content/model-servers.md`; `tests/dialects.py` speaks it.
+What servers are known to do otherwise stands in `docsite/site/content/models.md`; `tests/dialects.py` speaks it.
 """
 
 import asyncio

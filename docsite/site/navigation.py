@@ -9,7 +9,7 @@ from django.conf import settings
 
 from docsite.site import interface_texts
 from docsite.site.markdown import Heading, Rendered, render
-from search.sources.markdown.front_matter import split_front_matter
+from search.sources.markdown.front_matter import get_former_paths, split_front_matter
 
 CONTENT = Path(__file__).parent / "content"
 CHANGELOG: Path = settings.FILES / "CHANGELOG.md"
@@ -18,33 +18,29 @@ DEFAULT_LANGUAGE = "en"
 LANGUAGES = {DEFAULT_LANGUAGE: "English", "de": "Deutsch"}
 
 _ORDER = {
-    "Start": (
-        "index",
-        "quickstart",
-        "your-docs",
-        "sources",
-        "push",
-        "your-tools",
-        "embed",
-        "site-search",
-        "coding-agents",
-        "support-requests",
-        "webhooks",
-        "models",
-        "playground",
-        "gallery",
+    "Start": ("index", "quickstart", "models", "dashboard"),
+    "Content": ("sources", "your-tools", "push", "pages-for-some-readers", "improve"),
+    "Widget and search": (
+        *("embed", "support-requests", "coding-agents", "how-answers-work", "how-search-works"),
+        *("playground", "gallery"),
     ),
-    "Reference": (
-        *("search-api", "how-search-works", "assistant-api", "use-chat", "how-answers-work", "streaming"),
-        *("analytics-api", "how-visitors-are-counted", "who-is-ai", "errors-and-limits"),
-    ),
+    "Analytics": ("reports", "how-visitors-are-counted", "collecting"),
+    "API": ("search-api", "assistant-api", "streaming", "analytics-api", "webhooks", "errors-and-limits"),
     "Operate": (
-        *("deployment", "runbooks", "databases", "growing", "configuration", "model-servers", "security", "privacy"),
-        *("performance", "capacity", "pages-for-some-readers"),
-        *("dashboard", "people", "notifications", "keys-and-data", "commands", "troubleshooting", "changelog"),
+        *("deployment", "configuration", "commands", "security", "privacy", "people", "troubleshooting"),
+        *("runbooks", "at-scale", "performance", "changelog"),
     ),
 }
-_GROUPS = {"de": {"Start": "Einstieg", "Reference": "Referenz", "Operate": "Betrieb"}}
+_GROUPS = {
+    "de": {
+        "Start": "Einstieg",
+        "Content": "Inhalte",
+        "Widget and search": "Widget und Suche",
+        "Analytics": "Auswertung",
+        "API": "Schnittstellen",
+        "Operate": "Betrieb",
+    }
+}
 
 
 @dataclass(frozen=True)
@@ -63,6 +59,7 @@ class Page:
     headline: str
     description: str
     body: str
+    former_paths: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -79,11 +76,6 @@ class Page:
     def original(self) -> "Page":
         """The page at its own address, among the pages of its language."""
         return pages(self.language)[self.slug]
-
-    @property
-    def markdown(self) -> str:
-        """The page as one Markdown document, its title as the first heading."""
-        return f"# {self.headline}\n\n{self.description}\n\n{self.body}"
 
     @functools.cached_property
     def rendered(self) -> Rendered:
@@ -135,9 +127,14 @@ def _page(file: Path, language: str, group: str) -> Page:
         body += "\n" + CHANGELOG.read_text(encoding="utf-8").partition("\n")[2].strip() + "\n"
     group_name = _GROUPS.get(language, {}).get(group, group)
     title = front["title"]
-    return Page(
-        file.stem, language, language, group_name, title, front.get("headline", title), front["description"], body
-    )
+    headline, former = front.get("headline", title), tuple(get_former_paths(front))
+    return Page(file.stem, language, language, group_name, title, headline, front["description"], body, former)
+
+
+@functools.cache
+def find_moved(path: str) -> Page | None:
+    """The page that took the place of another one at this path."""
+    return next((page for page in all_pages() if path in page.former_paths), None)
 
 
 @functools.cache

@@ -21,12 +21,13 @@ from docsite.core.http.errors import TooMany
 from docsite.core.tenants.models import Project
 from docsite.mcp.discovery import McpServer, find_server
 from docsite.site import additions, forms, home, interface_texts
-from docsite.site.for_programs.agent_files import link_header, markdown_response, wants_markdown
+from docsite.site.for_programs.agent_files import link_header, markdown_response, page_markdown, wants_markdown
 from docsite.site.for_programs.conventions import structured_data
 from docsite.site.markdown import render as render_markdown
 from docsite.site.navigation import (
     DEFAULT_LANGUAGE,
     Page,
+    find_moved,
     language_or_default,
     neighbours,
     pages,
@@ -55,7 +56,7 @@ def page(request: HttpRequest, slug: str = "index", language: str = DEFAULT_LANG
     found = _find_page(slug, language)
     if request.path_info != found.path:
         return HttpResponsePermanentRedirect(found.path)
-    response = markdown_response(found.markdown) if wants_markdown(request) else _html(request, found)
+    response = markdown_response(page_markdown(request, found)) if wants_markdown(request) else _html(request, found)
     return _describe(response, request, found)
 
 
@@ -63,7 +64,9 @@ def page(request: HttpRequest, slug: str = "index", language: str = DEFAULT_LANG
 def markdown(request: HttpRequest, slug: str, language: str = DEFAULT_LANGUAGE) -> HttpResponse:
     """The Markdown of a page."""
     found = _find_page(slug, language)
-    return _describe(markdown_response(found.markdown), request, found)
+    if request.path_info != found.markdown_path:
+        return HttpResponsePermanentRedirect(found.markdown_path)
+    return _describe(markdown_response(page_markdown(request, found)), request, found)
 
 
 def _describe(response: HttpResponse, request: HttpRequest, found: Page) -> HttpResponse:
@@ -150,10 +153,13 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def _find_page(slug: str, language: str) -> Page:
-    try:
-        return readable_pages(language)[slug]
-    except KeyError:
-        raise Http404 from None
+    """The page of a slug, or the page that took its place."""
+    available = readable_pages(language)
+    if slug not in available and (moved := find_moved(f"/{slug}")):
+        slug = moved.slug
+    if slug not in available:
+        raise Http404
+    return available[slug]
 
 
 def _html(request: HttpRequest, found: Page) -> HttpResponse:

@@ -30,7 +30,7 @@ SELECT = """(text) => {
   getSelection().setBaseAndExtent(walker.currentNode, start, walker.currentNode, start + text.length);
   walker.currentNode.parentElement.scrollIntoView({ block: "center", behavior: "instant" });
 }"""
-TEXT = "links in answers and search results start with it"
+TEXT = "links in answers begin with it"
 
 
 def widest(page: Page) -> bool:

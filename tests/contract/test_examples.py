@@ -14,7 +14,7 @@ pytestmark = pytest.mark.node
 
 
 def test_the_examples_of_the_page_hold_a_conversation_with_every_release(service: Any, project: Any) -> None:
-    page = (CONTENT / "use-chat.md").read_text()
+    page = (CONTENT / "assistant-api.md").read_text()
     later, four = re.findall(r"```tsx\n(import .*?)```", page, re.DOTALL)
     examples = {"ai4-newest": four, "ai5-newest": later, "ai6-newest": later, "ai7-newest": later}
     scenario = {"url": service.url, "domain": project.domain, "key": project.assistant_key, "examples": examples}

@@ -24,7 +24,7 @@ from tests.variants import first_of
 pytestmark = pytest.mark.services
 
 # The script of the page Growing that copies views into files.
-VIEW_FILES = navigation.pages()["growing"].body.partition("\n## Single views as files\n")[2]
+VIEW_FILES = navigation.pages()["at-scale"].body.partition("\n## Single views as files\n")[2]
 SCRIPT = re.search(r"^```sh\n(.*?)^```$", VIEW_FILES, re.M | re.S)[1]
 FOR_SQLITE = re.sub(r"^options=.*# SQLite: (.*)$", r"\1", SCRIPT, flags=re.M)
 

@@ -1,11 +1,13 @@
 """For programs: `llms.txt`, `sitemap.xml`, `robots.txt`, `push.py`, Markdown of pages, and `Link` headers."""
 
+import re
 from functools import partial
 from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import conditional_page, require_safe
 
 from docsite.core.base_path import absolute_url, service_url
 from docsite.mcp.discovery import find_server
@@ -21,13 +23,17 @@ from docsite.site.page_context import SITE_NAME, last_site_project
 
 _PUSH_SCRIPT = (Path(__file__).parent / "push.py").read_bytes()
 _MARKDOWN = "text/markdown; charset=utf-8"
+_CODE_OR_LINK = re.compile(r"^(`{3,}).*?^\1$|`[^`\n]+`|\]\(/", re.MULTILINE | re.DOTALL)
 
 
 @require_safe
+@conditional_page
+@cache_control(public=True, max_age=300)
 def llms(request: HttpRequest) -> HttpResponse:
     """The site's contents, with links to the Markdown of each page (llmstxt.org)."""
     at = partial(absolute_url, request)
     lines = [f"# {SITE_NAME}", "", f"> {pages()['index'].description}", ""]
+    lines += [f"The API is described by an OpenAPI document at {at('/openapi.json')}.", ""]
     if server := find_server(last_site_project(), service_url(request)):
         lines += [
             f"Agents can search these pages and ask about them through an MCP server at {server.url}; "
@@ -40,7 +46,6 @@ def llms(request: HttpRequest) -> HttpResponse:
         "## Optional",
         "",
         f"- [All pages in one file]({at('/llms-full.txt')}): The Markdown of every page",
-        f"- [OpenAPI]({at('/openapi.json')}): The API as an OpenAPI document",
         *(_entry(request, page) for page in all_pages() if page.language != DEFAULT_LANGUAGE),
         "",
     ]
@@ -52,13 +57,15 @@ def _entry(request: HttpRequest, page: Page) -> str:
 
 
 @require_safe
+@conditional_page
+@cache_control(public=True, max_age=300)
 def llms_full(request: HttpRequest) -> HttpResponse:
     """The Markdown of every page, each with its title and its address."""
     whole = [
         f"# {page.headline}\n\nSource: {absolute_url(request, page.path)}\n\n{page.description}\n\n{page.body}"
         for page in all_pages()
     ]
-    return markdown_response("\n".join(whole))
+    return markdown_response(_link_from(absolute_url(request, "/"), "\n".join(whole)))
 
 
 @require_safe
@@ -116,6 +123,18 @@ def wants_markdown(request: HttpRequest) -> bool:
     markdown = named.get("text/markdown", 0)
     html = next((named[kind] for kind in ("text/html", "text/*", "*/*") if kind in named), 0)
     return markdown > 0 and markdown >= html
+
+
+def page_markdown(request: HttpRequest, page: Page) -> str:
+    """A page as one Markdown document, for readers who do not know its address: links are whole addresses."""
+    at = absolute_url(request, "/")
+    start = f"# {page.headline}\n\n{page.description}\n\n> All pages: [llms.txt]({at}llms.txt)"
+    return f"{start}\n\n{_link_from(at, page.body)}"
+
+
+def _link_from(root: str, markdown: str) -> str:
+    """Markdown whose links to paths of this site begin with its address, except in code."""
+    return _CODE_OR_LINK.sub(lambda found: found[0] if found[0][0] == "`" else f"]({root}", markdown)
 
 
 def markdown_response(text: str, status: int = 200) -> HttpResponse:

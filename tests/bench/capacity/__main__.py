@@ -27,7 +27,7 @@ from tests.bench.capacity.measure import POSTGRESQL, SQLITE, Amounts, Results, R
 from tests.bench.relays import Trouble, say
 from tests.bench.run import run
 
-PAGE = page.CONTENT / "capacity.md"
+PAGE = page.CONTENT / "at-scale.md"
 MAX_SECONDS = 4 * 3_600
 SHORT = {"projects": (1, 20, 100), "views": 100_000, "sections": 5_000, "conversations": 10_000, "seconds": 2.0}
 LONG = {"projects": (1, 100, 10_000), "views": 10**7, "sections": 10**5, "conversations": 10**6, "seconds": 5.0}

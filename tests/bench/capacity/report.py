@@ -1,4 +1,4 @@
-"""The tables of the page "Capacity": measured on one machine, and computed from there."""
+"""The tables of the page "At scale": measured on one machine, and computed from there."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -38,26 +38,27 @@ _PRICES = (0.01, 0.1, 1.0)  # of a question, for comparison
 
 
 def describe_measured(told: Mapping[str, Any]) -> str:
-    """What the databases held, then a row for each load."""
+    """What the databases held, then a row for each load on the middle number of projects."""
     amounts = told["amounts"]
+    middle = sorted(amounts["projects"])[len(amounts["projects"]) // 2]
     lines = [
         f"Every line is measured: on {told['machine']}, in {told['minutes']:.0f} minutes. Each database held "
         f"{max(amounts['projects']):,} projects, {amounts['views']:,} views, {amounts['sections']:,} sections and "
         f"{amounts['conversations']:,} conversations, half of them of one project. Eight clients, on the same cores, "
-        "waited for each answer. The mix is 16 views and 3 searches to a question. CPU is of one request. In these "
-        "few seconds most views of many projects are the first of their page, and a first view needs more statements. "
-        "The column “growth” is bytes of the database for each request."
+        f"waited for each answer. Requests went to {middle:,} projects; `--json FILE` has those to fewer and to more. "
+        "The mix is 16 views and 3 searches to a question. CPU is of one request. In these few seconds most views are "
+        "the first of their page, which needs more statements. The column “growth” is bytes of the database for each "
+        "request."
         + (" These tables are from the short form (`SHORT=1`), a hundredth of everything." if told["is_short"] else ""),
         "",
-        "| database | processes | load | projects | a second | p50 / p95 ms | CPU web / database ms | memory MB "
-        "| growth B | |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| database | processes | load | a second | p50 / p95 ms | CPU web / database ms | memory MB | growth B | |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for name, database in told["databases"].items():
-        for one in database["loads"]:
+        for one in [load for load in database["loads"] if load["projects"] == middle]:
             failed = f"{one['failures']} failed" if one["failures"] else ""
             lines.append(
-                f"| {name} | {one['processes']} | {_NAMES[one['kind']]} | {one['projects']:,} "
+                f"| {name} | {one['processes']} | {_NAMES[one['kind']]} "
                 f"| {one['per_second']:,.0f} | {one['p50']:.1f} / {one['p95']:.1f} "
                 f"| {one['web_cpu']:.1f} / {one['database_cpu']:.1f} | {one['memory'] / 1e6:,.0f} "
                 f"| {one['growth']:,.0f} | {'; '.join(filter(None, [_judge(one), failed]))} |"
@@ -113,7 +114,7 @@ def describe_computed(told: Mapping[str, Any], assumed: Mapping[str, float]) -> 
     """Cores, storage and cost for larger numbers."""
     name, database = next(reversed(told["databases"].items()))
     lines = [
-        f"Every line is computed, from the figures of {name} above on one process (views of one project, searches and "
+        f"Every line is computed, from the figures of {name} on one process (views of one project, searches and "
         "questions of the middle number of projects) and from these assumptions. Change one with "
         "`python -m tests.bench.capacity --from FILE --assume NAME=VALUE`. Prices have no currency; write yours.",
         "",

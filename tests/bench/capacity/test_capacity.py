@@ -1,4 +1,4 @@
-"""The tables of the page "Capacity", and the reader of answers that the loads use."""
+"""The tables of the page "At scale", and the reader of answers that the loads use."""
 
 import asyncio
 
@@ -48,6 +48,13 @@ def test_cores_and_storage_are_computed_from_what_was_measured():
 
 def test_the_page_says_what_is_missing_instead_of_guessing():
     assert "too few figures" in report.describe_computed(told(view=(1.0, 0.5)), report.ASSUMPTIONS)
+
+
+def test_the_page_has_the_loads_of_the_middle_number_of_projects():
+    measured = told()
+    measured["databases"]["PostgreSQL"]["loads"] += load.to_json([load.Figures("mix", 1, 1, 1_000)])
+    text = report.describe_measured(measured)
+    assert ("| search |" in text, "| mix |" in text, "Requests went to 100 projects" in text) == (True, False, True)
 
 
 def test_a_load_beside_other_work_is_void():

@@ -9,6 +9,7 @@ from django.test import Client
 from protego import Protego
 
 from docsite.site import navigation
+from docsite.site.for_programs import agent_files
 from search.sources import registry
 from search.sources.markdown.front_matter import split_front_matter
 from search.sources.request import SourceRequest
@@ -40,7 +41,15 @@ def test_llms_full_txt_holds_every_page_under_its_title_and_address(client: Clie
     text = read(client, "/llms-full.txt", "text/markdown; charset=utf-8")
     starts = [text.index(f"# {page.headline}\n\nSource: {HOST}{page.path}\n") for page in PAGES]
     assert starts == sorted(starts)
-    assert all(page.body in text for page in PAGES)
+    assert all(agent_files._link_from(f"{HOST}/", page.body) in text for page in PAGES)
+
+
+@pytest.mark.parametrize("path", ["/llms.txt", "/llms-full.txt"])
+def test_a_list_of_pages_may_be_kept_and_is_asked_for_again_by_its_tag(client: Client, path: str) -> None:
+    first = client.get(path)
+    assert first["Cache-Control"] == "public, max-age=300"
+    assert client.get(path, headers={"If-None-Match": first["ETag"]}).status_code == 304
+    assert client.get(path, headers={"If-None-Match": '"other"'}).status_code == 200
 
 
 def test_llms_full_txt_is_ingested_as_the_same_pages(client: Client, tmp_path: Path) -> None:
@@ -107,7 +116,7 @@ def test_a_file_that_an_agent_reads_counts_as_a_view(client: Client, path: str) 
 def test_every_page_has_a_description() -> None:
     for page in PAGES:
         front, _ = split_front_matter((navigation.CONTENT / page.markdown_path.strip("/")).read_text())
-        assert set(front) <= {"title", "headline", "description", "keywords", "language"}, page.path
+        assert set(front) <= {"title", "headline", "description", "keywords", "language", "redirect_from"}, page.path
         assert len(page.description) <= 300, page.path
 
 

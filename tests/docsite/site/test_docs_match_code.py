@@ -15,9 +15,13 @@ from assistant import consumers, events
 from assistant.events import Event
 from assistant.wire import data_stream, ui_message_stream
 from assistant.wire.protocol import StreamProtocol
+from docsite.env import list_models
 from docsite.server.api import api
+from docsite.setting_types import describe_setting
 from docsite.site import navigation
 from docsite.site.navigation import Page
+from search.sources.markdown.front_matter import split_front_matter
+from search.text import analysis
 from tests.conftest import ROOT
 from tests.dialects import DIALECTS
 
@@ -287,7 +291,7 @@ def test_every_generator_is_named(slug: str) -> None:
 
 
 def test_every_model_server_that_is_tested_has_a_row() -> None:
-    rows = section("model-servers", "## Base URLs and settings").lower()
+    rows = section("models", "## Base URLs and settings").lower()
     names = {name.partition("_without_")[0] for name in DIALECTS}
     assert [name for name in names if not all(word in rows for word in name.split("_"))] == []
 
@@ -309,3 +313,59 @@ def test_every_version_and_setting_of_the_mcp_server_is_named() -> None:
     assert [version for version in VERSIONS if f"`{version}`" not in section("coding-agents", "## Protocol")] == []
     described = section("coding-agents", "## How do I turn the MCP server off, or demand a key?")
     assert re.findall(r"^\| (\w.+?) \|", described, re.MULTILINE)[1:] == McpSettings.Access.labels
+
+
+# What a page denies, up to the end of the sentence or of the table's cell, and a name of code in it.
+DENIAL = re.compile(
+    r"(?:\bthere (?:is|are) no\b|\bno\b(?= (?:HTTP )?(?:endpoint|command|setting|option)))([^.;:|\n]*)", re.IGNORECASE
+)
+KINDS = analysis.terms_of(["HTTP", "endpoint", "command", "setting", "option"])
+
+
+def offers() -> Iterator[tuple[str, str]]:
+    """Each setting, each command, and each page that documents endpoints: its name, and what it says that it does."""
+    for model in list_models():
+        for name in model.model_fields:
+            yield name.upper(), describe_setting(name)
+    for name in COMMANDS:
+        yield name, f"{name} {load_command_class(get_commands()[name], name).help}"
+    for slug, body in CONTENT.items():
+        summaries = [
+            operation["summary"]
+            for path, methods in DOCUMENT["paths"].items()
+            for method, operation in methods.items()
+            if f"{method.upper()} {path}\n" in body
+        ]
+        if summaries:
+            front, _ = split_front_matter((navigation.CONTENT / f"{slug}.md").read_text())
+            yield f"/{slug}", " ".join([front["title"], front["description"], *front.get("keywords", []), *summaries])
+
+
+def find_opposites(sentences: str) -> list[tuple[str, str]]:
+    """What sentences deny although the service offers it, each with its name."""
+    known = [(name, set(analysis.terms(text))) for name, text in offers()]
+    names = {name for name, _ in known} | {path for _, path in OPERATIONS}
+    opposites = []
+    for denied in DENIAL.findall(sentences):
+        opposites += [(denied, code) for code in re.findall(r"`([^`]+)`", denied) if code in names]
+        terms = set(analysis.terms(" ".join(analysis.content_words(denied)))) - KINDS
+        opposites += [(denied, name) for name, offered in known if len(terms) > 1 and terms <= offered]
+    return opposites
+
+
+@pytest.mark.parametrize("slug", CONTENT)
+def test_no_page_denies_what_the_service_has(slug: str) -> None:
+    assert find_opposites(CONTENT[slug]) == []
+
+
+@pytest.mark.parametrize(
+    ("denial", "name"),
+    [
+        ("There is no HTTP endpoint that uploads pages.", "/push"),
+        ("The service has no setting for `SECURITY_CONTACT`.", "SECURITY_CONTACT"),
+        ("There is no command that exports visitors.", "/analytics-api"),
+        ("No endpoint deletes a conversation.", "/assistant-api"),
+    ],
+)
+def test_an_opposite_is_found(denial: str, name: str) -> None:
+    assert name in [found for _, found in find_opposites(denial)]

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from django.http import HttpResponse
@@ -126,6 +127,30 @@ def test_other_spellings_redirect_to_the_page(client: Client) -> None:
     assert client.post("/quickstart").status_code == 405
 
 
+@pytest.mark.parametrize(("page", "old"), [(page, old) for page in navigation.all_pages() for old in page.former_paths])
+def test_the_old_address_of_a_page_redirects(client: Client, page: Page, old: str) -> None:
+    assert re.fullmatch(r"(/de)?/[a-z-]+", old)
+    assert client.get(old).headers["Location"] == client.get(f"{old}/").headers["Location"] == page.path
+    assert client.get(f"{old}.md").headers["Location"] == page.markdown_path
+    slug = old.removeprefix("/de").strip("/")
+    assert slug not in navigation.pages()
+    if page.language == navigation.DEFAULT_LANGUAGE:
+        assert client.get(f"/de/{slug}").headers["Location"] == f"/de{page.path}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_of_a_markdown_page_are_whole_addresses_outside_of_code(client: Client, page: Page) -> None:
+    link = re.compile(r"\]\(([^)\s]+)\)")
+    fence = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+    told = client.get(page.markdown_path).text
+    assert fence.findall(told) == fence.findall(page.body)
+    first, *links = link.findall(fence.sub("", told))
+    assert first == "http://testserver/llms.txt"
+    assert links == [
+        urljoin("http://testserver", at) if at[0] == "/" else at for at in link.findall(fence.sub("", page.body))
+    ]
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_anchors_are_those_of_search_hits(page: Page) -> None:
     found = {part.anchor for part in sections.split(page.body)} - {""}
@@ -148,6 +173,17 @@ def test_links_lead_to_pages_and_anchors(get_page: Callable[[str], HttpResponse]
                 assert not anchor or anchor in read(path).ids, f"{link} of {page.path}"
 
 
+def test_links_of_templates_lead_to_pages_and_anchors() -> None:
+    anchors = {
+        page.path: {"", *(heading.anchor for heading in page.rendered.headings)} for page in navigation.all_pages()
+    }
+    moved = {old for page in navigation.all_pages() for old in page.former_paths}
+    for file in (ROOT / "templates").rglob("*.html"):
+        for path, anchor in re.findall(r"[\"'](/[a-z-]+)(?:#([\w-]+))?[\"']", file.read_text()):
+            assert path not in moved, f"{path} in {file}"
+            assert anchor in anchors.get(path, {anchor}), f"{path}#{anchor} in {file}"
+
+
 TRANSLATED = [param for param in PAGES if param.values[0].language != navigation.DEFAULT_LANGUAGE]
 
 
@@ -167,7 +203,7 @@ def test_a_translation_has_the_same_code_as_the_original(page: Page) -> None:
 
 def test_the_navigation_of_a_language_includes_untranslated_pages(client: Client) -> None:
     html = client.get("/de/quickstart").content.decode()
-    assert '<a href="/de/your-docs">' in html
+    assert '<a href="/de/quickstart" aria-current="page">' in html
     assert '<a href="/de/streaming" lang="en" hreflang="en">' in html
 
 
