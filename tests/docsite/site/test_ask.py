@@ -38,7 +38,7 @@ def test_the_answer_appears_below_the_form_with_its_sources(client: Client, site
     html = response.content.decode()
     assert (response.status_code, response["Cache-Control"]) == (200, "no-store")
     assert "pip install acme" in html[html.index('class="answer"') :]
-    assert '<a href="https://docs.acme.example/install">' in html[html.index("Sources") :]
+    assert '<a href="https://docs.acme.example/install">' in html[html.index('<ol class="sources">') :]
     question, answer = Message.objects.filter(thread__project=site.project).order_by("pk")
     assert (question.content, question.caller, question.page_path) == ("How do I install acme?", "web", "/install")
     assert answer.state == "done"
@@ -61,7 +61,7 @@ def test_a_cut_answer_says_so(http: Any, start: Any, upstream: Any, project: Any
 def test_a_refusal_has_no_source_and_links_to_the_search(client: Client, site: Any) -> None:
     html = post(client, "Who won the chess championship of 1972?").content.decode()
     assert "find this in the documentation" in html
-    assert "Sources" not in html
+    assert 'class="sources"' not in html
     assert '<a href="/search?q=Who%20won%20the%20chess%20championship%20of%201972%3F">' in html
 
 
