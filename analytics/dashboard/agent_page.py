@@ -1,6 +1,6 @@
 """The page of one agent in the admin: its course, the pages that it read, and the people who came."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -43,6 +43,11 @@ class AgentPagesState(AgentState):
     agent: str = ""
 
     table_columns = (Column("path", "Path", "text"), Column("views", "Views", "number"))
+
+    @classmethod
+    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """An agent is of one class, so those that count as AI are no choice."""
+        return {**super().list_choices(typed), "kind": tuple(PageView.Class.values)}
 
     @property
     def key(self) -> AgentKey:
@@ -123,7 +128,7 @@ def _build_agent(project: Project, state: AgentPagesState, numbers: AgentRange) 
         "pager": links.page_choices(state, table),
         "pages_since": kept if start < kept else None,
         "single_views": _single_views(project, state.key, found, numbers),
-        "is_shared": state.agent == agent_views.OTHER,
+        "is_rest": state.agent == agent_views.OTHER,
         "exports": list_files(project, "pages", state.link()),
     }
 

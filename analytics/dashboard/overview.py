@@ -98,95 +98,113 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
 def _build_tiles(project: Project, state: ReportState, numbers: Numbers, before: Numbers | None) -> list[Tile]:
     urls = {page.key: page.url(project) for page in navigation.all_pages()}
     urls = {key: url if "?" in url else url + state.dates_link for key, url in urls.items()}
+    answers, past = numbers.answers, before.answers.whole if before else None
+    return [
+        *_build_visitor_tiles(project, numbers, before, urls["visitors"]),
+        *_build_question_tiles(answers, past, urls),
+        _build_thumbs_tile(numbers.thumbs, urls["feedback"]),
+        _build_search_tile(numbers, before, urls["searches"]),
+        _build_token_tile(project, answers, past, urls["costs"]),
+        _build_time_tile(answers, past, urls["questions"]),
+    ]
+
+
+def _compare(now: int, then: int | None) -> Change | None:
+    return Change(now, then) if then else None
+
+
+def _build_visitor_tiles(project: Project, numbers: Numbers, before: Numbers | None, url: str) -> list[Tile]:
     steps = visitor_counts.count_steps(project, numbers.steps, fresh=False)
     seen = numbers.visitors.totals
     past = before.visitors.totals if before else None
-    whole = numbers.answers.whole
-    past_whole = before.answers.whole if before else None
-    days = numbers.answers.steps
-    searches, thumbs = _sum_up(numbers), numbers.thumbs
+    visitors = Tile(
+        label="Visitors",
+        value=f"{seen['total']:,}",
+        url=url,
+        note="people and AI clients, each counted once",
+        change=_compare(seen["total"], past["total"] if past else None),
+        more_is="good",
+        course=[one.visitors["total"] for one in steps],
+    )
+    share = Tile(
+        label="AI share",
+        value=percent(seen["ai"], seen["total"]) if seen["total"] else "",
+        url=url,
+        note=f"{seen['ai']:,} AI, {seen['human']:,} human" + _note_on_share(past),
+        course=[one.visitors["ai"] / one.visitors["total"] if one.visitors["total"] else None for one in steps],
+    )
+    return [visitors, share]
+
+
+def _build_question_tiles(answers: AnswerStatistics, past: AnswerTotals | None, urls: dict[str, str]) -> list[Tile]:
+    asked = Tile(
+        label="Questions",
+        value=f"{answers.whole.ended:,}",
+        url=urls["questions"],
+        change=_compare(answers.whole.ended, past.ended if past else None),
+        more_is="good",
+        course=[one.ended for one in answers.steps],
+    )
+    answered = Tile(
+        label="Answered",
+        value=format_share(answers.whole.answered_rate),
+        url=f"{urls['conversations']}&outcome={WITHOUT_ANSWER}",
+        note=_note_on_answers(answers.whole.outcomes, past.answered_rate if past else None),
+        course=[one.answered_rate for one in answers.steps],
+    )
+    return [asked, answered]
+
+
+def _build_thumbs_tile(thumbs: Counter[bool | None], url: str) -> Tile:
     rated = thumbs[True] + thumbs[False]
+    return Tile(
+        label="Found helpful",
+        value=percent(thumbs[True], rated) if rated else "",
+        url=url,
+        note=f"{thumbs[True]:,} thumbs up, {thumbs[False]:,} down" if rated else "no thumbs in this range",
+    )
 
-    def change(now: int, then: int | None) -> Change | None:
-        return Change(now, then) if then else None
 
-    return [
-        Tile(
-            "Visitors",
-            f"{seen['total']:,}",
-            urls["visitors"],
-            "people and AI clients, each counted once",
-            change(seen["total"], past["total"] if past else None),
-            "good",
-            [one.visitors["total"] for one in steps],
-        ),
-        Tile(
-            "AI share",
-            percent(seen["ai"], seen["total"]) if seen["total"] else "",
-            urls["visitors"],
-            f"{seen['ai']:,} AI, {seen['human']:,} human" + _note_on_share(past),
-            None,
-            "",
-            [one.visitors["ai"] / one.visitors["total"] if one.visitors["total"] else None for one in steps],
-        ),
-        Tile(
-            "Questions",
-            f"{whole.ended:,}",
-            urls["questions"],
-            "",
-            change(whole.ended, past_whole.ended if past_whole else None),
-            "good",
-            [one.ended for one in days],
-        ),
-        Tile(
-            "Answered",
-            format_share(whole.answered_rate),
-            f"{urls['conversations']}&outcome={WITHOUT_ANSWER}",
-            _note_on_answers(whole.outcomes, past_whole.answered_rate if past_whole else None),
-            None,
-            "good",
-            [one.answered_rate for one in days],
-        ),
-        Tile(
-            "Found helpful",
-            percent(thumbs[True], rated) if rated else "",
-            urls["feedback"],
-            f"{thumbs[True]:,} thumbs up, {thumbs[False]:,} down" if rated else "no thumbs in this range",
-        ),
-        Tile(
-            "Searches without result",
-            f"{searches.without_result:,}",
-            f"{urls['searches']}&tab=empty",
-            _note_on_searches(searches),
-            change(searches.without_result, _sum_up(before).without_result if before else None),
-            "bad",
-            [one.without_result for one in numbers.searches],
-        ),
-        Tile(
-            "Tokens of answers",
-            f"{whole.prompt_tokens + whole.completion_tokens:,}",
-            urls["costs"],
-            _note_on_cost(project, whole),
-            change(
-                whole.prompt_tokens + whole.completion_tokens,
-                past_whole.prompt_tokens + past_whole.completion_tokens if past_whole else None,
-            ),
-            "",
-            [one.prompt_tokens + one.completion_tokens for one in days],
-        ),
-        Tile(
-            "First words after",
-            format_milliseconds(whole.first_token.p50 if whole.first_token else None),
-            urls["questions"],
-            _note_on_times(whole.first_token),
-            change(
-                whole.first_token.p50 if whole.first_token else 0,
-                past_whole.first_token.p50 if past_whole and past_whole.first_token else None,
-            ),
-            "bad",
-            [one.first_token.p50 if one.first_token else None for one in days],
-        ),
-    ]
+def _build_search_tile(numbers: Numbers, before: Numbers | None, url: str) -> Tile:
+    searches = _sum_up(numbers)
+    return Tile(
+        label="Searches without result",
+        value=f"{searches.without_result:,}",
+        url=f"{url}&tab=empty",
+        note=_note_on_searches(searches),
+        change=_compare(searches.without_result, _sum_up(before).without_result if before else None),
+        more_is="bad",
+        course=[one.without_result for one in numbers.searches],
+    )
+
+
+def _build_token_tile(project: Project, answers: AnswerStatistics, past: AnswerTotals | None, url: str) -> Tile:
+    tokens = _count_tokens(answers.whole)
+    return Tile(
+        label="Tokens of answers",
+        value=f"{tokens:,}",
+        url=url,
+        note=_note_on_cost(project, answers.whole),
+        change=_compare(tokens, _count_tokens(past) if past else None),
+        course=[_count_tokens(one) for one in answers.steps],
+    )
+
+
+def _build_time_tile(answers: AnswerStatistics, past: AnswerTotals | None, url: str) -> Tile:
+    times = answers.whole.first_token
+    return Tile(
+        label="First words after",
+        value=format_milliseconds(times.p50 if times else None),
+        url=url,
+        note=_note_on_times(times),
+        change=_compare(times.p50, past.first_token.p50 if past and past.first_token else None) if times else None,
+        more_is="bad",
+        course=[one.first_token.p50 if one.first_token else None for one in answers.steps],
+    )
+
+
+def _count_tokens(totals: AnswerTotals) -> int:
+    return totals.prompt_tokens + totals.completion_tokens
 
 
 def _note_on_share(past: dict[str, int] | None) -> str:

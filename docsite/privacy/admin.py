@@ -48,7 +48,8 @@ class EraseForm(forms.Form):
     def __init__(self, *args: Any, may_erase_everything: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not may_erase_everything:
-            self.fields["whose"].choices = WHOSE[:-1]  # type: ignore[attr-defined]
+            others = [choice for choice in WHOSE if choice[0] != EVERYTHING]
+            self.fields["whose"].choices = others  # type: ignore[attr-defined]
 
 
 @admin.register(AuditEntry)

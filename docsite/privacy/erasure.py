@@ -67,7 +67,9 @@ def find_subject(
 
 
 def count(subject: Subject) -> dict[str, int]:
-    """How many rows of some kinds an erasure would delete. Of a visitor they are not counted before."""
+    """How many rows an erasure would delete; empty for a visitor and for everything, which nobody counts before."""
+    if subject.whose == EVERYTHING:
+        return {}
     counted = (component.count(subject) for component in components.load() if component.count)
     return {kind: number for counts in counted for kind, number in counts.items()}
 

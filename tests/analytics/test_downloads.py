@@ -271,3 +271,7 @@ def lines_of(response: Any) -> list[str]:
 
     body = async_to_sync(gather)() if response.is_async else b"".join(response)
     return body.decode().splitlines()
+
+
+def test_the_page_of_an_agent_takes_no_class_that_is_several(site: Tenant, people: People) -> None:
+    assert people.owner.get(f"{PROJECT.format(domain=site.domain)}/agents/agent?class=ai").status_code == 404

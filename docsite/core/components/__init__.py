@@ -46,7 +46,7 @@ class Component:
     sweep: Step | None = None  # delete what is stored for a limited time: once an hour, in one process of all
     # Delete what readers left: how many rows of each kind. Raises `NotErasable` before anything is deleted.
     erase: Callable[[Subject], Mapping[str, int]] | None = None
-    count: Callable[[Subject], Mapping[str, int]] | None = None  # what `erase` would delete, for who must confirm it
+    count: Callable[[Subject], Mapping[str, int]] | None = None  # what of some kinds `erase` would delete
     find_reader: Callable[[Subject], str] | None = None  # the fp of a reader whom the id of a conversation may name
     health: Callable[[], str | None] | None = None  # “ok”, or why this process should get no requests; None: not in use
     metrics: Callable[[], Iterable[Metric]] | None = None  # of this process; does not wait for anything

@@ -279,6 +279,9 @@ def test_members_erase_readers_in_the_admin_and_superusers_everything(tenant, ma
     assert rows(tenant)["Thread"] == 0
     fill(tenant)
     superuser = logged_in(f"superuser-{tenant.project.pk}", is_superuser=True)
+    asked = superuser.post(url, {"whose": "everything"}).content.decode()
+    assert "All page views and counts, searches, feedback" in asked
+    assert "Erase it for good" in asked
     assert superuser.post(url, {"whose": "everything", "confirm": "on"}).status_code == 200
     assert set(rows(tenant).values()) == {0}
 
