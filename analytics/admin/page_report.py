@@ -75,7 +75,7 @@ def _count_views(project: Project, state: ReportState, start: datetime, end: dat
     shown = agent_table.build_rows(project, found[:MAX_ROWS], None)
     rows = [(agent_url(project, state, row.agent), row.name, row.agent.views) for row in shown]
     note = f"views: {sum(agent.views for agent in found):,}"
-    yield Part("Agents", len(found), navigation.page_url("agents", project) + kept, note, rows)
+    yield Part("Agents and bots", len(found), navigation.page_url("agents", project) + kept, note, rows)
 
 
 def _count_questions(project: Project, state: ReportState, start: datetime, end: datetime) -> Iterator[Part]:

@@ -74,9 +74,8 @@ def show_start(request: HttpRequest) -> HttpResponse:
 def _build_cards(request: HttpRequest, projects: list[Project]) -> list[Card]:
     """The cards of projects in the current time zone, with as many queries for every number of them."""
     state = ReportState()
-    at = timezone.now()
-    start, end = state.window(at)
-    earlier = previous_period(start, end, at) or (start, start)
+    start, end = state.window(timezone.now())
+    earlier = previous_period(start, end) or (start, start)
     outcomes, past = (answer_statistics.count_outcomes(projects, *range_) for range_ in ((start, end), earlier))
     requests, feedback = count_waiting(projects, start, end)
     alerts = Alert.objects.filter(project__in=projects, cleared_at=None).order_by("opened_at")

@@ -168,7 +168,7 @@ def _sort_pages(project: Project, state: TriageState, start: Any, end: Any) -> Q
     period = previous_period(start, end) if state.compare else None
     by, descending = state.sorted_by
     column = F(by if by != "change" or period else "down")
-    counted = triage.count_pages(project, start, end, state.selection, period and period[0])
+    counted = triage.count_pages(project, start, end, state.selection, period)
     return counted.order_by(column.desc() if descending else column.asc(), "-total", "path")
 
 

@@ -43,7 +43,8 @@ class SourceRow(BaseModel):
     ai: int
     total: int
     previousTotal: int | None = Field(
-        description="`total` of the period of the same length before; null if not all of it was recorded."
+        description="`total` of the period of the same length before, up to the same hour if the range still runs; "
+        "null if not all of it was recorded."
     )
 
 

@@ -42,7 +42,7 @@ class AgentRange:
         )
         since = first if earlier and first and first > earlier[0] else None
         is_gone = path and earlier and earlier[0] < kept_from(project)
-        if first is None or is_gone or (since and since >= start):
+        if first is None or is_gone or (earlier and since and since >= earlier[1]):
             earlier = None
         return cls(start, end, earlier, since, path)
 

@@ -75,7 +75,7 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
         start, end = window
         visitor_counts.refresh(project, REFRESH_SECONDS)
         recording.flush()
-        earlier = previous_period(start, end, now)
+        earlier = previous_period(start, end)
         urls = navigation.find_urls(request, project)
         numbers = Numbers.load(project, start, end)
         before = Numbers.load(project, *earlier) if earlier else None
@@ -85,6 +85,7 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
             "earlier": earlier,
             "rounded": is_rounded(project, start, end, *(earlier or ())),
             "tiles": _build_tiles(project, state, numbers, before),
+            "overlap": numbers.visitors.overlap,
             "changes": _find_changes(project, state, numbers, before),
             "urls": urls,
             "reports": [(page.label, urls[page.key]) for page in navigation.all_pages() if page.is_report],

@@ -105,12 +105,6 @@ class ReportCounts:
         """Both ends as the API takes them."""
         return links.api_time(self.start), links.api_time(self.end)
 
-    @property
-    def overlap(self) -> int:
-        """Visitors seen both as people and as AI."""
-        totals = self.visitors.totals
-        return totals["human"] + totals["ai"] - totals["total"]
-
 
 def render(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
     """The report: unique visitors of a range (human, AI and both), over time, and by page."""
@@ -240,7 +234,7 @@ def _tiles(numbers: ReportCounts) -> list[Tile]:
     def tile(label: str, name: str, note: str) -> Tile:
         return Tile(label, seen[name], Change(seen[name], past_seen[name]) if past_seen else None, note)
 
-    overlap = numbers.overlap
+    overlap = numbers.visitors.overlap
     both = f"{overlap:,} {'was' if overlap == 1 else 'were'} seen as both" if overlap else "none was seen as both"
     return [
         tile("Human visitors", "human", "" if seen["human"] else "no people in this range"),

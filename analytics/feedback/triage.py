@@ -79,14 +79,19 @@ def count(project: Project, start: datetime, end: datetime, selection: Selection
 
 
 def count_pages(
-    project: Project, start: datetime, end: datetime, selection: Selection, earlier: datetime | None = None
+    project: Project,
+    start: datetime,
+    end: datetime,
+    selection: Selection,
+    earlier: tuple[datetime, datetime] | None = None,
 ) -> QuerySet[Any]:
     """One row for each page, as a dictionary: `path`, `up`, `down`, `code` and `total`.
 
-    With `earlier`, where the period before begins, also `before` and `change` of `down`.
+    With `earlier`, the period to compare with, also `before` and `change` of `down`.
     """
     now = Q(created_at__gte=start)
-    rows: QuerySet[Any, Any] = select(project, earlier or start, end, selection).order_by().values("path")
+    first, until = earlier or (start, start)
+    rows: QuerySet[Any, Any] = select(project, first, end, selection).order_by().values("path")
     counted: QuerySet[Any, Any] = rows.annotate(
         up=Count("pk", filter=now & _RATING & Q(helpful=True)),
         down=Count("pk", filter=now & _RATING & Q(helpful=False)),
@@ -94,7 +99,7 @@ def count_pages(
         total=Count("pk", filter=now),
     ).filter(total__gt=0)
     if earlier:
-        before = Count("pk", filter=Q(created_at__lt=start) & _RATING & Q(helpful=False))
+        before = Count("pk", filter=Q(created_at__lt=until) & _RATING & Q(helpful=False))
         counted = counted.annotate(before=before).annotate(change=F("down") - F("before"))
     return counted
 

@@ -64,18 +64,18 @@ class AudienceReport:
         if fresh:
             visitor_counts.refresh(project)
         period = previous_period(start, end)
-        previous = period[0] if period else None
         if filters:
-            return cls._load_filtered(project, start, end, previous, metric, filters, filtered)
+            return cls._load_filtered(project, start, end, period, metric, filters, filtered)
         began = recorded_from(project)
-        is_complete = previous is not None and began is not None and began <= previous
+        if began is None or (period and began > period[0]):
+            period = None
         count = visitor_counts.count_visitors if metric == "visitors" else visitor_counts.count_views
         return cls(
             filters,
             start,
             count(project, start, end, fresh=False).totals,
             audience_counts.count(project, start, end, metric, fresh=False),
-            audience_counts.count(project, previous, start, metric, fresh=False) if previous and is_complete else None,
+            audience_counts.count(project, *period, metric, fresh=False) if period else None,
             None,
             None,
         )
@@ -86,7 +86,7 @@ class AudienceReport:
         project: Project,
         start: datetime,
         end: datetime,
-        previous: datetime | None,
+        period: tuple[datetime, datetime] | None,
         metric: Metric,
         filters: Mapping[str, str],
         filtered: FilteredCounts | None,
@@ -95,8 +95,8 @@ class AudienceReport:
         counted_from = min(end, max(start, kept))
         filtered = filtered or FilteredCounts.load(project, filters, counted_from, end, fresh=False)
         earlier = None
-        if previous and previous >= kept:
-            earlier = FilteredCounts.load(project, filters, previous, start, fresh=False).audience(metric)
+        if period and period[0] >= kept:
+            earlier = FilteredCounts.load(project, filters, *period, fresh=False).audience(metric)
         totals, whole = filtered.totals(metric), None
         if len(filters) == 1 and counted_from != start:
             ((dimension, value),) = filters.items()

@@ -49,6 +49,12 @@ class Counts:
         """Of the whole site."""
         return dict(zip(NAMES, self.table[0, 1:].tolist(), strict=True))
 
+    @property
+    def overlap(self) -> int:
+        """Visitors seen both as people and as AI."""
+        totals = self.totals
+        return totals["human"] + totals["ai"] - totals["total"]
+
     def __len__(self) -> int:
         return len(self.table) - 1
 

@@ -25,7 +25,7 @@ from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
-from docsite.core.workspace.reports.report_state import ReportState
+from docsite.core.workspace.reports.report_state import ReportState, previous_period
 from search.hits import Filters
 
 MIN_LIKELY_CHANCE = 0.5  # that the nearest page answers the question
@@ -97,12 +97,13 @@ def _render(
 ) -> HttpResponse:
     bound = bound or {}
     state, window, errors = ReportState.read(request.GET)
-    now = timezone.now()
     context = links.range_picker(state, window, errors)
     context["complete"] = grouping.catch_up(grouping.PAGE_SECONDS)
-    shown = load_group(project, group, *(window or ReportState().window(now)))
+    start, end = window or ReportState().window(timezone.now())
+    shown = load_group(project, group, start, end)
     wrong = bool(errors) or any(form.errors for form in bound.values())
     context |= {
+        "period": previous_period(start, end),
         "shown": shown,
         "group": group,
         "preview": preview,

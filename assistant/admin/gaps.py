@@ -18,7 +18,7 @@ from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import downloads, links, report_state
 from docsite.core.workspace.reports.links import TABLES, Choice
-from docsite.core.workspace.reports.report_state import Column
+from docsite.core.workspace.reports.report_state import Column, previous_period
 from docsite.core.workspace.reports.tables import Table, page_slice
 
 COLUMNS = (
@@ -62,6 +62,7 @@ def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:
         page, rows = page_slice(state, len(counts))
         table = Table(report.describe(project, counts[rows], start, end, state.problem), len(counts), len(counts), page)
         context |= {
+            "period": previous_period(start, end),
             "table": table,
             "rows": [
                 (gap, navigation.page_url("gaps", project, gap.group.pk, name="group") + state.dates_link)

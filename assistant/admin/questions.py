@@ -107,6 +107,7 @@ def _report(
     points = _build_points(totals, steps, step, now)
     return {
         "totals": totals,
+        "period": earlier,
         "before": (before[ANSWERED], count_asked(before)),
         "change": Change(totals.total, before.total()),
         "chart": charts.build_chart(points) if totals.total else None,

@@ -173,7 +173,7 @@ def count_problems(groups: Collection[int], start: datetime, end: datetime) -> d
 
 
 def count_before(groups: Collection[int], start: datetime, end: datetime, problem: str = "") -> Counter[int]:
-    """The gaps of some groups in the period of the same length before a range."""
+    """The gaps of some groups in the period that a range is compared with."""
     earlier = previous_period(start, end)
     if not earlier or not groups:
         return Counter()

@@ -81,18 +81,19 @@ class AuditAdmin(ScopedAdmin):
         project = project_of(request, domain)
         may_erase_everything = request.user.is_superuser
         form = EraseForm(request.POST or request.GET or None, may_erase_everything=may_erase_everything)
-        receipt = found = None
+        receipt = found = subject = None
         if form.is_valid():
             try:
                 if "confirm" in request.POST:
                     receipt = erasure.erase(project, **form.cleaned_data)
                     form = EraseForm(may_erase_everything=may_erase_everything)
                 else:
-                    found = erasure.count(erasure.find_subject(project, **form.cleaned_data))
+                    subject = erasure.find_subject(project, **form.cleaned_data)
+                    found = erasure.count(subject)
             except NotErasable as refusal:
                 form.add_error(None, str(refusal))
         found_any = not found or any(found.values())
-        context = {"form": form, "receipt": receipt, "found": found, "found_any": found_any}
+        context = {"form": form, "receipt": receipt, "subject": subject, "found": found, "found_any": found_any}
         title = f"Erase data of {project.name}"
         return navigation.render(request, "admin/privacy/erase.html", project, title, context)
 

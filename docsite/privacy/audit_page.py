@@ -77,7 +77,7 @@ def show_audit(request: HttpRequest, project: Project) -> HttpResponse:
     context = {
         "filters": filters.cleaned_data,
         "wrong": filters.list_wrong(),
-        "rows": [(entry, _describe(entry)) for entry in rows[:ROWS]],
+        "rows": [(entry, _name_subject(entry), _describe(entry)) for entry in rows[:ROWS]],
         "actions": every.order_by("action").values_list("action", flat=True).distinct(),
         "older": filters.link(older=rows[ROWS - 1].pk) if len(rows) > ROWS else "",
         "newest": filters.link() if older else "",
@@ -107,6 +107,15 @@ def _list_rows(entries: "QuerySet[AuditEntry]", form: downloads.Format) -> Itera
         values = [getattr(entry, name) for name in COLUMNS]
         values[1] = entry.at.isoformat()
         yield [json.dumps(value) if form == "csv" and isinstance(value, dict) else value for value in values]
+
+
+def _name_subject(entry: AuditEntry) -> str:
+    """What the entry is about. A download is stored as the name of its address."""
+    if entry.action != "downloaded":
+        return entry.object
+    labels = {page.key: page.label for page in navigation.all_pages()}
+    key, _, part = entry.object.removeprefix("workspace_").partition("_")
+    return f"{labels[key]} ({part})" if key in labels else entry.object.replace("_", " ")
 
 
 def _describe(entry: AuditEntry) -> list[tuple[str, str, str]]:

@@ -122,7 +122,7 @@ def _select_queries(
     """The queries of the chosen list, not yet sorted, and their order."""
     period = previous_period(start, end) if state.compare else None
     grouped = totals.group_queries(
-        project, start, end, earlier=period and period[0], kind=state.tab, containing=state.q, path=state.path
+        project, start, end, earlier=period, kind=state.tab, containing=state.q, path=state.path
     )
     by, descending = state.sorted_by
     column = F(ORDERS[by] if by != "change" or period else "searches")

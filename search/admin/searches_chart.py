@@ -30,7 +30,7 @@ def build_totals(
         moved = [(move_back(first, start, end), move_back(last, start, end)) for first, last in steps]
         earlier = totals.count_steps(project, moved, query, path)
     counts = sum(counted, Counts())
-    before = sum(earlier, Counts()) if period else None
+    before = sum(totals.count_steps(project, [period], query, path), Counts()) if period else None
     return {
         "counts": counts,
         "period": period,

@@ -92,7 +92,7 @@ def group_queries(
     start: datetime,
     end: datetime,
     *,
-    earlier: datetime | None = None,
+    earlier: tuple[datetime, datetime] | None = None,
     kind: str = "top",
     containing: str = "",
     path: str = "",
@@ -100,12 +100,12 @@ def group_queries(
     """One row for each query of the range, as a dictionary with these numbers.
 
     `searches`, `clicks`, `without_result`, `without_click` (with results), `results` (mean number), `mean_position`
-    (of the clicked result), `ctr` (clicks by searches) and `latest`. With `earlier`, where the period before begins,
+    (of the clicked result), `ctr` (clicks by searches) and `latest`. With `earlier`, the period to compare with,
     also `before` and `change`. `kind` is `top` (all), `empty` (some without result) or `few_clicks` (clicks after
     fewer than one in `FEW_CLICKS` searches with results).
     """
     now = Q(at__gte=start)
-    rows = select_searches(project, earlier or start, end, path=path)
+    rows = select_searches(project, earlier[0] if earlier else start, end, path=path)
     if containing:
         rows = rows.filter(folded__contains=fold_for_storage(containing))
     grouped: QuerySet[Any, Any] = rows.values("folded").annotate(
@@ -120,7 +120,7 @@ def group_queries(
     )
     grouped = grouped.filter(searches__gt=0).annotate(ctr=Cast("clicks", FloatField()) / F("searches"))
     if earlier:
-        grouped = grouped.annotate(before=Count("pk", filter=Q(at__lt=start)))
+        grouped = grouped.annotate(before=Count("pk", filter=Q(at__lt=earlier[1])))
         grouped = grouped.annotate(change=F("searches") - F("before"))
     if kind == "empty":
         return grouped.filter(without_result__gt=0)

@@ -233,7 +233,7 @@ def test_a_click_on_a_page_leads_to_the_page_about_it(site: Tenant, people: Peop
     page = people.owner.get(link)
     numbers = {part.label: part.number for part in page.context["parts"]}
     assert numbers == {
-        **{"Visitors": 7, "Agents": 3, "Questions asked on it": 2, "Answers that cite it": 3},
+        **{"Visitors": 7, "Agents and bots": 3, "Questions asked on it": 2, "Answers that cite it": 3},
         **{"Queries that led to it": 2, "Feedback": 1},
     }
     assert people.stranger.get(link).status_code == 404

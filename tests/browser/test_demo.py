@@ -250,8 +250,8 @@ def test_a_key_made_in_the_admin_is_shown_once(demo: dict[str, str], page: Page)
     assert token not in page.content()
     row = page.locator("tr", has_text="Nightly export")
     expect(row).to_contain_text("active")
-    row.get_by_text("Revoke…").click()
-    row.get_by_role("button", name="for good").click()
+    row.get_by_label("Type “revoke”").fill("revoke")
+    row.get_by_role("button", name="Revoke").click()
     expect(page.locator("tr", has_text="Nightly export")).to_contain_text("revoked")
 
 

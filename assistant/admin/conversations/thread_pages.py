@@ -42,11 +42,11 @@ def show_thread(request: HttpRequest, project: Project, thread_id: str) -> HttpR
         "redact": navigation.page_url(KEY, project, thread.thread_id, name="redact") + state.link(),
         "markdown": navigation.page_url(KEY, project, thread.thread_id, name="markdown"),
         "lines": navigation.page_url(KEY, project, thread.thread_id, name="thread_lines"),
-        "erasures": [
-            Choice(f"Erase this {name}…", f"{erase}?{urlencode({'whose': whose, 'identifier': thread.thread_id})}")
-            for whose, name in ((CONVERSATION, "conversation"), (READER, "reader’s conversations"))
+        "erasures": {
+            whose: f"{erase}?{urlencode({'whose': whose, 'identifier': thread.thread_id})}"
+            for whose in (CONVERSATION, READER)
             if erase and (whose == CONVERSATION or thread.fp != SHARED_FP)
-        ],
+        },
         "elsewhere": [choice for choice in elsewhere if choice.link],
     }
     title = thread.title or "Conversation"

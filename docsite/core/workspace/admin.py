@@ -78,10 +78,12 @@ class ProjectForm(forms.ModelForm):
             row = section.model._default_manager.filter(project=self.instance.pk).first() or section.model()
             for name in section.names:
                 self.initial.setdefault(name, getattr(row, name))
-        for field in self.fields.values():  # the value of an operator's setting, before its name
+        for name, field in self.fields.items():  # the value of an operator's setting, before its name
             field.help_text = _SETTING.sub(
-                lambda name: f"{getattr(settings.ENV, name[0].lower())} ({name[0]})", str(field.help_text)
+                lambda match: f"{getattr(settings.ENV, match[0].lower())} ({match[0]})", str(field.help_text)
             )
+            if name.endswith("days"):
+                field.help_text += " If you shorten the time, what is older is deleted within a day, for good."
 
     def clean(self) -> dict[str, Any]:
         """Check the settings as their models would."""
@@ -180,7 +182,8 @@ class ProjectAdmin(ScopedAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """The settings, titled like the other pages of a project."""
-        return super().change_view(request, object_id, form_url, {"title": "Settings", "subtitle": None})
+        # Browsers keep a fragment of the address over a redirect, and the confirmation stands at the top.
+        return super().change_view(request, object_id, request.path, {"title": "Settings", "subtitle": None})
 
     def response_post_save_change(self, request: HttpRequest, obj: Project) -> HttpResponseRedirect:
         """Stay on the page."""

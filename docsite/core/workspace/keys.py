@@ -71,7 +71,9 @@ def keys_page(request: HttpRequest, domain: str) -> HttpResponse:
     )
     if request.method == "POST" and "revoke" in request.POST:
         key = find_posted_row(keys, request.POST["revoke"])
-        if key and not key.revoked_at:
+        if request.POST.get("word", "").strip() != "revoke":
+            messages.error(request, "No key was revoked. Type “revoke” in the field beside the button first.")
+        elif key and not key.revoked_at:
             key.revoke()
             messages.success(request, f"Key {key} is revoked.")
         return HttpResponseRedirect(request.path)

@@ -8,7 +8,8 @@ from django.contrib.admin import AdminSite
 from django.contrib.auth.views import PasswordChangeView
 from django.http import HttpRequest, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, URLResolver, path, reverse
+from django.urls import URLPattern, URLResolver, path, re_path, reverse
+from django.views.decorators.common import no_append_slash
 
 from docsite.core.sign_on.password import LoginForm, PasswordChangeForm
 from docsite.core.sign_on.reauthentication import find_proof_url
@@ -66,4 +67,11 @@ class WorkspaceSite(AdminSite):
     def get_urls(self) -> list[URLPattern | URLResolver]:
         """Add the pages that the apps have registered by now. Django's list of all models is beside the start page."""
         records = path("records", self.admin_view(self.index), name="records")
-        return [*navigation.urls(), records, *super().get_urls()]
+        slash = re_path(r"^project/.+/$", _redirect_without_slash)
+        return [*navigation.urls(), slash, records, *super().get_urls()]
+
+
+@no_append_slash
+def _redirect_without_slash(request: HttpRequest) -> HttpResponseRedirect:
+    query = request.META["QUERY_STRING"]
+    return HttpResponseRedirect(request.path.rstrip("/") + (f"?{query}" if query else ""))

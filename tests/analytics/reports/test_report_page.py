@@ -189,7 +189,9 @@ def test_the_tiles_explain_the_overlap(busy):
         ("Human visitors", "5"), ("AI visitors", "3"), ("Unique across both", "7"), ("Page views", "12"),
     ]  # fmt: skip
     assert "1 was seen as both" in page
-    assert "So human and AI add up to 1 more than the total." in page
+    home = busy.client.get(f"/admin/project/{busy.domain}?{MARCH}").content.decode()
+    for shown in (page, home):
+        assert "So human and AI add up to 1 more than the total." in shown
     assert "Few visitors" in page
 
 

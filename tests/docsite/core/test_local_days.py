@@ -180,13 +180,13 @@ def test_months_are_those_of_the_calendar(zone, now, this, last):
         ("UTC", "2026-10-01T00:00", "21T00:00"),  # it has not begun
     ],
 )
-def test_a_range_that_runs_compares_with_the_same_part_of_the_period_before(zone, now, until):
+def test_a_range_that_runs_compares_with_the_same_part_of_the_period_before(monkeypatch, zone, now, until):
+    at = datetime.fromisoformat(now).replace(tzinfo=UTC)
+    monkeypatch.setattr(timezone, "now", lambda: at)
     with timezone.override(zone):
-        at = datetime.fromisoformat(now).replace(tzinfo=UTC)
         start, end = ReportState(start="2026-10-21", end="2026-10-28").window(at)
-        earlier = previous_period(start, end, at)
-        assert earlier[0] == previous_period(start, end)[0]
-        assert f"{earlier[1]:%dT%H:%M}" == until
+        first, last = previous_period(start, end)
+        assert (first, f"{last:%dT%H:%M}") == (move_back(start, start, end), until)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_keys_of_the_admin_are_recorded_with_the_user(project, owner):
     name = f"owner-{project.project.pk}"
     page = f"/admin/projects/project/of/{project.domain}"
     key = owner.post(page, {"kind": "assistant", "name": "New"}).context["created"]
-    owner.post(page, {"revoke": str(key.pk)})
+    owner.post(page, {"revoke": str(key.pk), "word": "revoke"})
     assert entries(project)[-2:] == [("api key created", name), ("api key revoked", name)]
     last = AuditEntry.objects.latest("pk")
     assert (last.object, last.project) == (str(key), project.domain)

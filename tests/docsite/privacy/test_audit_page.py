@@ -25,13 +25,19 @@ def test_owners_search_the_entries_of_their_organization(people, page, project):
     people.owner.post(f"/admin/projects/project/of/{project.domain}", {"kind": "assistant", "name": "New"})
     owner = f"owner of {project.domain}"
     shown = people.owner.get(page, {"actor": owner, "action": "api key created"})
-    assert [(entry.actor, entry.network) for entry, _ in shown.context["rows"]] == [(owner, "127.0.0.1")]
+    assert [(entry.actor, entry.network) for entry, *_ in shown.context["rows"]] == [(owner, "127.0.0.1")]
     assert not people.owner.get(page, {"before": "2020-01-01"}).context["rows"]
     assert people.owner.get(page, {"after": "2020-01-01"}).context["rows"]
     assert people.owner.get(page, {"after": "yesterday"}).status_code == 400
     assert people.owner.get(page, {"before": "9999-12-31", "older": "x"}).status_code == 200
     assert people.stranger.get(page).status_code == 404
     assert f"stranger of {project.domain}" not in shown.content.decode()
+
+
+def test_a_download_is_named_by_its_page(people, page):
+    people.owner.get(page.replace("/audit", "/synonyms/synonyms.txt"))
+    entry, subject, _ = people.owner.get(page, {"action": "downloaded"}).context["rows"][0]
+    assert (entry.object, subject) == ("workspace_synonyms_file", "Synonyms (file)")
 
 
 def test_the_files_hold_the_entries_that_pass(people, page, project):
@@ -50,7 +56,7 @@ def test_older_entries_follow_on_the_next_page(people, page, project):
         logged_in(name, project.project.organization)
     first = people.owner.get(page, {"action": "logged in"})
     second = people.owner.get(page + first.context["older"])
-    seen = [entry.pk for shown in (first, second) for entry, _ in shown.context["rows"]]
+    seen = [entry.pk for shown in (first, second) for entry, *_ in shown.context["rows"]]
     assert len(seen) > 101
     assert seen == sorted(set(seen), reverse=True)
 

@@ -32,8 +32,10 @@ def list_limits(project: Project) -> list[Fact]:
     """
     uses = _uses(project)
     now = int(time.time()) // HOUR
-    week = dict(uses.values_list("limit_name").annotate(Max("most")))
-    hour = dict(uses.filter(hour=now).values_list("limit_name").annotate(Max("most")))
+    week, day, hour = (
+        dict(uses.filter(hour__gt=now - hours).values_list("limit_name").annotate(Max("most")))
+        for hours in (WEEK_HOURS, 24, 1)
+    )
     facts = []
     for limit in sorted(ratelimit.all_limits.values(), key=lambda one: one.name):
         count, seconds = limit.window()
@@ -41,12 +43,12 @@ def list_limits(project: Project) -> list[Fact]:
             usage = next(iter(ratelimit.peek((limit, str(project.organization_id)))), None)
             used = count - usage.remaining if usage else 0
         else:
-            used = hour.get(limit.name, 0)
+            used = (day if seconds > HOUR else hour).get(limit.name, 0)
         most = max(week.get(limit.name, 0), used)
         value = f"{used:,} of {count:,} in {_WINDOWS.get(seconds) or format_duration(seconds)}"
         note = f"at most {most:,} in the last week"
         if not limit.by_organization:
-            note = f"by one caller in this hour; {note}"
+            note = f"by one caller{'' if seconds > HOUR else ' in this hour'}; {note}"
         share = used / count if count else 1.0
         facts.append(Fact(_label(limit), value, note, share, "bad" if share >= NEARLY else ""))
     return facts

@@ -204,14 +204,16 @@ class ReportState:
         return values
 
 
-def previous_period(start: datetime, end: datetime, now: datetime | None = None) -> tuple[datetime, datetime] | None:
-    """The period of as many days before a range, or of the same length; None when it would begin before 1970.
+def previous_period(start: datetime, end: datetime) -> tuple[datetime, datetime] | None:
+    """What a range is compared with: the period of as many days before, or of the same length.
 
-    With `now` it ends where the range has come so far, with the present hour, so that alike parts are compared.
+    While the range runs, the period ends where the range has come so far, with the present hour: alike parts are
+    compared. None when the period would begin before 1970.
     """
     if start - _EARLIEST < end - start:
         return None
-    until = min(end, _end_hour(now)) if now and now >= start else end
+    now = timezone.now()
+    until = min(end, _end_hour(now)) if now >= start else end
     return move_back(start, start, end), move_back(until, start, end)
 
 

@@ -77,7 +77,7 @@ def identity_of(project: Any, user: User) -> dict[str, Any]:
 
 
 def api_key(project: Any, user: User) -> dict[str, Any]:
-    return {"revoke": ApiKey.issue(ApiKey.Kind.ADMIN, project.organization)[0].pk}
+    return {"revoke": ApiKey.issue(ApiKey.Kind.ADMIN, project.organization)[0].pk, "word": "revoke"}
 
 
 def reader_key(project: Any, user: User) -> dict[str, Any]:

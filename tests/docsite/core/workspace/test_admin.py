@@ -164,10 +164,21 @@ def test_many_requests_at_once_cannot_create_more_keys(owner, mine):
 def test_a_key_of_another_organization_cannot_be_revoked(stranger, owner, mine, make_project):
     other = make_project().project
     key = ApiKey.objects.filter(organization=other.organization).first()
-    owner.post(keys_page(mine), {"revoke": key.pk})
-    owner.post(keys_page(mine), {"revoke": "x' OR 1=1"})
+    owner.post(keys_page(mine), {"revoke": key.pk, "word": "revoke"})
+    owner.post(keys_page(mine), {"revoke": "x' OR 1=1", "word": "revoke"})
     key.refresh_from_db()
     assert key.revoked_at is None
+
+
+def test_a_key_is_revoked_by_the_word(owner, mine):
+    key = make_key(owner, mine).context["created"]
+    for word in ("", "yes"):
+        told = owner.post(keys_page(mine), {"revoke": key.pk, "word": word}, follow=True).content.decode()
+        assert "No key was revoked. Type “revoke”" in told
+    key.refresh_from_db()
+    assert key.revoked_at is None
+    told = owner.post(keys_page(mine), {"revoke": key.pk, "word": " revoke"}, follow=True).content.decode()
+    assert f"Key {key} is revoked." in told
 
 
 def test_pages_have_security_headers(owner, mine):

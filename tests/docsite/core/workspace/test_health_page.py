@@ -1,6 +1,7 @@
 """The page "Limits and health": its facts, and who sees it."""
 
 import re
+import time
 
 import pytest
 
@@ -116,3 +117,13 @@ def test_a_section_that_fails_does_not_hide_the_others(people, project, monkeypa
     html = people.owner.get(address(project)).content.decode()
     assert "could not be read" in html
     assert "<h2>Limits</h2>" in html
+
+
+def test_a_limit_of_a_day_shows_the_use_of_a_day(project):
+    (limit,) = (limit for limit in ratelimit.all_limits.values() if limit.rate == "limit_assistant_ip")
+    hours_ago = int(time.time()) // 3600 - 3
+    organization = project.project.organization_id
+    LimitUse.objects.create(limit_name=limit.name, organization_id=organization, hour=hours_ago, most=7)
+    (fact,) = (one for one in facts(project)["Limits"].values() if one.value.startswith("7 of "))
+    assert fact.value.endswith(" in a day")
+    assert fact.note == "by one caller; at most 7 in the last week"

@@ -81,3 +81,10 @@ def test_a_view_is_called_with_the_project_and_its_arguments(people, project, rf
     request.session = {}
     assert wrapped(request, domain=project.domain, number=3).status_code == 200
     assert called == [(project.project, 3)]
+
+
+def test_an_address_with_a_final_slash_leads_to_the_page(people, project):
+    home = f"/admin/project/{project.domain}"
+    for address in (home, f"{home}/gaps"):
+        assert people.owner.get(f"{address}/?range=7d")["Location"] == f"{address}?range=7d"
+    assert people.owner.get(f"{home}/nothing").status_code == 404, "not to a slash and back for ever"

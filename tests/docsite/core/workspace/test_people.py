@@ -53,6 +53,12 @@ def test_a_new_person_joins_by_a_link_once(people, page, project):
     assert trail.get(action="membership created", object__startswith=name).actor == name
 
 
+def test_without_a_mail_server_the_link_is_sent_by_the_owner(people, page, settings):
+    settings.ENV = settings.ENV.model_copy(update={"email_url": ""})
+    html = people.owner.post(page, {"invite": "1", "role": "viewer", "email": "ada@example.org"}).content.decode()
+    assert "Send it yourself: no mail server is set." in html
+
+
 def test_an_existing_account_joins_and_keeps_the_higher_role(people, page, project):
     link = invite(people.owner, page, "viewer")
     assert "Join as" in people.stranger.get(link).content.decode()

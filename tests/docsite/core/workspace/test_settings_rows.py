@@ -95,6 +95,8 @@ def test_the_owner_edits_the_settings_of_every_app_on_the_projects_page(owner):
     html = client.get(page).content.decode()
     places = [html.index(f'name="{name}"') for name in [*fields, "first_party_ids"]]
     assert places == sorted(places)
+    assert f'<form action="{page}"' in html, "without the fragment of a link to a field, which hid the confirmation"
+    assert html.count("what is older is deleted within a day, for good") == 5
     assert client.post(page, form_of(project)).status_code == 302
     assert not AnalyticsSettings.objects.filter(project=project).exists(), "nothing was changed"
     changes = {"support_url": "help@acme.example", "ai_scope": "readers", "first_party_ids": "on"}
