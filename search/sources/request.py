@@ -21,7 +21,7 @@ class SourceRequest:
     - `previous_validators` has the validators of the last run's pages, by address.
     - `private_hosts` are hosts that may be read although they are not public.
     - `opens_sample`: one address may be opened on the site, to say whether it is right.
-    - `max_pages` and `max_seconds` are limits of a crawl below its own.
+    - `max_pages` and `max_seconds` are limits of a site, llms.txt or OpenAPI address below its own.
     - `progress` is called with a line that says what the reader does.
     """
 

@@ -47,7 +47,7 @@ def run(
     the queue. `abort` is called when the run has to stop but does not (`search.stored_sources.heartbeat`).
 
     With a `folder` the pages come from there, since the source was pushed, and the new index is compared with the old
-    one. `after_swap` is called while this process is still its reader. `max_pages` and `max_seconds` limit a crawl.
+    one. `after_swap` is called while this process is still its reader. `max_pages` and `max_seconds` are limits.
     """
 
     def fail_and_abort(reason: str) -> None:

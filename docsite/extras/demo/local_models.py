@@ -111,10 +111,8 @@ def _chats(name: str, item: dict[str, Any]) -> bool:
     details = item.get("details")
     family = str(details.get("family", "")) if isinstance(details, dict) else ""
     abilities = item.get("capabilities")
-    return not (
-        _DOES_NOT_CHAT.search(name)
-        or "bert" in family
-        or item.get("remote_host")
-        or item.get("type", "llm") not in ("llm", "vlm")
-        or (isinstance(abilities, list) and abilities and "completion" not in abilities)
-    )
+    if "type" in item:  # of LM Studio, whose capabilities do not name completion
+        completes = item["type"] in ("llm", "vlm")
+    else:
+        completes = not (isinstance(abilities, list) and abilities) or "completion" in abilities
+    return completes and not (_DOES_NOT_CHAT.search(name) or "bert" in family or item.get("remote_host"))

@@ -3,6 +3,7 @@
 It ends with the serving process, as `search.stored_sources.worker` does.
 """
 
+import logging
 import re
 import sys
 import threading
@@ -14,25 +15,35 @@ if TYPE_CHECKING:
     from docsite.core.tenants.models import Project
     from search.models import Source
 
-LIMITS: dict[str, Any] = {"max_pages": 200, "max_seconds": 20.0}  # of the crawl
+logger = logging.getLogger(__name__)
+
+LIMITS: dict[str, Any] = {"max_pages": 200, "max_seconds": 20.0}  # of the reading
 _NO_PRODUCT = re.compile(r"\s+(?:documentation|docs|handbook|manual|user guide|\(|v?\d)", re.IGNORECASE)
 ENOUGH = 2  # starter questions from the headings of pages
 
 
 def main(pk: int, holder: str) -> None:
-    """Look at the site, name the project after it, and read its pages. The outcome is stored with the source."""
+    """Look at the site, name the project after it, and read its pages. The outcome is stored with the source.
+
+    Nothing is stored for a trial that was deleted meanwhile.
+    """
+    from django.db import DatabaseError
+
     from search.models import Source
     from search.stored_sources import queue, runs
 
     source = Source.objects.select_related("project").filter(pk=pk, holder=holder).first()
     if source is None:
-        return  # deleted meanwhile
+        return
     try:
         _name_project(source)
-        runs.run(source, abort=worker.abort, after_swap=lambda: _add_starters(source.project), **LIMITS)
+        runs.run(source, abort=worker.abort, after_swap=lambda: _try_to_add_starters(source.project), **LIMITS)
     except SystemExit:
         queue.fail(source, runs.STOPPED)
         raise
+    except DatabaseError:
+        if Source.objects.filter(pk=pk).exists():
+            raise
     except Exception as error:
         if not runs.is_user_error(error):
             raise
@@ -43,6 +54,7 @@ def _name_project(source: "Source") -> None:
     """Give the project the name and the address that its site has. Raises ValueError with a sentence."""
     from django.conf import settings
     from django.core.exceptions import ValidationError
+    from django.db import transaction
 
     from assistant.models import WidgetSettings
     from search.sources.detection import detect
@@ -57,8 +69,21 @@ def _name_project(source: "Source") -> None:
         project.full_clean()
     except ValidationError as wrong:
         raise ValueError(" ".join(wrong.messages)) from None
-    project.save()
-    WidgetSettings.objects.update_or_create(project=project, defaults={"labels": {"name": f"Ask {project.name}"}})
+    labels = {"name": f"Ask {project.name}"}
+    with transaction.atomic():
+        project.save(update_fields=["name", "docs_url"])  # without the names it would bring a deleted project back
+        WidgetSettings.objects.update_or_create(project=project, defaults={"labels": labels})
+
+
+def _try_to_add_starters(project: "Project") -> None:
+    """As `_add_starters`; its errors are logged, since the pages are there without it."""
+    from django.db import transaction
+
+    try:
+        with transaction.atomic():
+            _add_starters(project)
+    except Exception:
+        logger.exception("No starter questions could be stored for the trial of %s.", project.docs_url)
 
 
 def _add_starters(project: "Project") -> None:

@@ -14,7 +14,7 @@ from docsite.core.unicode.addresses import urlsplit
 from docsite.extras.try_docs.models import LIFETIME, Trial
 from docsite.setup.drafts import propose_domain
 from docsite.setup.forms import SOURCE_NAME
-from search.models import Source
+from search.models import Document, Source
 from search.stored_sources import queue
 from search.stored_sources.worker import explain_end
 
@@ -24,15 +24,10 @@ MAX_SECONDS = 90.0  # for everything; then the process that reads is killed
 
 
 def create(organization: Organization, location: str) -> Project:
-    """Make a project of the site at an address, and begin to read it. Raises ValueError with a sentence."""
-    trials = Trial.objects.filter(project__organization=organization)
-    for failed in trials.filter(project__sources__state=Source.State.FAILED).select_related("project"):
-        failed.project.delete()
-    if trials.count() >= MAX_TRIALS:
-        raise ValueError(f"{MAX_TRIALS} trials are stored. Delete one, or wait until tomorrow.")
-    running = Source.objects.filter(state=Source.State.RUNNING, leased_until__gt=timezone.now())
-    if running.filter(project__in=Trial.objects.values("project")).count() >= MAX_RUNNING:
-        raise ValueError(f"{MAX_RUNNING} other sites are being read. Try again in half a minute.")
+    """Make a project of the site at an address, and begin to read it. Raises ValueError with a sentence.
+
+    Call `make_room` before.
+    """
     parts = urlsplit(location)
     docs_url = f"{parts.scheme}://{parts.netloc}"
     with transaction.atomic():
@@ -49,6 +44,19 @@ def create(organization: Organization, location: str) -> Project:
     queue.take_over(source)
     _begin(source)
     return project
+
+
+def make_room(organization: Organization) -> None:
+    """Delete trials that failed without a page. Raises ValueError with a sentence if no other trial has room."""
+    trials = Trial.objects.filter(project__organization=organization)
+    for failed in trials.filter(project__sources__state=Source.State.FAILED).select_related("project"):
+        if not Document.indexed.filter(project=failed.project).exists():
+            failed.project.delete()
+    if trials.count() >= MAX_TRIALS:
+        raise ValueError(f"{MAX_TRIALS} trials are stored. Delete one, or wait until tomorrow.")
+    running = Source.objects.filter(state=Source.State.RUNNING, leased_until__gt=timezone.now())
+    if running.filter(project__in=Trial.objects.values("project")).count() >= MAX_RUNNING:
+        raise ValueError(f"{MAX_RUNNING} other sites are being read. Try again in half a minute.")
 
 
 def find(domain: str, organizations: "list[int]") -> Project | None:

@@ -8,7 +8,9 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.timesince import timeuntil
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -18,7 +20,8 @@ from docsite.core.base_path import service_url
 from docsite.core.http import ratelimit
 from docsite.core.http.errors import ApiError, Forbidden, TooMany
 from docsite.core.http.ratelimit import Limit
-from docsite.core.tenants.models import Project
+from docsite.core.tenants.models import Project, Role
+from docsite.core.tenants.roles import has_role
 from docsite.core.workspace import navigation
 from docsite.core.workspace.keys import find_public_token
 from docsite.extras.try_docs import trials
@@ -46,7 +49,7 @@ def render_field(request: HttpRequest) -> SafeString:
 def start(request: HttpRequest) -> HttpResponse:
     """Show the field and the trials that are stored. A POST begins to read a site."""
     organizations = find_organizations(request)
-    location, refusal = request.GET.get("address", ""), None
+    location, refusal = "", None
     try:
         if not organizations.exists():
             raise Forbidden(NOT_ALLOWED)
@@ -78,10 +81,11 @@ def _create(request: HttpRequest, location: str) -> Project:
     organizations = find_organizations(request)
     organization = organizations.filter(projects__domain=settings.ENV.site_domain).first() or organizations[0]
     try:
+        trials.make_room(organization)
         ratelimit.spend((TRIALS_ORG, str(organization.pk)))
         return trials.create(organization, address)
     except TooMany as error:
-        error.sentence = "Ten sites an hour can be read. Try again later."
+        error.sentence = f"{TRIALS_ORG.window()[0]} sites an hour can be read. Try again later."
         raise
     except ValueError as wrong:
         raise ApiError(409, str(wrong)) from None
@@ -129,6 +133,17 @@ def end(request: HttpRequest, domain: str) -> HttpResponse:
     return HttpResponseRedirect(reverse("pages:try_docs"))
 
 
+def find_notice(request: HttpRequest, project: Project) -> str:
+    """Say above every page of a trial's project in the admin when it is deleted. Owners can keep it."""
+    trial = Trial.objects.filter(project=project).first()
+    if trial is None:
+        return ""
+    notice = f"Trial: this project is deleted in {timeuntil(trial.deleted_at)}."
+    if not has_role(request, project.organization_id, Role.OWNER):
+        return notice
+    return format_html('{} <a href="{}">Keep it</a>', notice, reverse("pages:try_docs_show", args=[project.domain]))
+
+
 def _find(request: HttpRequest, domain: str) -> Project:
     """The project of a trial that the visitor may see. Raises 404."""
     project = trials.find(domain, list(find_organizations(request).values_list("pk", flat=True)))
@@ -160,7 +175,7 @@ def explain(source: Source) -> str:
     """Why no page was read, in sentences."""
     if not source.error:
         return "The process that read it stopped responding."
-    if "no readable page" not in source.error.lower():
+    if not source.outcome:  # the site itself could not be read
         return source.error
     reasons = [f"{one['file']} {one['reason']}" for one in source.outcome.get("skipped", [])[:1]]
     if reasons:

@@ -6,6 +6,7 @@ show everything on a single page. There an address is a fragment: `#tag/Users/op
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -49,7 +50,7 @@ def read(request: SourceRequest) -> Iterator[Item]:
         spec = Spec.from_bytes(raw) if request.is_remote else Spec.from_file(Path(request.location))
     except ValueError as wrong:
         raise ValueError(f"{name} {wrong}") from None
-    return _build_drafts(spec, name, request.generator)
+    return islice(_build_drafts(spec, name, request.generator), request.max_pages)
 
 
 def _build_drafts(spec: Spec, name: str, generator: str) -> Iterator[Item]:

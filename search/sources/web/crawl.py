@@ -1,6 +1,5 @@
 """Crawl a site: the pages that its sitemap lists, or those that links lead to."""
 
-import math
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -36,7 +35,7 @@ def read(request: SourceRequest) -> Iterator[Item]:
     A page that cannot be read this time is an `UnreadablePage`, so the index keeps it. A page that no longer exists is
     an `ExcludedPage`. Raises ValueError when the location itself cannot be read.
     """
-    with Fetcher(request, max_seconds=request.max_seconds or math.inf) as fetcher:
+    with Fetcher(request) as fetcher:
         yield from Crawl(request, fetcher).items()
 
 

@@ -94,13 +94,13 @@ class Fetcher(AbstractContextManager["Fetcher", None]):
     It connects only over http and https, and only to public hosts and to private hosts that the owner allows. This
     also holds after redirects, which must stay on the site (`is_same_site`). The time limit does not cover the
     resolution of a name; that ends when the system's resolver gives up. All requests together take at most
-    `max_seconds`.
+    `max_seconds`, and those of the request.
     """
 
     def __init__(
         self, request: SourceRequest, resolver: network.Resolver = network.resolve, *, max_seconds: float = math.inf
     ) -> None:
-        self._until = time.monotonic() + max_seconds
+        self._until = time.monotonic() + min(max_seconds, request.max_seconds or math.inf)
         backend = network.GuardedBackend(PrivateHosts(request.private_hosts), resolver)
         self._pool = httpcore.ConnectionPool(network_backend=backend)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from docsite.core.http.errors import format_duration
 from docsite.core.paths import normalize
 from docsite.core.unicode.addresses import urlsplit
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest
@@ -55,10 +56,11 @@ def read(request: SourceRequest) -> Iterator[Item]:
 
 def _read_full_file(source: bytes, base: str, request: SourceRequest) -> Iterator[Item]:
     """The pages of an `llms-full.txt`. A page without an address gets a path from its title."""
+    limit = request.max_pages or MAX_PAGES
     seen: dict[str, int] = {}
     for count, piece in enumerate(llms_full.split_pages(source), 1):
-        if count > MAX_PAGES:
-            yield _too_many_pages(request)
+        if count > limit:
+            yield _too_many_pages(request, limit)
             return
         address = get_page_address(make_absolute(piece.address, base)) if piece.address else ""
         if address:
@@ -74,8 +76,8 @@ def _read_full_file(source: bytes, base: str, request: SourceRequest) -> Iterato
         yield Draft(page.origin, path, digest, partial(build_page, page, piece.markdown))
 
 
-def _too_many_pages(request: SourceRequest) -> UnreadablePage:
-    return UnreadablePage(printable(request.location), f"has more than {MAX_PAGES:,} pages; the rest is left out")
+def _too_many_pages(request: SourceRequest, limit: int) -> UnreadablePage:
+    return UnreadablePage(printable(request.location), f"has more than {limit:,} pages; the rest is left out")
 
 
 def _read_linked_pages(source: bytes, base: str, request: SourceRequest, fetcher: Fetcher) -> Iterator[Item]:
@@ -87,22 +89,23 @@ def _read_linked_pages(source: bytes, base: str, request: SourceRequest, fetcher
             addresses.append(address)
         else:
             yield ExcludedPage(printable(address), "is on another site")
-    if len(addresses) > MAX_PAGES:
-        yield _too_many_pages(request)
-    yield from _visit_all(addresses[:MAX_PAGES], visitor)
+    limit = request.max_pages or MAX_PAGES
+    if len(addresses) > limit:
+        yield _too_many_pages(request, limit)
+    yield from _visit_all(addresses[:limit], visitor)
 
 
 def _visit_all(addresses: Sequence[str], visitor: Visitor) -> Iterator[Item]:
     """Visit each address and yield the items in order."""
     request = visitor.request
-    deadline = time.monotonic() + MAX_SECONDS
+    max_seconds = request.max_seconds or MAX_SECONDS
+    deadline = time.monotonic() + max_seconds
     seen: set[str] = set()
     with ThreadPoolExecutor(MAX_CONCURRENT) as pool:
         for start in range(0, len(addresses), 2 * MAX_CONCURRENT):
             if time.monotonic() > deadline:
-                yield UnreadablePage(
-                    printable(request.location), f"takes longer than {MAX_SECONDS / 60:.0f} minutes; the rest stays"
-                )
+                reason = f"takes longer than {format_duration(round(max_seconds))}; the rest stays"
+                yield UnreadablePage(printable(request.location), reason)
                 yield from (
                     visitor.keep_previous_page(get_page_address(address), "was not reached")
                     for address in addresses[start:]

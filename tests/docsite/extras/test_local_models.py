@@ -42,7 +42,7 @@ OLLAMA = {
 }
 LM_STUDIO = {
     "/v1/models": {
-        "data": [{"id": name} for name in ("vectors", "cold", "warm", "text-embedding-nomic-embed-text-v1.5")]
+        "data": [{"id": name} for name in ("vectors", "cold", "warm", "tools", "text-embedding-nomic-embed-text-v1.5")]
     },
     "/api/v0/models": {
         "object": "list",
@@ -50,6 +50,7 @@ LM_STUDIO = {
             {"id": "vectors", "type": "embeddings", "state": "loaded"},
             {"id": "cold", "type": "llm", "state": "not-loaded"},
             {"id": "warm", "type": "vlm", "state": "loaded"},
+            {"id": "tools", "type": "llm", "state": "loaded", "capabilities": ["tool_use"]},
         ],
     },
 }
@@ -64,8 +65,12 @@ VLLM = {"/v1/models": {"data": [{"id": "Qwen/Qwen3-4B", "owned_by": "vllm", "roo
 ONLY_VECTORS = {"/v1/models": {"data": [{"id": name} for name in ("BAAI/bge-m3", "bge-reranker-v2", "all-minilm:22m")]}}
 SERVERS: dict[str, tuple[Any, str, list[str]]] = {
     "Ollama": (OLLAMA, "/api/tags", ["llama3.2:3b", "qwen3:8b"]),
-    "LM Studio": (LM_STUDIO, "/api/v0/models", ["warm", "cold"]),
-    "an old LM Studio": ({"/v1/models": LM_STUDIO["/v1/models"]}, "/api/v0/models", ["vectors", "cold", "warm"]),
+    "LM Studio": (LM_STUDIO, "/api/v0/models", ["warm", "tools", "cold"]),
+    "an old LM Studio": (
+        {"/v1/models": LM_STUDIO["/v1/models"]},
+        "/api/v0/models",
+        ["vectors", "cold", "warm", "tools"],
+    ),
     "llama.cpp": (LLAMA_CPP, "", ["gemma.gguf"]),
     "vLLM": (VLLM, "", ["Qwen/Qwen3-4B"]),
     "without a model": ({"/v1/models": {"object": "list", "data": None}, "/api/tags": {"models": []}}, "/api/tags", []),
@@ -194,10 +199,23 @@ def test_a_setting_of_a_model_is_the_last_word(settings: Any, on_this_machine: A
     on_this_machine("llama3.2:3b")
     settings.ENV.openai_api_key = "sk-not-for-a-server-that-was-found"
     assert Command()._use_local_model(None, 8000) == ""
+    assert Command()._use_local_model("none", 8000) == ""
+    with pytest.raises(CommandError, match=r"^OPENAI_API_KEY is set, so llama3\.2:3b is not looked for\."):
+        Command()._use_local_model("llama3.2:3b", 8000)
     assert settings.ENV.openai_base_url == ""
 
 
-def test_a_name_that_is_not_found_is_a_mistake(on_this_machine: Any) -> None:
-    on_this_machine("llama3.2:3b")
-    with pytest.raises(CommandError, match=r"has qwen3\. Found: llama3\.2:3b\."):
-        Command()._use_local_model("qwen3", 8000)
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("qwen3", r"has qwen3\. Found: llama3\.2:3b, fake:status400\."),
+        ("fake:status400", r"^The model fake:status400 does not answer: .*400"),
+    ],
+)
+def test_a_name_that_is_not_found_or_fails_is_a_mistake(
+    settings: Any, on_this_machine: Any, name: str, says: str
+) -> None:
+    on_this_machine("llama3.2:3b", "fake:status400")
+    with pytest.raises(CommandError, match=says):
+        Command()._use_local_model(name, 8000)
+    assert settings.ENV.openai_base_url == ""

@@ -1,8 +1,10 @@
 """“Paste your docs address”: who may, what a stranger sees, how a site is read, and what becomes of it."""
 
+import json
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -16,12 +18,25 @@ from docsite.core.tenants.models import Project, Role
 from docsite.extras.try_docs import reading, trials, views
 from docsite.extras.try_docs.models import Trial
 from search.models import Document, Source
+from search.sources import detection
+from search.sources.request import SourceRequest
 from tests.conftest import PATIENCE, Tenant, logged_in, wait_for
 from tests.docsite.setup.small_site import serve_site
 
 HOST = "127.0.0.1:8000"
 START = "/try-your-docs"
 FIELD = 'action="/try-your-docs"'
+FILES = {  # that list pages, by their paths
+    "/llms.txt": "# Heron\n\n- [Install](/install)\n- [Feed](/feed)\n- [Limits](/limits)\n",
+    "/llms-full.txt": "\n\n".join(f"# Page {name}\nSource: /{name}\n\nHerons eat {name}." for name in ("a", "b", "c")),
+    "/api.json": json.dumps(
+        {
+            "openapi": "3.1.0",
+            "info": {"title": "Heron", "version": "1"},
+            "paths": {f"/{name}": {"get": {"summary": f"Get {name}", "responses": {}}} for name in ("a", "b", "c")},
+        }
+    ),
+}
 
 
 @pytest.fixture
@@ -140,6 +155,55 @@ def test_no_more_than_the_limits_of_a_trial_are_read(
     assert visitor.get(f"{page}/state").json()["line"].startswith("2 pages")
 
 
+@pytest.mark.parametrize(("file", "limit"), [*product(FILES, ["max_pages"]), ("/llms.txt", "max_seconds")])
+def test_files_that_list_pages_have_the_same_limits(
+    demo: Tenant, settings: Any, visitor: Client, in_this_process: None, monkeypatch: Any, file: str, limit: str
+) -> None:
+    monkeypatch.setitem(reading.LIMITS, limit, 2 if limit == "max_pages" else -1.0)
+    with serve_site(files=FILES) as address:
+        settings.ENV = settings.ENV.model_copy(update={"crawl_private_hosts": (address.removeprefix("http://"),)})
+        line = visitor.get(f"{read(visitor, f'{address}{file}')}/state").json()["line"]
+    assert ("2 pages with" if limit == "max_pages" else "because the site is slow") in line
+
+
+def test_a_trial_that_is_deleted_while_it_is_read_stays_deleted(
+    demo: Tenant, site: str, visitor: Client, in_this_process: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    detect = detection.detect
+
+    def detect_and_delete(request: SourceRequest) -> detection.Detection:
+        found = detect(request)
+        Project.objects.filter(pk=Trial.objects.latest("pk").project_id).delete()
+        return found
+
+    monkeypatch.setattr(detection, "detect", detect_and_delete)
+    domain = read(visitor, site).rpartition("/")[2]
+    assert not Project.objects.filter(domain=domain).exists()
+
+
+def test_a_trial_without_its_questions_is_no_failure(
+    demo: Tenant, site: str, visitor: Client, in_this_process: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(project: Project) -> None:
+        raise ValueError("No question.")
+
+    monkeypatch.setattr(reading, "_add_starters", fail)
+    page = read(visitor, site)
+    assert visitor.get(f"{page}/state").json()["line"].startswith("4 pages")
+    assert Source.objects.get(project__domain=page.rpartition("/")[2]).state == Source.State.DONE
+
+
+def test_the_admin_says_that_a_project_is_a_trial(
+    demo: Tenant, people: Any, site: str, visitor: Client, in_this_process: None
+) -> None:
+    page = read(visitor, site)
+    domain = page.rpartition("/")[2]
+    notice = f'Trial: this project is deleted in 23\xa0hours, 59\xa0minutes. <a href="{page}">Keep it</a>'
+    assert notice in people.owner.get(f"/admin/project/{domain}/install").content.decode()
+    visitor.post(f"{page}/end", {"action": "keep"})
+    assert "Trial:" not in people.owner.get(f"/admin/project/{domain}/install").content.decode()
+
+
 @pytest.mark.parametrize(
     ("path", "robots", "says"),
     [
@@ -237,11 +301,16 @@ def test_trials_have_limits(
     page = read(visitor, site)
     answer = visitor.post(START, {"location": site})
     assert (answer.status_code, "1 trials are stored" in answer.content.decode()) == (409, True)
+    Source.objects.filter(project__domain=page.rpartition("/")[2]).update(state=Source.State.FAILED)
+    assert visitor.post(START, {"location": site}).status_code == 409  # its pages are there
     visitor.post(f"{page}/end", {"action": "delete"})
     monkeypatch.setattr(trials, "MAX_RUNNING", 0)
-    assert "are being read" in visitor.post(START, {"location": site}).content.decode()
     for _ in range(views.TRIALS_ORG.window()[0]):
         answer = visitor.post(START, {"location": site})
+    assert "are being read" in answer.content.decode()  # a refusal costs nothing
+    monkeypatch.setattr(trials, "MAX_RUNNING", 2)
+    for _ in range(views.TRIALS_ORG.window()[0] - 1):  # of two
+        answer = visitor.post(START, {"location": "http://10.0.0.1"})
     assert answer.status_code == 429
-    assert "Ten sites an hour" in answer.content.decode()
+    assert "10 sites an hour" in answer.content.decode()
     assert int(answer.headers["Retry-After"]) <= 3600

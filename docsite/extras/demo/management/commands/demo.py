@@ -96,26 +96,33 @@ class Command(ServiceCommand):
     def _use_local_model(self, name: str | None, own_port: int) -> str:
         """Where no model is set, let this process use one of this machine. Says so; empty if there is none.
 
-        Raises CommandError if the one of that name is not found.
+        Raises CommandError if the one of that name is not found or fails, or if a setting rules it out.
         """
         env = settings.ENV
-        if name == "none" or any(field.startswith("openai_") for field in env.model_fields_set):
+        settings_of_model = sorted(field.upper() for field in env.model_fields_set if field.startswith("openai_"))
+        if name == "none" or (settings_of_model and not name):
             return ""
+        if settings_of_model:
+            raise CommandError(f"{settings_of_model[0]} is set, so {name} is not looked for. Leave out one of the two.")
         found = find_models(own_port)
         chosen = [model for model in found if name in (None, model.name)][:MAX_TRIED]
         if name and not chosen:
             names = ", ".join(model.name for model in found) or "none that chats"
             raise CommandError(f"No model server of this machine has {name}. Found: {names}.")
+        without = "make demo MODEL=none" if settings.IS_CHECKOUT else "docs-service demo --model none"
         before = env.openai_base_url, env.openai_model
         for model in chosen:
             env.openai_base_url, env.openai_model = model.base_url, model.name
-            says = f"{model_status.describe()} ({model.server}, found on this machine; MODEL=none leaves it)"
+            says = f"{model_status.describe()} ({model.server}, found on this machine; to do without it: {without})"
             try:
                 return f"{says}, which answered in {model_status.measure():.1f} s"
             except UpstreamError as failure:
                 if failure.advice == errors.SLOW:  # it is perhaps being loaded
                     return f"{says}, which takes long for its first answer"
+                reason = failure
         env.openai_base_url, env.openai_model = before
+        if name:
+            raise CommandError(f"The model {name} does not answer: {reason}")
         return ""
 
     def _prepare_project(self, base_url: str, previous: dict[str, str]) -> dict[str, str]:

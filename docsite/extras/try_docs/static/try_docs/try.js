@@ -9,6 +9,7 @@ function watch(section) {
   async function update() {
     try {
       const response = await fetch(section.dataset.state ?? "");
+      if ([403, 404].includes(response.status)) return location.reload(); // it was deleted
       const state = await response.json();
       if (!state.isActive) return location.reload();
       if (status.textContent !== state.line) status.textContent = state.line;
