@@ -17,6 +17,7 @@ from django.test import Client
 from docsite import data_folder
 from docsite.extras.mkdocs_plugin.head import build_tag, describe_page
 from tests.conftest import ROOT, logged_in
+from tests.release.trial import clean_environment
 
 DEPLOY = ROOT / "docsite" / "deploy"
 CHART = DEPLOY / "chart"
@@ -153,6 +154,7 @@ def test_the_steps_of_the_workflow_are_shell() -> None:
     workflow = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())
     steps = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
     script = "\n".join(re.sub(r"\$\{\{.+?\}\}", "value", step) for step in steps)
+    assert not re.search(r"^\s*! ", script, re.MULTILINE), "`bash -e` goes on after a negated command"
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
 
 
@@ -177,3 +179,8 @@ def test_only_the_highest_version_is_the_latest_image(
     command = ["sh", str(script), "ghcr.io/acme/docs", tag]
     printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert printed.split() == [f"ghcr.io/acme/docs:{each}" for each in expected]
+
+
+def test_a_rehearsal_asks_no_model_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1")
+    assert not [name for name in clean_environment(HOME="/home/ada") if name.startswith("OPENAI_")]
