@@ -103,12 +103,17 @@ def test_the_tag_of_a_mkdocs_page_has_attributes() -> None:
         "trigger": '[a="b"]',
         "assistant": True,
         "theme": None,
+        "font": "",
+        "shortcuts": False,
+        "offset": 0,
         "labels": {"open": "Zoeken"},
     }
     assert build_tag("https://docs.acme.example/", attributes) == (
         '<script async src="https://docs.acme.example/search.js" data-domain="acme" data-trigger="[a=&quot;b&quot;]"'
-        ' data-assistant data-labels="{&quot;open&quot;: &quot;Zoeken&quot;}"></script>'
+        ' data-assistant data-shortcuts="false" data-offset="0"'
+        ' data-labels="{&quot;open&quot;: &quot;Zoeken&quot;}"></script>'
     )
+    assert "data-assistant" not in build_tag("https://docs.acme.example", {"assistant": False})
 
 
 @pytest.mark.parametrize(
@@ -116,8 +121,11 @@ def test_the_tag_of_a_mkdocs_page_has_attributes() -> None:
     [
         ({}, "", ['<meta name="docsearch:version" content="2.1">']),
         ({"tags": ["a", "b"], "keywords": "b, c"}, '<meta name="docsearch:version">', ["b, c, a"]),
+        ({"tags": "a, b", "keywords": 5}, '<meta name="docsearch:version">', ['content="5, a, b"']),
+        ({"tags": None, "keywords": ""}, '<meta name="docsearch:version">', []),
         ({"description": 'A "b"'}, '<meta name="docsearch:version">', ["A &quot;b&quot;"]),
         ({"description": "A"}, '<meta content="A" name=description><meta name="docsearch:version">', []),
+        ({"description": "A", "tags": "a"}, "<meta name='description'><meta name='docsearch:version'>", ['"a"']),
     ],
 )
 def test_a_mkdocs_page_says_what_its_theme_does_not_say(meta: dict[str, Any], head: str, expected: list[str]) -> None:
