@@ -69,8 +69,11 @@ def test_the_chart_makes_the_manifests_of_its_own_values() -> None:
         used.add(action[1])
         return str(context[action[1]])
 
-    (template,) = (CHART / "templates").iterdir()
-    filled = re.sub(r"\{\{ \.([\w.]+) \}\}", fill, template.read_text())
+    (file,) = (CHART / "templates").iterdir()
+    template = file.read_text()
+    named = re.findall(r"(?:kind: ConfigMap\nmetadata:\n  name: |configMapRef: \{name: )(.+?)\}?\n", template)
+    assert set(named) == {"docs-service-{{ .Release.Revision }}"}, "other settings start other pods"
+    filled = re.sub(r"\{\{ \.([\w.]+) \}\}", fill, template)
     assert filled == re.sub(r"\A(?:#.*\n)+", "", (DEPLOY / "kubernetes.yaml").read_text())
     assert used == set(context)
     schema = json.loads((CHART / "values.schema.json").read_text())
