@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import F
 from django.http import HttpRequest
 
 from assistant.models import WidgetSettings
@@ -89,7 +90,8 @@ class NewProjectForm(forms.ModelForm):
         fields = ("name", "domain", "organization", "new_organization", "allowed_origins")
 
     def __init__(self, request: HttpRequest, draft: Draft, data: Any = None) -> None:
-        latest = organizations_of(request, Role.OWNER).order_by("-projects__created_at", "pk").first()
+        newest = F("projects__created_at").desc(nulls_last=True)  # an organization may have no project
+        latest = organizations_of(request, Role.OWNER).order_by(newest, "pk").first()
         host = urlsplit(draft.docs_url).hostname or ""
         initial: dict[str, Any] = {
             "name": str(draft.found.get("name") or host)[:200],

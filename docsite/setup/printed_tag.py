@@ -19,4 +19,5 @@ def describe(project: Project, assistant_key: str) -> list[str]:
 def guess_service_url() -> str:
     """The address of this service, as far as its settings tell: of the first host that is not loopback."""
     hosts = [host for host in settings.ENV.allowed_hosts if host not in LOOPBACK and host[0] not in ".*"]
-    return f"https://{hosts[0]}" if hosts else f"http://127.0.0.1:{settings.ENV.port}"
+    scheme = "https" if settings.ENV.https_only else "http"
+    return f"{scheme}://{hosts[0]}" if hosts else f"http://127.0.0.1:{settings.ENV.port}"

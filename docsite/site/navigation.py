@@ -132,9 +132,9 @@ def _page(file: Path, language: str, group: str) -> Page:
 
 
 @functools.cache
-def find_moved(path: str) -> Page | None:
-    """The page that took the place of another one at this path."""
-    return next((page for page in all_pages() if path in page.former_paths), None)
+def moved_pages() -> Mapping[str, Page]:
+    """The pages that took the place of others, by the paths of those."""
+    return {path: page for page in reversed(all_pages()) for path in page.former_paths}
 
 
 @functools.cache

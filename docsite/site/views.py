@@ -27,8 +27,8 @@ from docsite.site.markdown import render as render_markdown
 from docsite.site.navigation import (
     DEFAULT_LANGUAGE,
     Page,
-    find_moved,
     language_or_default,
+    moved_pages,
     neighbours,
     pages,
     readable_pages,
@@ -155,7 +155,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def _find_page(slug: str, language: str) -> Page:
     """The page of a slug, or the page that took its place."""
     available = readable_pages(language)
-    if slug not in available and (moved := find_moved(f"/{slug}")):
+    if slug not in available and (moved := moved_pages().get(f"/{slug}")):
         slug = moved.slug
     if slug not in available:
         raise Http404

@@ -47,7 +47,7 @@ def serve_demo(trial: Trial, python: str) -> Iterator[Demo]:
     (home := folder / "home").mkdir()
     (anywhere := folder / "anywhere").mkdir()
     url = f"http://127.0.0.1:{(port := free_port())}"
-    command = [str(programs / "docs-service"), "demo", "--port", str(port)]
+    command = [str(programs / "docs-service"), "demo", "--port", str(port), "--model", "none"]
     environment = clean_environment(HOME=str(home))
     with subprocess.Popen(
         command, cwd=anywhere, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -49,15 +49,18 @@ const acme = %s;
 function Changes() {
   const [label, setLabel] = useState("Ask Acme");
   const [isShown, setShown] = useState(true);
+  const [theme, setTheme] = useState<"dark" | undefined>("dark");
   const [happened, setHappened] = useState("");
   return (
     <>
       <button type="button" onClick={() => setLabel("Ask again")}>Rename</button>
       <button type="button" onClick={() => setShown(!isShown)}>Toggle</button>
+      <button type="button" onClick={() => setTheme(undefined)}>Light</button>
       <output>{happened}</output>
       {isShown && (
         <DocsAssistant
           {...acme}
+          theme={theme}
           labels={{ launcher: label }}
           hooks={{ event: (name) => setHappened(`${name} ${label}`) }}
         />
@@ -104,7 +107,7 @@ def rehearse(trial: Trial, demo: Demo) -> Iterator[Row]:
 
 
 def look_at_changes(folder: Path) -> str:
-    """Rename the launcher, hear an event, take it away and back, in a build for development."""
+    """Rename the launcher, take its theme back, hear an event, take it away and back, in a build for development."""
     (site := folder / "changes").mkdir()
     page = '<!doctype html><link rel="icon" href="data:,"><div id="root"></div><script src="changes.js"></script>'
     (site / "index.html").write_text(page)
@@ -122,6 +125,9 @@ def look_at_changes(folder: Path) -> str:
         expect(launcher).to_have_text("Ask Acme")
         tab.get_by_role("button", name="Rename").click()
         expect(launcher).to_have_text("Ask again")
+        expect(tab.locator("docs-assistant")).to_have_css("color-scheme", "dark")
+        tab.get_by_role("button", name="Light").click()
+        expect(tab.locator("docs-assistant")).to_have_css("color-scheme", "light")
         launcher.click()
         expect(tab.locator("output")).to_have_text("open Ask again")
         tab.locator("docs-assistant").get_by_role("textbox").press("Escape")

@@ -17,6 +17,7 @@ from django.test import Client
 from docsite import data_folder
 from docsite.extras.mkdocs_plugin.head import build_tag, describe_page
 from tests.conftest import ROOT, logged_in
+from tests.release.trial import clean_environment
 
 DEPLOY = ROOT / "docsite" / "deploy"
 CHART = DEPLOY / "chart"
@@ -68,8 +69,11 @@ def test_the_chart_makes_the_manifests_of_its_own_values() -> None:
         used.add(action[1])
         return str(context[action[1]])
 
-    (template,) = (CHART / "templates").iterdir()
-    filled = re.sub(r"\{\{ \.([\w.]+) \}\}", fill, template.read_text())
+    (file,) = (CHART / "templates").iterdir()
+    template = file.read_text()
+    named = re.findall(r"(?:kind: ConfigMap\nmetadata:\n  name: |configMapRef: \{name: )(.+?)\}?\n", template)
+    assert set(named) == {"docs-service-{{ .Release.Revision }}"}, "other settings start other pods"
+    filled = re.sub(r"\{\{ \.([\w.]+) \}\}", fill, template)
     assert filled == re.sub(r"\A(?:#.*\n)+", "", (DEPLOY / "kubernetes.yaml").read_text())
     assert used == set(context)
     schema = json.loads((CHART / "values.schema.json").read_text())
@@ -102,12 +106,17 @@ def test_the_tag_of_a_mkdocs_page_has_attributes() -> None:
         "trigger": '[a="b"]',
         "assistant": True,
         "theme": None,
+        "font": "",
+        "shortcuts": False,
+        "offset": 0,
         "labels": {"open": "Zoeken"},
     }
     assert build_tag("https://docs.acme.example/", attributes) == (
         '<script async src="https://docs.acme.example/search.js" data-domain="acme" data-trigger="[a=&quot;b&quot;]"'
-        ' data-assistant data-labels="{&quot;open&quot;: &quot;Zoeken&quot;}"></script>'
+        ' data-assistant data-shortcuts="false" data-offset="0"'
+        ' data-labels="{&quot;open&quot;: &quot;Zoeken&quot;}"></script>'
     )
+    assert "data-assistant" not in build_tag("https://docs.acme.example", {"assistant": False})
 
 
 @pytest.mark.parametrize(
@@ -115,8 +124,11 @@ def test_the_tag_of_a_mkdocs_page_has_attributes() -> None:
     [
         ({}, "", ['<meta name="docsearch:version" content="2.1">']),
         ({"tags": ["a", "b"], "keywords": "b, c"}, '<meta name="docsearch:version">', ["b, c, a"]),
+        ({"tags": "a, b", "keywords": 5}, '<meta name="docsearch:version">', ['content="5, a, b"']),
+        ({"tags": None, "keywords": ""}, '<meta name="docsearch:version">', []),
         ({"description": 'A "b"'}, '<meta name="docsearch:version">', ["A &quot;b&quot;"]),
         ({"description": "A"}, '<meta content="A" name=description><meta name="docsearch:version">', []),
+        ({"description": "A", "tags": "a"}, "<meta name='description'><meta name='docsearch:version'>", ['"a"']),
     ],
 )
 def test_a_mkdocs_page_says_what_its_theme_does_not_say(meta: dict[str, Any], head: str, expected: list[str]) -> None:
@@ -153,6 +165,7 @@ def test_the_steps_of_the_workflow_are_shell() -> None:
     workflow = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())
     steps = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
     script = "\n".join(re.sub(r"\$\{\{.+?\}\}", "value", step) for step in steps)
+    assert not re.search(r"^\s*! ", script, re.MULTILINE), "`bash -e` goes on after a negated command"
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
 
 
@@ -177,3 +190,8 @@ def test_only_the_highest_version_is_the_latest_image(
     command = ["sh", str(script), "ghcr.io/acme/docs", tag]
     printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert printed.split() == [f"ghcr.io/acme/docs:{each}" for each in expected]
+
+
+def test_a_rehearsal_asks_no_model_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1")
+    assert not [name for name in clean_environment(HOME="/home/ada") if name.startswith("OPENAI_")]

@@ -54,8 +54,9 @@ class Trial:
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """The variables of this process without ours, and with these."""
-    return {name: value for name, value in os.environ.items() if name not in OURS} | more
+    """The variables of this process without ours and those of a model, and with these."""
+    kept = {name: value for name, value in os.environ.items() if name not in OURS and not name.startswith("OPENAI_")}
+    return kept | more
 
 
 def run(*command: str | Path, cwd: Path, **more: str) -> str:

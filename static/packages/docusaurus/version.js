@@ -13,11 +13,14 @@ function tellVersion() {
   const version = content && content !== UNRELEASED ? content : undefined;
   if (version === told) return;
   told = version;
-  for (const tag of document.querySelectorAll("script[data-domain][data-key]")) {
+  const tags = document.querySelectorAll("script[data-domain][data-key]");
+  for (const tag of tags) {
     if (version) tag.dataset.version = version;
     else delete tag.dataset.version;
   }
-  window.DocsAssistant?.update({ filter: { version } });
+  // An update replaces the whole filter.
+  const { language, tag } = tags[0]?.dataset ?? {};
+  window.DocsAssistant?.update({ filter: { version, language, tag } });
 }
 
 if (typeof document !== "undefined") {

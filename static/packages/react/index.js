@@ -31,19 +31,28 @@ function load(service, name, data = {}) {
   });
 }
 
+/** Starts the assistant with the options and hooks of the latest rendering. Returns these options. */
+function start(domain, key, latest) {
+  // Each rendering may have other functions.
+  const event = (...happened) => latest.current.hooks?.event?.(...happened);
+  const error = (failure) => latest.current.hooks?.error?.(failure);
+  const options = JSON.parse(latest.current.changes);
+  window.DocsAssistant.init({ ...options, domain, key, hooks: { event, error } });
+  return options;
+}
+
 /** The assistant, for as long as this is rendered. The launcher is at the corner of the page, so nothing is drawn here. */
 export function DocsAssistant({ service, domain, assistantKey, hooks, ...options }) {
   const isShown = useRef(false);
-  const current = useRef({ options, hooks });
-  current.current = { options, hooks };
+  const changes = JSON.stringify(options);
+  const latest = useRef({ changes, hooks });
+  latest.current = { changes, hooks };
+  const given = useRef({});
   useEffect(() => {
     let isMounted = true;
     const show = () => {
       if (!isMounted) return;
-      // The hooks of the latest rendering, which may be other functions each time.
-      const event = (...happened) => current.current.hooks?.event?.(...happened);
-      const error = (failure) => current.current.hooks?.error?.(failure);
-      window.DocsAssistant.init({ ...current.current.options, domain, key: assistantKey, hooks: { event, error } });
+      given.current = start(domain, assistantKey, latest);
       isShown.current = true;
     };
     load(service, "widget.js").then(show, () => {});
@@ -53,10 +62,17 @@ export function DocsAssistant({ service, domain, assistantKey, hooks, ...options
       isShown.current = false;
     };
   }, [service, domain, assistantKey]);
-  const changes = JSON.stringify(options);
   useEffect(() => {
-    if (isShown.current) window.DocsAssistant.update(JSON.parse(changes));
-  }, [changes]);
+    if (!isShown.current) return;
+    const before = given.current;
+    given.current = JSON.parse(changes);
+    if (Object.keys(before).every((name) => name in given.current)) window.DocsAssistant.update(given.current);
+    else {
+      // An update cannot take an option back.
+      window.DocsAssistant.destroy();
+      start(domain, assistantKey, latest);
+    }
+  }, [changes, domain, assistantKey]);
   return null;
 }
 

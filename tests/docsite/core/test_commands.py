@@ -43,14 +43,16 @@ def test_createproject_creates_a_project_and_two_keys(make_project):
 
 
 @pytest.mark.parametrize(
-    ("hosts", "address"),
+    ("hosts", "https_only", "address"),
     [
-        (("127.0.0.1", "localhost", "[::1]"), "http://127.0.0.1:9000"),
-        (("localhost", ".example.com", "*", "docs.example.com/service"), "https://docs.example.com/service"),
+        (("127.0.0.1", "localhost", "[::1]"), True, "http://127.0.0.1:9000"),
+        (("localhost", ".example.com", "*", "docs.example.com/service"), True, "https://docs.example.com/service"),
+        (("docs.internal",), False, "http://docs.internal"),
     ],
 )
-def test_createproject_prints_the_tag(make_project, settings, hosts, address):
-    settings.ENV = settings.ENV.model_copy(update={"allowed_hosts": hosts, "port": 9000})
+def test_createproject_prints_the_tag(make_project, settings, hosts, https_only, address):
+    changes = {"allowed_hosts": hosts, "https_only": https_only, "port": 9000}
+    settings.ENV = settings.ENV.model_copy(update=changes)
     domain = f"{make_project().domain}-x"
     out = run("createproject", domain, "--organization", "A new one", "--docs-url", "https://docs.example.com")
     key = Project.objects.get(domain=domain).keys.get().public_token

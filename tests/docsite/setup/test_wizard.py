@@ -182,8 +182,10 @@ def test_nobody_adds_a_project_to_an_organization_of_others(people, project):
     assert list(errors(answer)) == ["organization"]
 
 
+@pytest.mark.stores
 def test_a_superuser_may_create_the_organization(superuser, project):
     name = f"Herons {project.domain}"
+    Organization.objects.create(name=f"Without projects {project.domain}")
     newest = Project.objects.latest("created_at").organization_id
     assert f'<option value="{newest}" selected>' in superuser.get(draft(superuser)).content.decode()
     values = fields(project, organization="", new_organization=name)

@@ -37,3 +37,23 @@ test("a missing or an unknown option ends the build with its name", () => {
   assert.throws(() => validate({ ...OPTIONS, key: "" }), /needs the option "key"/);
   assert.throws(() => validate({ ...OPTIONS, domian: "acme" }), /has no option "domian"/);
 });
+
+test("a change of version keeps the language and the tag of the filter", async (t) => {
+  const script = { dataset: { language: "de", tag: "guide" } };
+  const updates = [];
+  globalThis.document = {
+    head: {},
+    querySelector: () => ({ content: "2.0" }),
+    querySelectorAll: () => [script],
+  };
+  globalThis.window = { DocsAssistant: { update: (options) => updates.push(options) } };
+  globalThis.MutationObserver = class {
+    observe() {}
+  };
+  t.after(() => {
+    for (const name of ["document", "window", "MutationObserver"]) delete globalThis[name];
+  });
+  await import("../../../static/packages/docusaurus/version.js");
+  assert.equal(script.dataset.version, "2.0");
+  assert.deepEqual(updates, [{ filter: { version: "2.0", language: "de", tag: "guide" } }]);
+});

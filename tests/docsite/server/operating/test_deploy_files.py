@@ -159,7 +159,7 @@ def test_the_manifests_name_each_other() -> None:
         }
     (rule,) = by_kind["Ingress", "docs-service"]["spec"]["rules"]
     assert rule["http"]["paths"][0]["backend"]["service"]["name"] == "docs-web"
-    settings = by_kind["ConfigMap", "docs-service"]["data"]
+    settings = by_kind["ConfigMap", "docs-service-1"]["data"]
     pod = by_kind["Deployment", "docs-web"]["spec"]["template"]["spec"]
     ends = float(settings["DRAIN_SECONDS"]) + float(settings["SHUTDOWN_SECONDS"])
     assert pod["terminationGracePeriodSeconds"] > ends + 10
