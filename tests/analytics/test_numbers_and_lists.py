@@ -24,6 +24,7 @@ from assistant.gaps import report as gap_report
 from assistant.models import Message, QuestionGroup, SupportRequest
 from assistant.notifications import digest
 from assistant.question_groups import grouping, thumbs
+from docsite.core.workspace.reports.report_state import previous_period
 from search.models import SearchQuery
 from search.query_log import totals
 from tests.assistant.gaps.conftest import skip_earlier, store_answer
@@ -253,16 +254,15 @@ def walk_searches_and_feedback(site: Site) -> None:
 
 def walk_gaps(site: Site, tenant: Tenant, start: datetime, end: datetime) -> None:
     """The gaps of each kind and state: their number, their rows, the page of a group, and the period before."""
-    page, before = f"{site.base}/gaps", start - (end - start)
+    page, before = f"{site.base}/gaps", previous_period(start, end)
+    assert before
     for state in ("open", "fixed", "all"):
         for problem in ("", "without_answer", "refused", "disliked"):
             shown = site.context(f"{page}{site.dates}&state={state}&problem={problem}")
             counts = gap_report.count_gaps(tenant.project, start, end, state, problem)  # of the API
             assert shown["gaps"] == sum(one.total for one in counts)
             assert len(counts) == shown["table"].found
-            earlier = {
-                one.group: one.total for one in gap_report.count_gaps(tenant.project, before, start, "all", problem)
-            }
+            earlier = {one.group: one.total for one in gap_report.count_gaps(tenant.project, *before, "all", problem)}
             for gap, _ in shown["rows"]:
                 assert gap.count.before == earlier.get(gap.group.pk, 0), (problem, gap.text)
             for gap, link in () if problem else shown["rows"][:OPENED]:
