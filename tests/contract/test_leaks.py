@@ -160,7 +160,8 @@ def _forms(path: str) -> Callable[[Reader], str]:
     def call(reader: Reader) -> str:
         form = {"question": QUESTION, "path": PATH, "comment": "fine", "rating": "up"}
         own = {"headers": {"Origin": reader.site.url}}
-        return reader.call("GET", f"{path}?path={PATH}", **own) + reader.call("POST", path, data=form, **own)
+        at = path.format(domain=reader.site.domain)
+        return reader.call("GET", f"{at}?path={PATH}", **own) + reader.call("POST", at, data=form, **own)
 
     return call
 
@@ -368,6 +369,10 @@ PAGES = {
     ".well-known/agent-skills/index.json": Surface(_get("/.well-known/agent-skills/index.json")),
     "push.py": Surface(_get("/push.py")),
     "support/<str:domain>": Surface(_get("/support/{domain}?page=" + PATH), echo=True),
+    "try-your-docs": Surface(_forms("/try-your-docs"), echo=True),
+    "try-your-docs/<str:domain>": Surface(_get("/try-your-docs/{domain}")),
+    "try-your-docs/<str:domain>/state": Surface(_get("/try-your-docs/{domain}/state")),
+    "try-your-docs/<str:domain>/end": Surface(_forms("/try-your-docs/{domain}/end"), echo=True),
     "first-account": Surface(_get("/first-account")),
     "invitations/<str:token>": Surface(_get("/invitations/x")),
     "unsubscribe/<str:token>": Surface(_get("/unsubscribe/x")),
