@@ -216,14 +216,14 @@ def test_nothing_found_leads_to_near_pages_and_is_told(tab: Callable[..., Page],
     page = tab()
     answer(page)
     page.keyboard.press("/")
-    page.get_by_role("combobox").fill("xyzzyqq embedd")
-    expect(page.get_by_role("dialog").get_by_role("status")).to_have_text("No results for “xyzzyqq embedd”.")
+    page.get_by_role("combobox").fill("xyzzyqq widgett")
+    expect(page.get_by_role("dialog").get_by_role("status")).to_have_text("No results for “xyzzyqq widgett”.")
     expect(page.get_by_role("option").first).to_have_attribute("aria-selected", "true")
-    expect(page.get_by_role("group", name="Nearest pages").get_by_role("option").first).to_have_text("Embed the widget")
+    expect(page.get_by_role("group", name="Nearest pages").get_by_role("option").first).to_have_text("Widget and search")
     page.get_by_role("button", name="Tell us what’s missing").click()
     expect(page.get_by_role("button", name="Thank you")).to_be_visible()
     (row,) = site[1].project.feedback.filter(reason="Missing")
-    assert (row.source, row.comment, row.path) == ("contextual", "xyzzyqq embedd", "/quickstart")
+    assert (row.source, row.comment, row.path) == ("contextual", "xyzzyqq widgett", "/quickstart")
 
 
 def test_asking_goes_on_in_the_same_place_and_is_remembered(tab: Callable[..., Page]) -> None:
