@@ -1,18 +1,27 @@
 """What optional parts add to the site: addresses of their own, and a part of the first page in English."""
 
 from collections.abc import Callable
+from importlib import import_module
 
 from django.http import HttpRequest
 from django.urls import URLPattern
 from django.utils.safestring import SafeString
 
-addresses: list[URLPattern] = []
+_modules: list[str] = []
 _home_parts: list[Callable[[HttpRequest], SafeString]] = []
 
 
-def add_address(pattern: URLPattern) -> None:
-    """Add an address. It goes before those of pages. Call it in `AppConfig.ready`."""
-    addresses.append(pattern)
+def add_addresses(module: str) -> None:
+    """Add the `urlpatterns` of a module, by its dotted name, before the addresses of pages.
+
+    Call it in `AppConfig.ready`. Processes that answer no requests never import the module.
+    """
+    _modules.append(module)
+
+
+def load_addresses() -> list[URLPattern]:
+    """The added addresses."""
+    return [pattern for module in _modules for pattern in import_module(module).urlpatterns]
 
 
 def add_home_part(render: Callable[[HttpRequest], SafeString]) -> None:

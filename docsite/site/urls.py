@@ -40,7 +40,7 @@ for code in [code for code in LANGUAGES if code != DEFAULT_LANGUAGE]:
         path(f"{code}/<slug:slug>/", views.redirect_without_slash, arguments),
     ]
 urlpatterns += [
-    *additions.addresses,
+    *additions.load_addresses(),
     path("<slug:slug>", views.page, name="page"),
     path("<slug:slug>.md", views.markdown, name="page"),
     path("<slug:slug>/", views.redirect_without_slash),

@@ -1,6 +1,13 @@
 """The configuration of the app."""
 
+from typing import TYPE_CHECKING
+
 from django.apps import AppConfig
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+if TYPE_CHECKING:
+    from docsite.core.tenants.models import Project
 
 
 class TryDocsConfig(AppConfig):
@@ -11,17 +18,26 @@ class TryDocsConfig(AppConfig):
 
     def ready(self) -> None:
         """Add the addresses, the field on the first page, the notice in the admin, and the deletion after a day."""
-        from django.urls import path
-
         from docsite.core import components
         from docsite.core.workspace import extensions
-        from docsite.extras.try_docs import views
         from docsite.site import additions
 
         components.register("docsite.extras.try_docs.components")
-        extensions.add_notice(views.find_notice)
-        additions.add_home_part(views.render_field)
-        additions.add_address(path("try-your-docs", views.start, name="try_docs"))
-        additions.add_address(path("try-your-docs/<str:domain>", views.show, name="try_docs_show"))
-        additions.add_address(path("try-your-docs/<str:domain>/state", views.state, name="try_docs_state"))
-        additions.add_address(path("try-your-docs/<str:domain>/end", views.end, name="try_docs_end"))
+        extensions.add_notice(_find_notice)
+        additions.add_home_part(_render_field)
+        additions.add_addresses("docsite.extras.try_docs.urls")
+
+
+# Only processes that answer requests need the views.
+
+
+def _render_field(request: HttpRequest) -> SafeString:
+    from docsite.extras.try_docs import views
+
+    return views.render_field(request)
+
+
+def _find_notice(request: HttpRequest, project: "Project") -> str:
+    from docsite.extras.try_docs import views
+
+    return views.find_notice(request, project)
