@@ -14,6 +14,7 @@ from docsite.core.tenants.models import Project
 from docsite.core.tenants.validators import RETENTION_DAYS
 
 MAX_EMAILS = 5
+MAX_EXCHANGES = 20  # questions with their answers that come with a request
 DEFAULT_DAYS = 365
 
 

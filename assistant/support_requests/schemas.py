@@ -7,10 +7,10 @@ from django.core.exceptions import ValidationError as InvalidEmail
 from django.core.validators import validate_email
 from pydantic import AfterValidator, BaseModel, Field, StrictStr
 
+from assistant.models.support_requests import MAX_EXCHANGES
 from docsite.core.http.errors import BadRequest
 from docsite.core.http.schemas import configure_with_example
 
-MAX_EXCHANGES = 20  # questions with their answers that come with a request
 MAX_SUBJECT, MAX_MESSAGE, MAX_EMAIL = 200, 8_000, 254
 MAX_LINKS = 5
 _LINK = re.compile(r"https?://|www\.", re.IGNORECASE)

@@ -3,20 +3,23 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet, Sum
 from django.utils import timezone
 
 from assistant.models import Message, SupportFormCount, SupportRequest, SupportSettings, Thread
+from assistant.models.support_requests import MAX_EXCHANGES
 from assistant.support_requests import form_tokens
-from assistant.support_requests.schemas import MAX_EXCHANGES, SupportRequestIn
 from docsite.core.delivery import events, outbox
 from docsite.core.delivery.models import Delivery
 from docsite.core.http.errors import NotFound
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.retention import list_cutoffs
+
+if TYPE_CHECKING:
+    from assistant.support_requests.schemas import SupportRequestIn
 
 CREATED = "support_request.created"  # the event of the owner's help desk
 HANDED_OFF = "question.handed_off"  # the event of other webhooks
@@ -59,7 +62,7 @@ def load_exchanges(thread: Thread) -> list[Exchange]:
     return exchanges
 
 
-def record(project: Project, body: SupportRequestIn, thread: Thread | None) -> SupportRequest:
+def record(project: Project, body: "SupportRequestIn", thread: Thread | None) -> SupportRequest:
     """Store a request with its deliveries; both are committed when this returns. A form that is sent twice counts once.
 
     Raises `BadRequest` for what a person would not send, and `NotFound` where the owner takes no requests.
