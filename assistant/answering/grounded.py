@@ -135,7 +135,7 @@ class GroundedAnswer:
             yield outcome.add(event)
 
     def _explain_no_sources(self, hits: Sequence[Hit]) -> Iterator[Source | Text]:
-        """Write what follows a model's answer without sources. The model refused, or nobody can check its text."""
+        """What is added to a model's answer that cites nothing: a refusal or a warning, and links to nearby pages."""
         question, outcome, thread_id = self._question, self._outcome, self._record.conversation.thread_id
         if not outcome.attempt_size:
             yield from refusals.refuse(hits, question, thread_id)

@@ -49,7 +49,7 @@ class LocalModel:
 
 
 def find_models(own_port: int, servers: Sequence[Server] = SERVERS) -> list[LocalModel]:
-    """The models that seem to chat, those of the first server first, and of one server those that are loaded.
+    """The models that can probably chat, in the order of the servers. Of one server, models in memory come first.
 
     Nothing is sent to `own_port`. What is no model server, or does not answer within `SECONDS`, has none.
     """

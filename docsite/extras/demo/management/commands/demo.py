@@ -94,8 +94,9 @@ class Command(ServiceCommand):
         self.stdout.write("Stopped.")
 
     def _use_local_model(self, name: str | None, own_port: int) -> str:
-        """Where no model is set, let this process use one of this machine. Says so; empty if there is none.
+        """Look for a model on this machine, unless one is set, and use it in this process. Returns what to print of it.
 
+        The text is empty if none is used.
         Raises CommandError if the one of that name is not found or fails, or if a setting rules it out.
         """
         env = settings.ENV
