@@ -129,7 +129,7 @@ class _Start:
         )
 
     async def _thread_of_chat(self) -> str | None:
-        """The thread of the chat's running answer, for a client that replaces it before it has learnt the thread's id."""
+        """The thread of the chat's running answer, for a client that does not know the thread's id yet."""
         answer = await resume.find_chat(self._asker)
         return answer.thread_id if answer and answer.asker.fp == self._asker.fp else None
 
