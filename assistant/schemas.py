@@ -50,7 +50,8 @@ Parts = Annotated[
 class MessageIn(BaseModel):
     """A turn as client libraries build it. Only its role and its text are kept, since there may be very many parts."""
 
-    model_config = ConfigDict(extra="allow")
+    # Further fields are allowed, and not kept: a body has room for a hundred thousand, which pydantic would copy.
+    model_config = ConfigDict(json_schema_extra={"additionalProperties": True})
     id: Any = Field(None, json_schema_extra={"type": "string"})
     role: StrictStr
     content: StrictStr | None = None
@@ -62,7 +63,7 @@ class MessageIn(BaseModel):
         if not (self.content and self.content.strip()):
             texts = (part.get("text") for part in self.parts or [] if part["type"] == "text")
             self.content = "".join(text for text in texts if isinstance(text, str))
-        self.id = self.parts = self.__pydantic_extra__ = None
+        self.id = self.parts = None
         return self
 
     @property

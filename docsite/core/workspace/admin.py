@@ -35,7 +35,7 @@ from docsite.core.workspace.people import own_log_in, rules  # noqa: F401  # reg
 from docsite.core.workspace.people import page as people_page  # noqa: F401  # registers itself
 from docsite.core.workspace.scoped_admin import ScopedAdmin
 
-_SETTING = re.compile("[A-Z]+(?:_[A-Z]+)*_(?:DAYS|SECONDS)")  # the only ones that fields name
+_SETTING = re.compile(r"\b[A-Z]+(?:_[A-Z]+)*_(?:DAYS|SECONDS)")  # the only ones that fields name
 
 
 class MembershipInline(admin.StackedInline):

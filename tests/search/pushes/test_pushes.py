@@ -159,7 +159,7 @@ def test_errors_before_the_stream_have_the_one_shape(service, tenant, make_proje
     assert_error(put(service, tenant, tar(PAGES), "no.name"), 400, "name: ")
     assert_error(put(service, tenant, tar(PAGES), preview="2"), 400, "preview: ")
     assert_error(put(service, tenant, tar(PAGES), root="../x"), 400, "root: must be a folder of the archive")
-    assert_error(put(service, tenant, tar(PAGES), root="nosuch"), 400, "body: Root: the archive has no folder")
+    assert_error(put(service, tenant, tar(PAGES), root="nosuch"), 400, "body: root: the archive has no folder nosuch.")
     assert_error(put(service, tenant, tar(PAGES), generator="nosuch"), 400, "generator: ")
     assert_error(put(service, tenant, tar(PAGES), wrong="1"), 400, "wrong: ")
     Source.objects.create(project=tenant.project, name="site", location="https://acme.example/")

@@ -1,9 +1,9 @@
 """Organizations, their members and the invitations of further ones."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.utils import timezone
 
 
@@ -27,6 +27,13 @@ class Organization(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @transaction.atomic
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        """Delete it with its projects. Whoever stores something of them meanwhile waits, and is refused."""
+        list(Organization.objects.select_for_update().filter(pk=self.pk))
+        list(self.projects.select_for_update())
+        return super().delete(*args, **kwargs)
 
 
 class Role(models.TextChoices):

@@ -3,11 +3,11 @@
 import functools
 import re
 from datetime import UTC, tzinfo
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 from django.core.validators import RegexValidator
-from django.db import models
+from django.db import models, transaction
 
 from docsite.core import ids
 from docsite.core.http.dates import find_zone, list_zones
@@ -72,6 +72,12 @@ class Project(models.Model):
     def get_absolute_url(self) -> str:
         """The API keys page of the project in the admin. Its last segment is the domain."""
         return f"/admin/projects/project/of/{self.domain}"
+
+    @transaction.atomic
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        """Delete it with all that belongs to it. Whoever stores something of it meanwhile waits, and is refused."""
+        list(Project.objects.select_for_update().filter(pk=self.pk))
+        return super().delete(*args, **kwargs)
 
     @property
     def zone(self) -> tzinfo:
