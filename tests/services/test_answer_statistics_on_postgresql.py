@@ -1,4 +1,4 @@
-"""Outcomes, statistics, costs and groups of questions on PostgreSQL: the same as on SQLite."""
+"""Outcomes, statistics, costs, groups of questions and deletions on PostgreSQL: the same as on SQLite."""
 
 import threading
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from tests import scenarios
 from tests.assistant.conversations.test_answer_statistics import compare_with_rows
 from tests.assistant.conversations.test_costs import check_costs
 from tests.assistant.gaps.reports import check_reports
+from tests.docsite.core.stores.test_deleted_project import delete_while_a_reader_asks
 
 pytestmark = pytest.mark.services
 
@@ -56,3 +57,7 @@ def test_a_question_that_is_grouped_while_it_is_deleted_is_deleted(
     new_database: Callable[[str], dict[str, str]],
 ) -> None:
     scenarios.run(delete_while_questions_are_grouped, new_database("grouped_late"))
+
+
+def test_a_project_is_deleted_on_postgresql_while_a_reader_asks(new_database: Callable[[str], dict[str, str]]) -> None:
+    scenarios.run(delete_while_a_reader_asks, new_database("deleted"))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LIMITS: dict[str, Any] = {"max_pages": 200, "max_seconds": 20.0}  # of the reading
-_NO_PRODUCT = re.compile(r"\s+(?:documentation|docs|handbook|manual|user guide|\(|v?\d)", re.IGNORECASE)
+_NO_PRODUCT = re.compile(r"(?<!\s)\s+(?:documentation|docs|handbook|manual|user guide|\(|v?\d)", re.IGNORECASE)
 ENOUGH = 2  # starter questions from the headings of pages
 
 
