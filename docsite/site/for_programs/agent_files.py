@@ -23,7 +23,7 @@ from docsite.site.page_context import SITE_NAME, last_site_project
 
 _PUSH_SCRIPT = (Path(__file__).parent / "push.py").read_bytes()
 _MARKDOWN = "text/markdown; charset=utf-8"
-_CODE_OR_LINK = re.compile(r"^(`{3,}).*?^\1$|`[^`\n]+`|\]\(/", re.MULTILINE | re.DOTALL)
+_CODE_OR_LINK = re.compile(r"^(`{3,}+).*?(?:^\1$|\Z)|`[^`\n]+`|\]\(/", re.MULTILINE | re.DOTALL)
 
 
 @require_safe
