@@ -132,6 +132,38 @@ def test_a_second_tag_is_a_warning(host: Host) -> None:
     assert host.errors == []
 
 
+HOLDS_THE_FIXED = [  # what makes a body the box of all that is fixed, or another measure
+    "transform: scale(1)",
+    "filter: contrast(1)",
+    "will-change: transform",
+    "contain: paint",
+    "zoom: 1.5",
+    "perspective: 9px",
+    "content-visibility: auto",
+]
+
+
+@pytest.mark.parametrize("style", first_of(HOLDS_THE_FIXED, 1))
+def test_it_stays_in_its_corner_whatever_the_page_does_with_its_body(host: Host, style: str) -> None:
+    host.open(body=f"<style>body {{ {style} }}</style><p style='height: 3000px'>Page</p>")
+    box = box_of(host.launcher)
+    assert (box["x"] + box["width"], box["y"] + box["height"]) == (1280 - 16, 720 - 16)
+    host.launcher.click()
+    assert settled(host) == {"x": 1280 - 16 - 400, "y": 720 - 16 - 640, "width": 400, "height": 640}
+
+
+@pytest.mark.matrix
+def test_it_stays_in_its_corner_when_the_reader_changes_the_page(host: Host) -> None:
+    host.open(body="<p style='height: 3000px'>Page</p>").ask("Is it?")
+    expect(host.prose).to_have_text("Yes.")
+    before = settled(host)
+    host.page.evaluate("document.body.style.filter = 'invert(1)'")  # as a button for more contrast does
+    expect(host.page.locator("html > docs-assistant")).to_have_count(1)
+    assert settled(host) == before
+    expect(host.prose).to_have_text("Yes.")
+    assert host.errors == []
+
+
 @pytest.mark.parametrize(
     "how", first_of(["document.body.innerHTML = '<p>Other'", "document.querySelector('docs-assistant').remove()"], 1)
 )

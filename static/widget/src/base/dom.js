@@ -1,7 +1,7 @@
 /** Small helpers around the DOM. None of them takes markup: text stays text. */
 
 /**
- * An element with properties, listeners (`onclick`) and children. Keys with a dash, and `role`, are attributes.
+ * An element with properties, listeners (`onclick`) and children. Keys with a dash are attributes.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
  * @param {Record<string, unknown>} [props]
@@ -13,7 +13,7 @@ export function h(tag, props = {}, ...children) {
   for (const [key, value] of Object.entries(props)) {
     if (value === undefined || value === null) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), /** @type {EventListener} */ (value));
-    else if (key.includes("-") || key === "role") element.setAttribute(key, /** @type {string} */ (value));
+    else if (key.includes("-")) element.setAttribute(key, /** @type {string} */ (value));
     else Object.assign(element, { [key]: value });
   }
   for (const child of children) if (child) element.append(child);

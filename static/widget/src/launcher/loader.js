@@ -46,7 +46,7 @@ function start() {
 
 try {
   // An element of the page with the name `currentScript` would be found instead, and so may one with our name.
-  if (!(script instanceof HTMLScriptElement)) throw "it needs a classic script";
+  if (!(script instanceof HTMLScriptElement)) throw "needs a classic script";
   // A second tag uses the widget of the first one.
   if (!customElements.get(TAG)) start();
   if (script.dataset.domain || script.dataset.key)

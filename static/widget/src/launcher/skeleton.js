@@ -12,7 +12,7 @@ import { shortcutOf } from "../base/keyboard.js";
  * @param {{ onclose: () => void, onretry: () => void, onask: () => void }} on
  */
 export function createSkeleton({ variant, align, shortcuts }, side, labels, { onclose, onretry, onask }) {
-  const isSheet = matchMedia("(max-width: 639.98px)").matches;
+  const isSheet = matchMedia("(max-width:639.98px)").matches;
   const covers = isSheet || variant === "modal";
   const field = h("textarea", { rows: 1, placeholder: labels.placeholder, ariaLabel: labels.question });
   const status = h("div", { className: "middle", role: "status" }, labels.loading);

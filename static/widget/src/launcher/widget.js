@@ -146,12 +146,12 @@ export class Widget extends HTMLElement {
     addEventListener("keydown", (event) => this.#key(event), { signal });
     const stored = tabState(domain).settings;
     if (stored) this.#applySettings(stored);
-    else setTimeout(() => this.#launcher.classList.remove("waiting"), SETTINGS_TIMEOUT);
+    else setTimeout(() => (this.#launcher.className = "launcher"), SETTINGS_TIMEOUT);
     const request = fetchSettings(service, domain, signal);
     await null; // after the page has had its turn
     this.#emit("ready");
     // A panel that covers the page would hide the page that the reader just opened.
-    const covers = this.#options.variant === "modal" || matchMedia("(max-width: 639.98px)").matches;
+    const covers = this.#options.variant === "modal" || matchMedia("(max-width:639.98px)").matches;
     if (tabState(domain).open && !covers) this.open({ focus: false });
     const settings = await request;
     if (!settings || signal.aborted) return;
@@ -164,7 +164,7 @@ export class Widget extends HTMLElement {
   #applySettings({ enabled, reason, appearance, ...options }) {
     this.#enabled = enabled;
     this.#ownerOptions = validateOptions({ ...appearance, ...options }, service);
-    this.#launcher.classList.remove("waiting");
+    this.#launcher.className = "launcher";
     if (!enabled) this.close();
     this.#update();
   }
@@ -172,6 +172,8 @@ export class Widget extends HTMLElement {
   /** Applies the options. */
   #update() {
     if (!this.isConnected) return;
+    // A body with a transform, a filter or a zoom would place what is fixed. Beside the body nothing does.
+    if (this.offsetParent && this.parentNode === document.body) return document.body.after(this);
     const options = (this.#options = { ...DEFAULTS, ...this.#ownerOptions, ...this.#pageOptions });
     const { theme, accent, radius, font, side, align, logo, zIndex } = options;
     this.#labels = { ...launcherLabels, ...options.labels };

@@ -19,7 +19,7 @@ const TABBABLE = "a[href], button, input, select, summary, textarea, [tabindex='
 export class Frame {
   isWide = false;
   #page = new HostPage();
-  #narrow = matchMedia("(max-width: 639.98px)");
+  #narrow = matchMedia("(max-width:639.98px)");
   /** Whether the browser shows the dialog as modal. */
   #isModal = false;
   #style;

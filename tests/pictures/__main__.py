@@ -1,6 +1,7 @@
-"""Takes the pictures of the documentation from a demo of its own: `make pictures`.
+"""Takes all pictures from a demo of its own, whose model has one prepared answer.
 
-The home page has an answer and a report in light and dark, the README the widget and the search dialog.
+The home page has an answer and a report in light and dark. The README has the widget, the search dialog, and a film: an
+answer streams, its citation is clicked, and the page shows the sentence.
 """
 
 import base64
@@ -9,27 +10,37 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from tests.browser.conftest import ARGUMENTS, OPEN_ROOTS, find_program
+from tests.pictures import animation, model
+from tests.pictures.animation import Frame
 from tests.ports import free_port
 from tests.processes import ROOT
 
 FOLDER = ROOT / "static" / "site" / "img"
-QUESTION = "How do I put the widget on my site?"
 SCALE = 1.5
 VIEWPORT: ViewportSize = {"width": 1280, "height": 800}
 WHOLE = {"x": 0.0, "y": 0.0, "width": 1280.0, "height": 800.0}
+FILM: ViewportSize = {"width": 1000, "height": 680}
+MAX_FILM = 1_000_000  # bytes
 
 
 def take(page: Page, name: str, clip: dict[str, float]) -> None:
     """Store a part of the page as WebP, which is small enough for a page that shows several."""
+    (FOLDER / f"{name}.webp").write_bytes(shoot(page, clip))
+    sys.stdout.write(f"{name}.webp\n")
+
+
+def shoot(page: Page, clip: dict[str, float], quality: int = 82) -> bytes:
+    """A part of the page as WebP."""
     session = page.context.new_cdp_session(page)
     region = {**clip, "scale": 1}
-    shot = session.send("Page.captureScreenshot", {"format": "webp", "quality": 82, "clip": region})
-    (FOLDER / f"{name}.webp").write_bytes(base64.b64decode(shot["data"]))
-    sys.stdout.write(f"{name}.webp\n")
+    shot = session.send("Page.captureScreenshot", {"format": "webp", "quality": quality, "clip": region})
+    session.detach()
+    return base64.b64decode(shot["data"])
 
 
 def open_site(browser: Browser, theme: str, base_url: str) -> Page:
@@ -45,7 +56,7 @@ def take_answer(page: Page, theme: str) -> None:
     page.goto("/quickstart")
     page.locator("docs-assistant .launcher").click()
     field = page.get_by_role("dialog").get_by_role("textbox")
-    field.fill(QUESTION)
+    field.fill(model.QUESTION)
     field.press("Enter")
     page.locator(".answer[data-phase=done]").wait_for()
     page.mouse.move(0, 0)
@@ -76,6 +87,47 @@ def take_search(page: Page) -> None:
     take(page, "search", WHOLE)
 
 
+def take_film(browser: Browser, base_url: str) -> None:
+    """A question, the answer as it streams, its citation with the card, and the sentence on the page."""
+    page = browser.new_context(base_url=base_url, viewport=FILM).new_page()
+    page.add_init_script(OPEN_ROOTS)
+    whole = {"x": 0.0, "y": 0.0, **{name: float(size) for name, size in FILM.items()}}
+    frames: list[Frame] = []
+
+    def add_whole(milliseconds: int) -> None:
+        page.wait_for_timeout(400)  # the end of the animations
+        frames.append(Frame(shoot(page, whole, 60), milliseconds=milliseconds))
+
+    page.goto("/quickstart")
+    page.locator("docs-assistant .launcher").click()
+    field = page.get_by_role("dialog").get_by_role("textbox")
+    add_whole(1000)
+    field.fill(model.QUESTION)
+    add_whole(1200)
+    box = page.locator("docs-assistant dialog").bounding_box() or {}
+    x, y = (int(box[side]) // 2 * 2 for side in ("x", "y"))
+    panel = {"x": float(x), "y": float(y), "width": FILM["width"] - x, "height": FILM["height"] - y}
+    field.press("Enter")
+    done = page.locator(".answer[data-phase=done]")
+    while not done.count():
+        began = time.monotonic()
+        picture = shoot(page, panel, 60)
+        page.wait_for_timeout(max(0.0, 250 - (time.monotonic() - began) * 1000))
+        frames.append(Frame(picture, x, y, int((time.monotonic() - began) * 1000)))
+    add_whole(1500)
+    citation = page.locator(".prose sup a").first
+    citation.hover()
+    add_whole(2000)
+    citation.click()
+    page.wait_for_url("**/embed*")
+    add_whole(4000)
+    animation.write(FOLDER / "film.webp", frames)
+    size = (FOLDER / "film.webp").stat().st_size
+    sys.stdout.write(f"film.webp, {len(frames)} frames, {size:,} bytes\n")
+    if size > MAX_FILM:
+        raise SystemExit(f"The film has more than {MAX_FILM:,} bytes.")
+
+
 def take_all(base_url: str, password: str) -> None:
     """Take every picture of a demo."""
     with sync_playwright() as playwright:
@@ -86,14 +138,15 @@ def take_all(base_url: str, password: str) -> None:
             take_report(page, theme, password)
             if theme == "dark":
                 take_search(page)
+        take_film(browser, base_url)
         browser.close()
 
 
 def main() -> None:
     """Start a demo with data of its own, take the pictures, and end it."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "manage.py", "demo", "--model", "none", "--port", str(free_port())]
-        environment = {**os.environ, "DATA_DIR": folder}
+    with tempfile.TemporaryDirectory() as folder, model.serve() as settings:
+        command = [sys.executable, "manage.py", "demo", "--port", str(free_port())]
+        environment = {**os.environ, "DATA_DIR": folder, **settings}
         with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as demo:
             printed = ""
             for line in demo.stdout or ():

@@ -1,0 +1,1 @@
+"""Takes the pictures of the documentation from a demo of its own: `make pictures`."""
