@@ -55,7 +55,7 @@ faults: packages widget collect  ## runs under load while something breaks: fail
 	@RELEASE=$(RELEASE) $(PY) -m pytest -q $(if $(ONLY),$(shell echo $(ONLY) | sed 's/,/ /g; s#[a-z_]*#tests/services/faults/test_&.py#g'),tests/services/faults) -m faults
 
 # ONLY=python,mkdocs,docusaurus,react,containers PYTHONS=python3.11,python3.12,python3.13,python3.14
-release-check: packages widget collect  ## builds all that a release publishes, and tries it in empty environments; needs PyPI and npm; 15 minutes
+release-check: packages widget collect pictures  ## takes the pictures anew, builds all that a release publishes, and tries it in empty environments; needs PyPI and npm; 15 minutes
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m tests.release $(if $(ONLY),--only $(ONLY)) $(if $(PYTHONS),--pythons $(PYTHONS))
 
 version:  ## write NEW=1.4.2 into every file that names the version

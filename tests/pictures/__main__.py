@@ -24,6 +24,7 @@ FOLDER = ROOT / "static" / "site" / "img"
 SCALE = 1.5
 VIEWPORT: ViewportSize = {"width": 1280, "height": 800}
 WHOLE = {"x": 0.0, "y": 0.0, "width": 1280.0, "height": 800.0}
+FILM_FILE = ROOT / "tests" / "pictures" / "film.webp"  # only the README shows it, so it is in no package
 FILM: ViewportSize = {"width": 1000, "height": 680}
 MAX_FILM = 1_000_000  # bytes
 
@@ -34,11 +35,11 @@ def take(page: Page, name: str, clip: dict[str, float]) -> None:
     sys.stdout.write(f"{name}.webp\n")
 
 
-def shoot(page: Page, clip: dict[str, float], quality: int = 82) -> bytes:
-    """A part of the page as WebP."""
+def shoot(page: Page, clip: dict[str, float] | None = None, quality: int = 82) -> bytes:
+    """A part of a page that was not scrolled, or what the window shows, as WebP."""
     session = page.context.new_cdp_session(page)
-    region = {**clip, "scale": 1}
-    shot = session.send("Page.captureScreenshot", {"format": "webp", "quality": quality, "clip": region})
+    region = {"clip": {**clip, "scale": 1}} if clip else {}
+    shot = session.send("Page.captureScreenshot", {"format": "webp", "quality": quality, **region})
     session.detach()
     return base64.b64decode(shot["data"])
 
@@ -91,12 +92,11 @@ def take_film(browser: Browser, base_url: str) -> None:
     """A question, the answer as it streams, its citation with the card, and the sentence on the page."""
     page = browser.new_context(base_url=base_url, viewport=FILM).new_page()
     page.add_init_script(OPEN_ROOTS)
-    whole = {"x": 0.0, "y": 0.0, **{name: float(size) for name, size in FILM.items()}}
     frames: list[Frame] = []
 
     def add_whole(milliseconds: int) -> None:
         page.wait_for_timeout(400)  # the end of the animations
-        frames.append(Frame(shoot(page, whole, 60), milliseconds=milliseconds))
+        frames.append(Frame(shoot(page, quality=60), milliseconds=milliseconds))
 
     page.goto("/quickstart")
     page.locator("docs-assistant .launcher").click()
@@ -121,8 +121,8 @@ def take_film(browser: Browser, base_url: str) -> None:
     citation.click()
     page.wait_for_url("**/embed*")
     add_whole(4000)
-    animation.write(FOLDER / "film.webp", frames)
-    size = (FOLDER / "film.webp").stat().st_size
+    animation.write(FILM_FILE, frames)
+    size = FILM_FILE.stat().st_size
     sys.stdout.write(f"film.webp, {len(frames)} frames, {size:,} bytes\n")
     if size > MAX_FILM:
         raise SystemExit(f"The film has more than {MAX_FILM:,} bytes.")
