@@ -207,7 +207,7 @@ def test_a_selection_can_be_asked_about_copied_and_linked_to(tab: Callable[..., 
     page.goto("/quickstart")
     expect(page.locator(".code").first.get_by_role("button", name="Ask")).to_be_visible()
     page.evaluate("Object.defineProperty(window, 'DocsAssistant', { value: { open: (how) => (window.opened = how) } })")
-    page.locator(".code", has_text="assistant_key").get_by_role("button", name="Ask").click()
+    page.locator(".code", has_text="assistant_key  svc").get_by_role("button", name="Ask").click()
     (code,) = page.evaluate("opened.context")
     assert (code["type"], code["name"], code["path"]) == ("code", "text", "/quickstart")
     assert code["elementId"] == "your-own-project"
