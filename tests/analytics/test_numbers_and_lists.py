@@ -29,11 +29,12 @@ from search.models import SearchQuery
 from search.query_log import totals
 from tests.assistant.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import People, Tenant
+from tests.variants import first_of
 
 pytestmark = pytest.mark.slow
 
 API = {"caller": "api"}  # unlike the questions of the sample
-MORE = [("sample", 90), ("generated", 30)]
+DATA = [("generated", 90), ("sample", 30), ("sample", 90), ("generated", 30)]  # and days
 OPENED = 4  # rows of a list that are opened
 
 
@@ -163,10 +164,7 @@ def chips(choices: Any) -> Iterator[tuple[int, str]]:
             yield number(found), choice.link
 
 
-@pytest.mark.parametrize(
-    ("data", "days"),
-    [("sample", 30), ("generated", 90), *(pytest.param(*other, marks=pytest.mark.matrix) for other in MORE)],
-)
+@pytest.mark.parametrize(("data", "days"), first_of(DATA, 1))
 def test_a_number_opens_the_list_of_exactly_that_many_rows(
     data: str, days: int, people: People, request: pytest.FixtureRequest
 ) -> None:

@@ -73,6 +73,7 @@ def gallery(browser: Browser, service: Any) -> Iterator[Callable[..., Page]]:
         context.close()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.matrix)])
 def test_axe_finds_nothing_in_any_state(gallery: Callable[..., Page], scheme: str) -> None:
     page = gallery(color_scheme=scheme, viewport={"width": 1600, "height": 900})

@@ -124,6 +124,7 @@ def test_old_views_go_with_their_partitions(partitioned: dict[str, str], scenari
     scenarios.run(scenario, partitioned)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "script",
     [pytest.param(SCRIPT, id="postgresql"), pytest.param(FOR_SQLITE, id="sqlite", marks=pytest.mark.matrix)],

@@ -158,6 +158,7 @@ def test_a_promoted_replica_is_followed_without_a_restart(replica: Replica, star
     assert "Traceback" not in service.log.read_text()
 
 
+@pytest.mark.matrix
 def test_what_the_new_primary_lacks_is_forgotten(replica: Replica, start):
     old = {"DATABASE_URL": replica.primary}
     domain, key = scenarios.run(set_up, old).split()

@@ -72,6 +72,7 @@ def timed(call: Callable[[], httpx.Response]) -> tuple[int, float]:
     return call().status_code, time.monotonic() - began
 
 
+@pytest.mark.matrix
 def test_a_network_that_drops_packets_is_a_503_in_time_and_files_come_at_once(site):
     calls = {
         "search": site.search,

@@ -19,6 +19,7 @@ def test_two_migrations_at_once_both_succeed_on_postgresql(new_database: Callabl
     assert len(applied) == len(set(applied)) > 30, "each was applied once"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("statement", "said"),
     first_of(

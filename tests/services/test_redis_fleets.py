@@ -98,6 +98,7 @@ async def answer_across(one, other, upstream, project, marker: str) -> None:
     await until(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed")
 
 
+@pytest.mark.matrix
 async def test_a_cluster_keeps_answers_and_counts_limits(cluster, start_two, upstream, project):
     one, other = start_two(cluster, LIMIT_ASSISTANT_IP="5/h")
     await answer_across(one, other, upstream, project, f"cluster-{project.domain}")

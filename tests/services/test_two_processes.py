@@ -182,6 +182,7 @@ async def test_what_is_forgotten_here_ends_there(client, processes, upstream, pr
     assert (refusal["type"], refusal["status"]) == ("error", 404)
 
 
+@pytest.mark.matrix
 async def test_a_redis_that_restarts_without_its_memory_costs_no_token(start, upstream, project, own_redis):
     url, restart = own_redis
     environment = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "REDIS_URL": url}

@@ -570,6 +570,7 @@ def test_a_closed_pipe_ends_it_quietly(long, make_project, lines):
         assert process.wait(PATIENCE) == 1
 
 
+@pytest.mark.matrix
 def test_it_writes_utf_8_whatever_the_locale(collect):
     collect(view("/日本語"))
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}

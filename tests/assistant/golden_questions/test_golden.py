@@ -301,6 +301,7 @@ def test_a_strict_ingest_keeps_the_old_index(project, docs, asked):
     assert page_search.find(after, "install acme")[0].path == "/install"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("strict", first_of([True, False], 1))
 def test_a_swap_of_every_page_is_checked_too(make_project, strict):
     # So many that SQLite's engine makes the index beside the old one, and puts it in its place.

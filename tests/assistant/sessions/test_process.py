@@ -169,6 +169,7 @@ async def test_readers_who_take_nothing_do_not_keep_it_alive(serve, upstream, pr
         writer.close()
 
 
+@pytest.mark.matrix
 def test_under_uvicorn_interrupted_answers_are_stored(upstream, project, tmp_path):
     """Other servers announce the end by the lifespan protocol; here it is spoken by hand."""
     script = f"""

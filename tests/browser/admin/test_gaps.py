@@ -89,6 +89,7 @@ def test_a_page_closes_a_gap(owner: Page, ask: Callable[[str], str], project: Te
     wait_for_badge(owner, "answered since")
 
 
+@pytest.mark.matrix
 def test_pages_are_accessible_and_fit(
     browser: Browser, owner: Page, ask: Callable[[str], str], project: Tenant
 ) -> None:

@@ -140,6 +140,7 @@ def test_an_address_pays_for_the_cpu_time_of_its_requests(http, start, project):
     assert ask("2001:db8:c:d::1", hello).status_code == 200
 
 
+@pytest.mark.matrix
 def test_an_address_gets_slower_before_it_is_refused(http, start, project):
     small = {"LIMIT_SEARCH_IP": "10/d", "LIMIT_ASSISTANT_IP": "1/d"}
     service = start(

@@ -187,6 +187,7 @@ def test_a_body_is_counted_while_it_arrives(http, service, project):
     assert http.post(service.url + url, json={"query": "install"}, headers=project.assistant).status_code == 200
 
 
+@pytest.mark.matrix
 def test_two_thousand_bad_connections_do_not_hang(service):
     """Of each kind many at once, with a good request between them."""
     kinds = [b"nonsense\r\n\r\n", b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n", POST + b"Content-Length: x\r\n\r\n"]

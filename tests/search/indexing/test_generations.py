@@ -310,6 +310,7 @@ def test_of_two_ingests_the_older_gives_way(make_project, others):
     assert len(page_search.find(project, "ferret")) == 5
 
 
+@pytest.mark.matrix
 @pytest.mark.stores
 def test_an_ingest_that_begins_while_another_swaps_is_not_mixed_with_it(make_project):
     project = make_project().project

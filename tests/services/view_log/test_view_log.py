@@ -124,6 +124,7 @@ def dies_after_storing(*arguments: str) -> None:
     redelivers_soon(*arguments)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("dies", first_of([dies_after_storing, dies_before_storing], 1))
 def test_a_message_whose_process_dies_is_stored_once_by_another(site, http, start, dies):
     site.start(only_acknowledges)
@@ -144,6 +145,7 @@ async def publish(url: str, *bodies: bytes, version: int = 1) -> None:
     await client.close()
 
 
+@pytest.mark.matrix
 def test_messages_that_cannot_be_stored_are_put_aside_and_stop_nothing(site, http, nats):
     service = site.start()
     assert site.send(http, "one").status_code == 200
