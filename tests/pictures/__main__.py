@@ -1,7 +1,7 @@
-"""Takes all pictures from a demo of its own, whose model has one prepared answer.
+"""Starts a demo for itself, with a stand-in model that gives one prepared answer, and takes all pictures of it.
 
-The home page has an answer and a report in light and dark. The README has the widget, the search dialog, and a film: an
-answer streams, its citation is clicked, and the page shows the sentence.
+The home page shows an answer and a report in light and dark, the page on the widget a page with the widget open. The
+README shows the search dialog and a film: an answer streams, its citation is clicked, and the page marks the sentence.
 """
 
 import base64

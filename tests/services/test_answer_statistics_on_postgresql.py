@@ -1,4 +1,4 @@
-"""Outcomes, statistics, costs, groups of questions and deletions on PostgreSQL: the same as on SQLite."""
+"""Checks that other tests run on SQLite, on PostgreSQL: answer statistics, costs, groups of questions, deletions."""
 
 import threading
 from collections.abc import Callable

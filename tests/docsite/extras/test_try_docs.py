@@ -63,7 +63,7 @@ def site(settings: Any, demo: Tenant) -> Iterator[str]:
 
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read a tried site in this process, before `trials.create` returns, instead of in a process of its own."""
+    """Read sites in the process of the test: they have been read when `trials.create` returns."""
     monkeypatch.setattr(trials, "_begin", lambda source: reading.main(source.pk, source.holder))
 
 

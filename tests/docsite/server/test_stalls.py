@@ -139,7 +139,7 @@ def test_parts_on_a_socket(service, project, nobody_waits, part):
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize("is_socket", first_of([True, False], 1))
+@pytest.mark.parametrize("is_socket", [True, False])
 def test_32_large_bodies_at_once(service, project, nobody_waits, is_socket):
     """They are parsed and validated one at a time, beside the event loop and the threads of the database."""
     body = with_parts(PARTS[0])

@@ -125,7 +125,7 @@ def dies_after_storing(*arguments: str) -> None:
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize("dies", first_of([dies_after_storing, dies_before_storing], 1))
+@pytest.mark.parametrize("dies", [dies_after_storing, dies_before_storing])
 def test_a_message_whose_process_dies_is_stored_once_by_another(site, http, start, dies):
     site.start(only_acknowledges)
     dying = start.fresh(dies, **site.environment)

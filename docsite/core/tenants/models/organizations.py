@@ -30,7 +30,7 @@ class Organization(models.Model):
 
     @transaction.atomic
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
-        """Delete it with its projects. Whoever stores something of them meanwhile waits, and is refused."""
+        """Delete the organization and its projects. Who adds a row of them at the same time gets an IntegrityError."""
         list(Organization.objects.select_for_update().filter(pk=self.pk))
         list(self.projects.select_for_update())
         return super().delete(*args, **kwargs)

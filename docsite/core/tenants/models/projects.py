@@ -75,7 +75,7 @@ class Project(models.Model):
 
     @transaction.atomic
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
-        """Delete it with all that belongs to it. Whoever stores something of it meanwhile waits, and is refused."""
+        """Delete the project and all its rows. Who adds a row at the same time waits, and gets an IntegrityError."""
         list(Project.objects.select_for_update().filter(pk=self.pk))
         return super().delete(*args, **kwargs)
 

@@ -1,4 +1,4 @@
-"""A project that is deleted while its readers ask."""
+"""A project or an organization is deleted at the moment when a reader's question is stored."""
 
 import threading
 from collections.abc import Callable

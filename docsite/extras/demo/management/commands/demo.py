@@ -94,9 +94,9 @@ class Command(ServiceCommand):
         self.stdout.write("Stopped.")
 
     def _use_local_model(self, name: str | None, own_port: int) -> str:
-        """Look for a model on this machine, unless one is set, and use it in this process. Returns what to print of it.
+        """Let this process use a model that runs on this machine, unless the settings name a model.
 
-        The text is empty if none is used.
+        Returns what to print about it: which one writes the answers, and where it was found; empty if none is used.
         Raises CommandError if the one of that name is not found or fails, or if a setting rules it out.
         """
         env = settings.ENV
