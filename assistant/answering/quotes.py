@@ -126,7 +126,8 @@ def _find_start(section: Sequence[str], terms: Sequence[Collection[str]], weight
     `terms`: the terms of each block, in the order of `section`.
     """
     held = [weights.keys() & terms_of_block for terms_of_block in terms]
-    matches = [_score_window(section[start:], held[start:], weights, max_words) for start in range(len(section))]
+    words = [0 if is_code(block) else len(block.split()) for block in section]
+    matches = [_score_window(words[start:], held[start:], weights, max_words) for start in range(len(section))]
     best = max(range(len(section)), key=lambda start: (matches[start], -start))
     if matches[best] < MIN_GAIN * matches[0] or not matches[best]:
         return 0
@@ -136,15 +137,15 @@ def _find_start(section: Sequence[str], terms: Sequence[Collection[str]], weight
 
 
 def _score_window(
-    section: Sequence[str], held: Sequence[Collection[str]], weights: TermWeights, max_words: int
+    words: Sequence[int], held: Sequence[Collection[str]], weights: TermWeights, max_words: int
 ) -> float:
-    """Add up the weights of the terms that the first blocks hold, as many blocks as fit."""
+    """Add up the weights of the terms that the first blocks hold, as many blocks as fit by their numbers of words."""
     terms: set[str] = set()
-    for block, terms_of_block in zip(section, held, strict=True):
+    for words_of_block, terms_of_block in zip(words, held, strict=True):
         if max_words <= 0:
             break
         terms.update(terms_of_block)
-        max_words -= 0 if is_code(block) else len(block.split())
+        max_words -= words_of_block
     return sum(weights[term] for term in sorted(terms))
 
 
