@@ -39,7 +39,7 @@ demo:  ## set up and serve the demo site
 	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.installed widget
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT) $(if $(MODEL),--model "$(MODEL)")
 
-test:  ## everything; installs what the tests need. Without root it names what is missing, and runs the rest
+test:  ## every behaviour once; installs what the tests need. Without root it names what is missing, and runs the rest
 	@if sh tests/install.sh --dry-run; then $(MAKE) --no-print-directory complete; \
 	else $(MAKE) --no-print-directory check python && sh tests/install.sh --dry-run || [ $$? = 3 ]; fi
 

@@ -31,6 +31,7 @@ def see(tenant: Tenant, at: datetime, number: int) -> None:
     recording.record(tenant.project, [Observation(uuid.uuid4().hex, "/", at, reader, CHROME)])
 
 
+@pytest.mark.matrix
 def test_all_pages_compare_with_the_same_time(people: People, project: Tenant) -> None:
     see(project, timezone.now() - 25 * DAY, 1)
     see(project, timezone.now() - timedelta(minutes=1), 2)
@@ -67,6 +68,7 @@ def today(project: Tenant, monkeypatch: Any) -> tuple[datetime, datetime]:
     return start, start + DAY
 
 
+@pytest.mark.matrix
 def test_the_rows_of_a_report_compare_alike_parts(project: Tenant, today: tuple[datetime, datetime]) -> None:
     earlier = previous_period(*today)
     assert earlier

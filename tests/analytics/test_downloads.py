@@ -232,6 +232,7 @@ CALLS: list[tuple[str, Read, Read]] = [
 ]
 
 
+@pytest.mark.matrix
 def test_the_api_call_returns_the_rows_on_screen(
     project: Tenant, people: People, http: httpx.Client, service: Service
 ) -> None:

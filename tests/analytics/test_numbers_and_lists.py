@@ -29,7 +29,6 @@ from search.models import SearchQuery
 from search.query_log import totals
 from tests.assistant.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import People, Tenant
-from tests.variants import first_of
 
 pytestmark = pytest.mark.slow
 
@@ -164,7 +163,8 @@ def chips(choices: Any) -> Iterator[tuple[int, str]]:
             yield number(found), choice.link
 
 
-@pytest.mark.parametrize(("data", "days"), first_of(DATA, 1))
+@pytest.mark.matrix
+@pytest.mark.parametrize(("data", "days"), DATA)
 def test_a_number_opens_the_list_of_exactly_that_many_rows(
     data: str, days: int, people: People, request: pytest.FixtureRequest
 ) -> None:

@@ -105,6 +105,7 @@ def test_every_report_shows_one_page_and_a_chip_that_removes_the_filter(site: Te
         assert read(people.owner.get(url.partition("?")[0] + chip.link).context) == found, address
 
 
+@pytest.mark.matrix
 def test_the_filter_and_the_range_stay_from_report_to_report(site: Tenant, people: People) -> None:
     for start, *_ in REPORTS:
         url = start.format(domain=site.domain)
@@ -133,6 +134,7 @@ OTHER_FILTERS = [
 ]
 
 
+@pytest.mark.matrix
 def test_only_the_path_of_a_page_goes_to_other_reports(site: Tenant, people: People) -> None:
     for report, query, label, wrong in OTHER_FILTERS:
         url = PROJECT.format(domain=site.domain) + f"/{report}".replace("/overview", "")

@@ -66,6 +66,7 @@ def test_the_first_open_gap_is_a_question_that_somebody_would_ask(project, sampl
     assert len(first.text.split()) > 2
 
 
+@pytest.mark.matrix
 def test_two_runs_create_the_same(project, sample):
     first = rows(project.project)
     removal.remove(project.project)

@@ -148,6 +148,7 @@ def test_the_zone_of_a_page_ends_with_the_page(site, make_project):
         assert timezone.get_current_timezone_name() == "UTC"
 
 
+@pytest.mark.matrix
 def test_no_page_of_a_project_names_another_zone(site):
     """Except what is charged or counted by day or hour of UTC, whatever the zone."""
     shown = {}

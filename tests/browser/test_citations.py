@@ -16,7 +16,6 @@ from search.text.markdown.plain_text import plain
 from search.text.markdown.reader import blocks
 from search.text.sections import split
 from tests.conftest import ROOT, Service, Tenant, question, wait_for
-from tests.variants import first_of
 
 pytestmark = pytest.mark.browser
 
@@ -68,7 +67,8 @@ def test_the_links_of_a_quoted_answer_lead_to_their_sentences(site: tuple[Servic
         assert_found(tab, site, link)
 
 
-@pytest.mark.parametrize("kind", first_of(["code", "table", "list", "text"], 1))
+@pytest.mark.matrix
+@pytest.mark.parametrize("kind", ["code", "table", "list", "text"])
 def test_code_cells_items_and_sentences_are_found(site: tuple[Service, Tenant], tab: Page, kind: str) -> None:
     links = []
     for path, hit in far_down():

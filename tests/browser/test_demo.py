@@ -144,6 +144,7 @@ def test_a_reader_asks_and_lands_where_the_answer_came_from(demo: dict[str, str]
     assert page.locator(f"[id='{target.partition('#')[2].partition(':~:')[0]}']").count() == 1
 
 
+@pytest.mark.matrix
 def test_a_newcomer_tries_the_own_documentation(demo: dict[str, str], handbook: str, page: Page) -> None:
     page.goto(f"{demo['base_url']}/")
     page.get_by_label("Try it with your documentation").fill(handbook)
@@ -194,6 +195,7 @@ def test_a_reader_asks_about_a_block_of_code(demo: dict[str, str], page: Page) -
     expect(page.get_by_role("dialog").get_by_role("button", name=f"Remove {name}")).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_a_reader_searches(demo: dict[str, str], page: Page) -> None:
     page.goto(f"{demo['base_url']}/")
     page.keyboard.press("/")
@@ -204,6 +206,7 @@ def test_a_reader_searches(demo: dict[str, str], page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_a_visit_shows_in_the_export_and_in_the_admin(demo: dict[str, str], page: Page) -> None:
     before = visitors(demo)["totals"]["human"]
     rows = {row["path"]: row["human"] for row in visitors(demo)["visitors"]}

@@ -13,7 +13,6 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import OPEN_ROOTS, SharedHostTab, violations
 from tests.browser.test_widget import PHONE
 from tests.conftest import Tenant
-from tests.variants import first_of
 
 pytestmark = pytest.mark.browser
 
@@ -127,14 +126,15 @@ def test_the_call_starts_the_same_widget_whatever_is_in_its_words(playground: Ca
     assert given["starterQuestions"] == ["One?", "Two?", "Three?"]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("domain", "key", "says"),
     [
         (None, "svc_dsc_wrong", "manage createkey"),
-        pytest.param("nobody", None, "There is no project “nobody”", marks=pytest.mark.matrix),
-        pytest.param(None, "admin", "An assistant key begins with", marks=pytest.mark.matrix),
-        pytest.param(None, "other", "belongs to another project", marks=pytest.mark.matrix),
-        pytest.param("", "", "Enter the domain", marks=pytest.mark.matrix),
+        ("nobody", None, "There is no project “nobody”"),
+        (None, "admin", "An assistant key begins with"),
+        (None, "other", "belongs to another project"),
+        ("", "", "Enter the domain"),
     ],
 )
 def test_it_says_what_to_do(
@@ -162,6 +162,7 @@ def test_a_wrong_value_is_told_and_left_out(playground: Callable[..., Page]) -> 
     assert "data-accent" not in page.locator("[data-tag] code").inner_text()
 
 
+@pytest.mark.matrix
 def test_search_shows_pages_with_scores_and_marks(playground: Callable[..., Page], make_project: Any) -> None:
     page = playground()
     field = page.get_by_label("Words to search the project")
@@ -180,7 +181,8 @@ def test_search_shows_pages_with_scores_and_marks(playground: Callable[..., Page
     expect(page.locator(".found li")).to_have_count(0)
 
 
-@pytest.mark.parametrize("version", first_of(FORMATS, 1))
+@pytest.mark.matrix
+@pytest.mark.parametrize("version", FORMATS)
 def test_the_inspector_shows_the_stream_as_it_is(
     playground: Callable[..., Page], http: httpx.Client, version: str
 ) -> None:
@@ -252,6 +254,7 @@ def test_axe_finds_nothing(playground: Callable[..., Page], options: dict[str, A
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.matrix
 def test_without_javascript_it_says_so(browser: Browser, service: Any) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

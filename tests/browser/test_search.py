@@ -65,6 +65,7 @@ def test_a_key_opens_it_again_before_the_closed_field_has_lost_the_focus(tab: Ca
         page.keyboard.press("Escape")
 
 
+@pytest.mark.matrix
 def test_the_field_in_the_header_opens_it_by_click_and_by_letter(tab: Callable[..., Page]) -> None:
     page = tab()
     page.get_by_role("searchbox").click()
@@ -183,6 +184,7 @@ def test_nonsense_has_no_near_pages(tab: Callable[..., Page]) -> None:
     expect(page.get_by_role("option")).to_contain_text("Ask:")
 
 
+@pytest.mark.matrix
 def test_the_dialog_is_as_high_as_its_rows_and_its_field_stays(tab: Callable[..., Page]) -> None:
     page = tab()
     answer(page)
@@ -227,6 +229,7 @@ def test_nothing_found_leads_to_near_pages_and_is_told(tab: Callable[..., Page],
     assert (row.source, row.comment, row.path) == ("contextual", "xyzzyqq widgett", "/quickstart")
 
 
+@pytest.mark.matrix
 def test_asking_goes_on_in_the_same_place_and_is_remembered(tab: Callable[..., Page]) -> None:
     page = tab()
     button = page.get_by_role("button", name="Dark theme")
@@ -282,6 +285,7 @@ def test_pages_that_were_opened_come_back_and_may_be_favourites(tab: Callable[..
     assert page.evaluate("localStorage.getItem('docs-search:docs-site')") is None
 
 
+@pytest.mark.matrix
 def test_chips_narrow_and_sections_stand_below_their_page(tab: Callable[..., Page]) -> None:
     page = tab()
     asked: list[dict[str, Any]] = []
@@ -331,6 +335,7 @@ def test_a_german_page_has_german_results_first(tab: Callable[..., Page]) -> Non
     assert found == ["/de/b", "/a", "/c"]
 
 
+@pytest.mark.matrix
 def test_a_failure_is_told(tab: Callable[..., Page]) -> None:
     page = tab(quiet=True)
     page.route(FIND, lambda route: route.fulfill(status=429, headers={"Retry-After": "2405"}))
@@ -360,6 +365,7 @@ def test_enter_before_any_result_leads_to_the_search_page(
     wait_for(lambda: clicks(site)[:1] == [("scopes of keys", target.partition("#")[0], 2)], "the click")
 
 
+@pytest.mark.matrix
 def test_without_scripts_the_form_still_searches(tab: Callable[..., Page]) -> None:
     page = tab(java_script_enabled=False)
     page.get_by_role("searchbox").fill("rate limits")
@@ -368,6 +374,7 @@ def test_without_scripts_the_form_still_searches(tab: Callable[..., Page]) -> No
     expect(page.locator(".results a").first).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_it_fills_a_phone_and_nothing_sticks_out(tab: Callable[..., Page]) -> None:
     page = tab(viewport={"width": 390, "height": 780}, is_mobile=True, has_touch=True)
     page.get_by_role("searchbox").tap()

@@ -14,7 +14,6 @@ from search.indexing.ingest import ingest
 from tests.browser.conftest import SharedHostTab, box_of, violations
 from tests.browser.test_search import FIND, answer, result
 from tests.conftest import Tenant, wait_for
-from tests.variants import first_of
 
 pytestmark = pytest.mark.browser
 
@@ -123,9 +122,8 @@ def test_a_page_that_was_opened_is_offered_again(host: SearchHost) -> None:
     expect(host.dialog.get_by_role("group", name="Favourites").get_by_role("option")).to_have_text("T")
 
 
-@pytest.mark.parametrize(
-    "control", first_of(['<input class="find" aria-label="Find">', '<button class="find">Find</button>'], 1)
-)
+@pytest.mark.matrix
+@pytest.mark.parametrize("control", ['<input class="find" aria-label="Find">', '<button class="find">Find</button>'])
 def test_a_control_of_the_site_opens_it_instead_of_the_sites_own_search(host: SearchHost, control: str) -> None:
     """Not even the focus may open the site's own, as the field of Material does."""
     own = """<script>for (const type of ["click", "focus"])
@@ -163,7 +161,8 @@ def test_a_button_comes_into_the_container_and_again_when_the_site_draws_it_anew
     assert violations(host.page, "#bar") == []
 
 
-@pytest.mark.parametrize("shortcuts", first_of(["true", "false"], 1))
+@pytest.mark.matrix
+@pytest.mark.parametrize("shortcuts", ["true", "false"])
 def test_the_sites_own_keys_are_taken_over_unless_it_keeps_them(host: SearchHost, shortcuts: str) -> None:
     own = """<script>
         document.addEventListener("keydown", (event) => {
@@ -251,6 +250,7 @@ def test_it_follows_the_theme_of_the_page(host: SearchHost) -> None:
     expect(host.dialog).to_have_css("background-color", LIGHT)
 
 
+@pytest.mark.matrix
 def test_a_site_with_its_own_navigation_need_not_load_the_page(host: SearchHost) -> None:
     router = """<script>
         document.addEventListener("click", (event) => {
@@ -275,6 +275,7 @@ def test_a_site_with_its_own_navigation_need_not_load_the_page(host: SearchHost)
     expect(host.field).to_be_focused()
 
 
+@pytest.mark.matrix
 def test_enter_before_the_results_opens_the_first_of_them(host: SearchHost) -> None:
     host.open()
     searches: list[Route] = []
@@ -308,7 +309,8 @@ def test_next_js_changes_the_page_itself(host: SearchHost) -> None:
     host.page.wait_for_url("https://docs.acme.example/b")
 
 
-@pytest.mark.parametrize("scheme", first_of(["light", "dark"], 1))
+@pytest.mark.matrix
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(host: SearchHost, scheme: Any) -> None:
     host.page.emulate_media(color_scheme=scheme)
     host.open(head=host.tag() + host.tag(WIDGET_TAG))
@@ -375,6 +377,7 @@ def token(tenant: Tenant) -> str:
     return jwt.encode(claims, key.secret, "HS256", headers={"kid": key.kid})
 
 
+@pytest.mark.matrix
 def test_the_search_finds_protected_pages_with_a_token_and_remembers_none(vault: SearchHost) -> None:
     vault.open()
     vault.page.keyboard.press("Control+k")

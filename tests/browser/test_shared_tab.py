@@ -31,6 +31,7 @@ SOCKET = """(url) => new Promise((done) => {
 })"""
 
 
+@pytest.mark.matrix
 def test_nothing_of_a_test_is_met_by_the_next(shared_host_tab: SharedHostTab, service: Service) -> None:
     tab = shared_host_tab
     page = tab.reset()

@@ -44,6 +44,7 @@ def said(site: tuple[Service, Tenant], **about: Any) -> list[tuple[Any, ...]]:
     return list(rows.values_list("source", "path", "helpful", "reason", "comment", "contact"))
 
 
+@pytest.mark.matrix
 def test_a_page_is_light_holds_still_and_has_nothing_inline(tab: Callable[..., Page]) -> None:
     page = tab("about:blank", viewport={"width": 1400, "height": 900})
     answers: list[Response] = []
@@ -70,14 +71,15 @@ def test_what_scripts_fill_moves_nothing_below_it(tab: Callable[..., Page], path
     assert sum(value for value, *_ in page.evaluate("shifts")) < 0.01
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("path", "cut"),
     [
         ("/quickstart", "data-theme-toggle"),
-        pytest.param("/quickstart", "<summary>Page menu", marks=pytest.mark.matrix),
-        pytest.param("/quickstart", "Page menu</summary>", marks=pytest.mark.matrix),
-        pytest.param("/playground", '<form class="project"', marks=pytest.mark.matrix),
-        pytest.param("/gallery", '<section class="gallery"', marks=pytest.mark.matrix),
+        ("/quickstart", "<summary>Page menu"),
+        ("/quickstart", "Page menu</summary>"),
+        ("/playground", '<form class="project"'),
+        ("/gallery", '<section class="gallery"'),
     ],
 )
 def test_the_rest_of_a_page_moves_nothing_before_it(
@@ -97,6 +99,7 @@ def test_the_rest_of_a_page_moves_nothing_before_it(
     page.close()
 
 
+@pytest.mark.matrix
 def test_a_german_page_speaks_german(tab: Callable[..., Page]) -> None:
     page = tab("/de/quickstart")
     for name in ("Dokumentation durchsuchen", "Seitenmenü", "Kopieren", "War diese Seite hilfreich?"):
@@ -115,7 +118,8 @@ def test_a_german_page_speaks_german(tab: Callable[..., Page]) -> None:
     expect(chat.get_by_role("button", name="Wie starte ich die Demo?")).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", first_of(["light", "dark"], 1))
+@pytest.mark.matrix
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(tab: Callable[..., Page], scheme: Any) -> None:
     page = tab(color_scheme=scheme, reduced_motion="reduce", viewport={"width": 1400, "height": 900})
     page.locator(".page-menu summary").click()
@@ -163,6 +167,7 @@ def test_a_phone_shows_all_of_it(tab: Callable[..., Page], width: int) -> None:
     assert not widest(page)
 
 
+@pytest.mark.matrix
 def test_print_has_the_article_alone(tab: Callable[..., Page]) -> None:
     page = tab("/embed")
     page.emulate_media(media="print")
@@ -218,6 +223,7 @@ def test_a_selection_can_be_asked_about_copied_and_linked_to(tab: Callable[..., 
     assert page.evaluate("opened.context") == [told]
 
 
+@pytest.mark.matrix
 def test_a_page_is_rated_step_by_step_and_taken_back(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:
     page = tab("/streaming", quiet=True)
     form = page.locator("form[data-feedback]")
@@ -263,6 +269,7 @@ def test_a_page_is_rated_step_by_step_and_taken_back(tab: Callable[..., Page], s
     expect(form.get_by_role("button", name="Yes")).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.matrix
 def test_without_scripts_a_page_is_rated_by_forms(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:
     page = tab("/privacy", java_script_enabled=False)
     page.locator(".page-menu summary").click()
@@ -282,6 +289,7 @@ def test_without_scripts_a_page_is_rated_by_forms(tab: Callable[..., Page], site
     page.wait_for_url("**/privacy")
 
 
+@pytest.mark.matrix
 def test_the_page_menu_copies_asks_and_closes(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:
     page = tab(permissions=["clipboard-read", "clipboard-write"])
     menu = page.locator(".page-menu")
@@ -306,6 +314,7 @@ def test_the_page_menu_copies_asks_and_closes(tab: Callable[..., Page], site: tu
     assert page.url == f"{site[0].url}/quickstart"
 
 
+@pytest.mark.matrix
 def test_further_quotes_fold_on_ask_but_not_without_scripts(tab: Callable[..., Page]) -> None:
     for scripts in (True, False):
         page = tab("/ask?q=How+do+I+revoke+an+API+key", java_script_enabled=scripts)

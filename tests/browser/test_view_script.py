@@ -319,7 +319,8 @@ def test_a_path_that_is_replaced_at_once_is_no_view(
     assert site.counted(http) == {"total": 2, "/a": 1, "/docs/intro": 1}
 
 
-@pytest.mark.parametrize("script", first_of(["", OLD_BROWSER], 1), ids=["navigation-api", "old-browser"])
+@pytest.mark.matrix
+@pytest.mark.parametrize("script", ["", OLD_BROWSER], ids=["navigation-api", "old-browser"])
 def test_a_path_counts_when_the_page_is_left_right_then(
     make_tab: Callable[..., Tab], site: Site, http: httpx.Client, script: str
 ) -> None:
@@ -360,6 +361,7 @@ def test_a_wrapped_history_behaves_as_before(make_tab: Callable[..., Tab], site:
 # When a page is seen
 
 
+@pytest.mark.matrix
 def test_a_page_from_the_back_forward_cache_is_a_new_view(caching_tab: Tab, site: Site, http: httpx.Client) -> None:
     tab = caching_tab
     tab.open("/a")
@@ -409,6 +411,7 @@ def test_a_prerendered_page_is_a_view_when_it_is_shown(site: Site, http: httpx.C
     assert site.counted(http) == {"total": 2, "/start": 1, "/shown": 1}
 
 
+@pytest.mark.matrix
 def test_a_tab_in_the_background_is_a_view_when_it_is_first_shown(make_tab: Callable[..., Tab]) -> None:
     tab = make_tab(BACKGROUND).open("/a")
     tab.page.wait_for_load_state("networkidle")
@@ -473,6 +476,7 @@ def test_a_view_whose_answer_was_lost_counts_once(make_tab: Callable[..., Tab], 
     assert site.counted(http) == {"total": 1, "/a": 1}
 
 
+@pytest.mark.matrix
 def test_it_tries_three_times_and_heeds_retry_after(make_tab: Callable[..., Tab], site: Site) -> None:
     tab = make_tab(AT_ONCE)
     cors = {"Access-Control-Allow-Origin": site.url, "Access-Control-Expose-Headers": "Retry-After"}
@@ -510,6 +514,7 @@ def test_a_page_that_goes_tries_once_more(make_tab: Callable[..., Tab], site: Si
     assert site.counted(http) == {"total": 1, "/a": 1}
 
 
+@pytest.mark.matrix
 def test_an_origin_that_is_not_listed_is_named_once(
     make_tab: Callable[..., Tab], site: Site, make_project: Any, http: httpx.Client
 ) -> None:

@@ -220,6 +220,7 @@ def test_the_page_gets_one_global_and_a_root_that_stays_closed(browser: Browser,
     page.close()
 
 
+@pytest.mark.matrix
 def test_the_page_can_drive_it_and_take_it_away(host: Host) -> None:
     host.answer(START, delta("Yes."), FINISH).open()
     host.page.wait_for_function("window.DocsAssistant")
@@ -270,6 +271,7 @@ def test_nothing_is_asked_of_another_origin(host: Host) -> None:
 STARTERS = ["How do I install acme?", "Was ist ein Etikett?"]
 
 
+@pytest.mark.matrix
 def test_the_owners_questions_are_offered_where_nothing_was_asked(
     make_host: Callable[..., Host], project: Tenant
 ) -> None:
@@ -349,6 +351,7 @@ def test_the_fingerprint_stays_and_a_new_conversation_has_a_new_id(host: Host) -
 # While an answer comes
 
 
+@pytest.mark.matrix
 def test_the_status_follows_what_really_happens(host: Host) -> None:
     host.script(lambda socket, message: None).open().ask("How?")
     status = host.panel.locator(".status")
@@ -393,6 +396,7 @@ def test_stop_keeps_the_text_and_the_next_question_is_answered(host: Host) -> No
     expect(host.prose.last).to_have_text("Whole.")
 
 
+@pytest.mark.matrix
 def test_escape_stops_first_and_then_closes(host: Host) -> None:
     host.script(lambda socket, message: send(socket, delta("Half"))).open().ask("How?")
     expect(host.prose).to_have_text("Half")
@@ -424,6 +428,7 @@ def test_a_lost_socket_keeps_the_text_and_offers_to_try_again(host: Host) -> Non
     assert host.asked[0]["messages"] == host.asked[1]["messages"]
 
 
+@pytest.mark.matrix
 def test_a_long_answer_is_read_from_its_start_and_can_be_followed(host: Host) -> None:
     host.script(lambda socket, message: None).open().ask("Tell me all.")
     send(host.sockets[0], delta("\n\n".join(f"Paragraph {n}." for n in range(60))))
@@ -464,6 +469,7 @@ def test_hostile_markdown_stays_text(host: Host) -> None:
     assert host.page.evaluate("window.bad") is None
 
 
+@pytest.mark.matrix
 def test_a_link_to_the_same_site_opens_in_place_and_the_panel_stays(host: Host) -> None:
     link = host.url + "/install#pip"
     host.answer(START, source(link, "Installation"), delta(f"Run it [1]({link})."), FINISH).open().ask("How?")
@@ -478,6 +484,7 @@ def test_a_link_to_the_same_site_opens_in_place_and_the_panel_stays(host: Host) 
 # Keyboard, memory, themes, small screens
 
 
+@pytest.mark.matrix
 def test_enter_sends_but_not_with_shift_nor_in_a_composition(host: Host) -> None:
     host.answer(START, delta("Yes."), FINISH).open()
     host.show()
@@ -500,6 +507,7 @@ def test_enter_sends_but_not_with_shift_nor_in_a_composition(host: Host) -> None
     assert host.asked[0]["messages"][0]["parts"][0]["text"] == "One\ntwo"
 
 
+@pytest.mark.matrix
 def test_typing_does_not_reach_shortcuts_of_the_page(host: Host) -> None:
     host.open()
     host.page.evaluate("window.keys = []; document.addEventListener('keydown', (event) => keys.push(event.key))")
@@ -551,6 +559,7 @@ def test_the_conversation_survives_a_reload_for_a_day(host: Host) -> None:
     expect(host.panel.get_by_text("What are you looking for?")).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_it_follows_the_theme_of_the_page_at_once(make_host: Callable[..., Host]) -> None:
     host = make_host(color_scheme="dark")
     host.open()
@@ -624,6 +633,7 @@ def test_a_phone_gets_a_sheet_that_keeps_the_focus(make_host: Callable[..., Host
     assert host.page.evaluate("getComputedStyle(document.documentElement).overflowY") == "visible"
 
 
+@pytest.mark.matrix
 def test_every_button_is_large_enough_to_touch(host: Host) -> None:
     host.answer(START, delta("```sh\nls\n```"), {"type": "error", "errorText": "Gone.", "status": 503}).open().ask(
         "How?"

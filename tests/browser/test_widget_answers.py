@@ -11,7 +11,6 @@ from playwright.sync_api import Route, WebSocketRoute, expect
 from tests.browser.conftest import box_of
 from tests.browser.test_widget import FINISH, PHONE, START, Event, Host, delta, host, make_host, send, source
 from tests.conftest import wait_for
-from tests.variants import first_of
 
 __all__ = ["host", "make_host"]  # fixtures
 
@@ -96,6 +95,7 @@ def test_a_burst_is_spread_over_frames_and_its_end_comes_last(host: Host) -> Non
     assert {length for length, phase in seen if phase == "done"} == {len(text)}
 
 
+@pytest.mark.matrix
 def test_without_motion_text_is_there_at_once_and_no_caret_blinks(make_host: Callable[..., Host]) -> None:
     host = make_host(reduced_motion="reduce")
     host.script(lambda socket, message: None).open().ask("How?")
@@ -127,6 +127,7 @@ def test_the_caret_stands_where_the_text_goes_on_and_leaves_with_the_end(host: H
     expect(host.prose.locator(".caret")).to_have_count(0)
 
 
+@pytest.mark.matrix
 def test_what_is_there_stays_while_its_block_grows(host: Host) -> None:
     host.script(lambda socket, message: None).open().ask("How?")
     send(host.sockets[0], delta("- **one**\n- two"))
@@ -165,6 +166,7 @@ def test_a_long_answer_in_many_pieces_is_built_once(host: Host) -> None:
 # Code
 
 
+@pytest.mark.matrix
 def test_code_is_coloured_once_it_is_closed(host: Host) -> None:
     host.script(lambda socket, message: None).open().ask("How?")
     send(host.sockets[0], delta("```python\ndef run():\n    return 1"))
@@ -199,6 +201,7 @@ def test_long_lines_scroll_until_they_are_wrapped(host: Host) -> None:
     assert not pre.evaluate(overflows)
 
 
+@pytest.mark.matrix
 def test_one_task_in_several_languages_has_tabs(make_host: Callable[..., Host]) -> None:
     host = make_host(permissions=("clipboard-read", "clipboard-write"))
     answered(host, fence("python", "print(1)") + fence("js", "console.log(1)") + fence("go", "fmt.Println(1)"))
@@ -256,6 +259,7 @@ def test_a_citation_opens_a_card_with_the_words_that_matter(host: Host) -> None:
     expect(host.panel).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_the_card_of_a_focused_citation_traps_nobody(host: Host) -> None:
     link = host.url + "/limits#address:~:text=other%20words,entirely"
     answered(host, cited(host, link, link), found(host.url + "/limits#address"), source(host.url + "/limits", "Limits"))
@@ -291,6 +295,7 @@ def test_a_finger_that_holds_a_citation_opens_its_card(make_host: Callable[..., 
     assert place["x"] + place["width"] <= 390
 
 
+@pytest.mark.matrix
 def test_a_citation_of_the_same_page_scrolls_to_its_sentence_each_time(host: Host) -> None:
     link = host.url + "/host#:~:text=" + WORDS.replace(" ", "%20")
     answered(host, cited(host, link), source(host.url + "/host", "Limits"), page=f"{TALL}<p>{TEXT}</p>{TALL}")
@@ -348,6 +353,7 @@ def test_images_come_from_the_documentation_alone(host: Host) -> None:
     assert [url for url in wanted if not url.startswith(host.url)] == []
 
 
+@pytest.mark.matrix
 def test_each_block_has_the_direction_of_most_of_its_letters(host: Host) -> None:
     arabic = "`docker compose` Docker هو الطريقة الأسهل لتشغيل الخدمة على خادم واحد."
     answered(host, f"{arabic}\n\n- First restart it.\n\n```sh\nmake demo\n```\n")
@@ -402,7 +408,8 @@ def test_an_answer_that_goes_on_after_a_reload_is_followed(host: Host) -> None:
     expect(host.prose.get_by_text("More 2.").last).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("touch", first_of([True, False], 1))
+@pytest.mark.matrix
+@pytest.mark.parametrize("touch", [True, False])
 def test_citations_and_nearest_pages_are_large_enough_to_press(make_host: Callable[..., Host], touch: bool) -> None:
     host = make_host(has_touch=touch, is_mobile=touch)
     status = {"type": "data-status", "data": {"rung": "nearest_pages", "reason": ""}, "transient": True}
@@ -515,6 +522,7 @@ class Ratings:
         return self.said
 
 
+@pytest.mark.matrix
 def test_a_thumb_counts_at_once_and_more_can_be_said(host: Host) -> None:
     ratings = Ratings(host)
     answered(host, "Yes.")
@@ -593,6 +601,7 @@ def test_a_stopped_answer_can_be_gone_on_with_or_asked_again(host: Host) -> None
     expect(host.button("Continue")).to_be_hidden()
 
 
+@pytest.mark.matrix
 def test_a_cut_answer_says_so_and_can_be_gone_on_with(host: Host) -> None:
     cut = {**FINISH, "finishReason": "length"}
     host.answer(START, delta("Half an"), cut).open().ask("How?")
@@ -606,6 +615,7 @@ def test_a_cut_answer_says_so_and_can_be_gone_on_with(host: Host) -> None:
     expect(host.button("Continue")).to_have_count(1)  # of the new answer, which is cut, too
 
 
+@pytest.mark.matrix
 def test_tags_call_outs_and_emphasis_that_models_write_are_shown(host: Host) -> None:
     note = "> \\[!WARNING]\n> 再起動の前に**保存（必須）。**次へ"
     answered(
@@ -629,6 +639,7 @@ def test_a_refusal_has_no_sources_and_can_be_rated(host: Host) -> None:
     expect(host.button("Not helpful")).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_a_lower_rung_is_told_without_its_reason(host: Host) -> None:
     status = {"type": "data-status", "data": {"rung": "extractive", "reason": "daily_budget_spent"}, "transient": True}
     answered(host, "A passage.", found(host.url + "/limits"), status)
@@ -637,6 +648,7 @@ def test_a_lower_rung_is_told_without_its_reason(host: Host) -> None:
     expect(host.panel.get_by_role("status")).to_contain_text(told)
 
 
+@pytest.mark.matrix
 def test_the_panel_opens_before_what_shows_answers_has_loaded(host: Host) -> None:
     held: list[Route] = []
     host.page.route("**/markdown.js", lambda route: held.append(route))
@@ -651,6 +663,7 @@ def test_the_panel_opens_before_what_shows_answers_has_loaded(host: Host) -> Non
     expect(host.prose).to_have_text("Use it.")
 
 
+@pytest.mark.matrix
 def test_without_the_script_for_answers_they_are_plain_text_until_it_loads(host: Host) -> None:
     host.page.route("**/markdown.js*", lambda route: route.abort())
     answered(host, "Use **it**.\n\nOr not.")
@@ -689,6 +702,7 @@ def test_a_lost_connection_is_told_and_the_text_stays(host: Host) -> None:
     expect(host.answers.locator(".caret")).to_have_count(0)
 
 
+@pytest.mark.matrix
 def test_alt_and_an_arrow_lead_from_turn_to_turn(host: Host) -> None:
     answered(host, "Yes.")
     host.panel.get_by_role("log").focus()

@@ -14,7 +14,6 @@ from tests.browser.conftest import box_of
 from tests.browser.test_widget import FINISH, PHONE, START, Host, delta, make_host, send
 from tests.browser.test_widget import host as plain_host
 from tests.conftest import Tenant
-from tests.variants import first_of
 
 __all__ = ["make_host", "plain_host"]  # fixtures
 pytestmark = pytest.mark.browser
@@ -174,6 +173,7 @@ def test_a_finger_hits_what_removes_a_chip(make_host: Callable[..., Host]) -> No
 # Selections
 
 
+@pytest.mark.matrix
 def test_what_is_selected_goes_along(opened: Host) -> None:
     select(opened, "#first")
     chip = labels(opened).last
@@ -248,6 +248,7 @@ def test_a_removed_selection_is_not_offered_again(opened: Host) -> None:
 # The page's own script
 
 
+@pytest.mark.matrix
 def test_a_page_can_give_what_a_question_is_about(opened: Host) -> None:
     opened.page.evaluate(
         """(hostile) => DocsAssistant.open({ context: [
@@ -278,6 +279,7 @@ def test_no_more_than_five_go_along(opened: Host) -> None:
 # Pasting and dropping
 
 
+@pytest.mark.matrix
 def test_a_long_paste_becomes_a_chip_and_a_second_one_text(opened: Host) -> None:
     paste(opened, LONG)
     expect(labels(opened).last).to_have_text("Pasted text · 12 lines")
@@ -302,6 +304,7 @@ def test_a_short_paste_and_a_plain_one_stay_text(opened: Host) -> None:
     expect(labels(opened)).to_have_count(1)
 
 
+@pytest.mark.matrix
 def test_text_files_can_be_dropped_and_pasted(opened: Host) -> None:
     drop(opened, app_py=b"import acme\n\nacme.run()\n", other_toml=b"[tool]")
     expect(labels(opened)).to_have_text(["This page: Host", "app.py · 3 lines", "other.toml · 1 line"])
@@ -338,6 +341,7 @@ def test_where_files_may_be_dropped_is_shown(opened: Host) -> None:
 # Writing
 
 
+@pytest.mark.matrix
 def test_what_is_written_survives_a_reload(opened: Host) -> None:
     paste(opened, LONG)
     opened.field.press_sequentially("Half a quest")
@@ -369,6 +373,7 @@ def test_the_end_of_the_room_is_told(opened: Host) -> None:
     expect(status).to_have_text("0 characters left")
 
 
+@pytest.mark.matrix
 def test_the_last_question_can_be_edited(opened: Host) -> None:
     select(opened, "#code")
     expect(labels(opened)).to_have_count(2)
@@ -522,6 +527,7 @@ def test_the_menu_by_keyboard(opened: Host) -> None:
     assert opened.focused() == "Your question"
 
 
+@pytest.mark.matrix
 def test_the_menu_loads_when_it_is_wanted_or_says_that_it_cannot(opened: Host) -> None:
     loaded = "() => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/menu.js'))"
     assert not opened.page.evaluate(loaded)
@@ -570,6 +576,7 @@ def test_escape_leaves_a_page_of_the_menu_first(opened: Host) -> None:
     expect(opened.panel).to_be_hidden()
 
 
+@pytest.mark.matrix
 def test_the_conversation_can_be_downloaded(opened: Host, reading_project: Tenant) -> None:
     sent(opened)
     opened.button("More").click()
@@ -596,7 +603,8 @@ def test_a_past_conversation_can_be_opened(opened: Host) -> None:
     assert opened.page.evaluate("window.bad") is None
 
 
-@pytest.mark.parametrize("reached", first_of([True, False], 1))
+@pytest.mark.matrix
+@pytest.mark.parametrize("reached", [True, False])
 def test_what_is_known_of_a_reader_can_be_deleted(opened: Host, reached: bool) -> None:
     sent(opened)
     opened.page.route(re.compile("/forget$"), lambda route: route.fulfill(status=204) if reached else route.abort())

@@ -164,8 +164,9 @@ def test_it_stays_in_its_corner_when_the_reader_changes_the_page(host: Host) -> 
     assert host.errors == []
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
-    "how", first_of(["document.body.innerHTML = '<p>Other'", "document.querySelector('docs-assistant').remove()"], 1)
+    "how", ["document.body.innerHTML = '<p>Other'", "document.querySelector('docs-assistant').remove()"]
 )
 def test_it_comes_back_to_a_page_that_takes_it_away(host: Host, how: str) -> None:
     host.open().ask("Is it?")
@@ -353,6 +354,7 @@ def test_the_page_can_ask_and_say_what_it_is_about(host: Host) -> None:
     )
 
 
+@pytest.mark.matrix
 def test_the_attributes_of_the_tag_are_options(host: Host) -> None:
     tag(
         host,
@@ -380,6 +382,7 @@ def test_a_wrong_attribute_is_told_and_the_default_used(host: Host) -> None:
     assert "widget, panel, modal" in seen[0]
 
 
+@pytest.mark.matrix
 def test_hooks_are_told_and_cannot_break_it(host: Host, reading_project: Tenant) -> None:
     host.tag = re.sub(r'data-\w+="[^"]*"', "", host.tag)
     domain, key = reading_project.domain, reading_project.assistant_key
@@ -461,6 +464,7 @@ def test_every_option_changes_at_once(host: Host) -> None:
     assert host.errors == []
 
 
+@pytest.mark.matrix
 def test_a_logo_is_of_the_pages_origin_or_the_services(host: Host) -> None:
     wanted: list[str] = []
     seen = warnings(host)
@@ -485,6 +489,7 @@ def test_a_logo_is_of_the_pages_origin_or_the_services(host: Host) -> None:
 # The owner's settings
 
 
+@pytest.mark.matrix
 def test_the_owners_settings_are_asked_for_once_and_the_page_goes_before_them(host: Host) -> None:
     settings = {
         "enabled": True,
@@ -520,7 +525,8 @@ def test_the_next_page_looks_the_same_from_its_start(host: Host) -> None:
     assert box_of(host.launcher)["x"] == 16
 
 
-@pytest.mark.parametrize("how", first_of(["hangs", "fails", "breaks", "says nonsense"], 1))
+@pytest.mark.matrix
+@pytest.mark.parametrize("how", ["hangs", "fails", "breaks", "says nonsense"])
 def test_without_the_owners_settings_it_works(host: Host, how: str) -> None:
     def answer(route: Any) -> None:
         if how == "fails":
@@ -573,6 +579,7 @@ def slow(host: Host) -> Callable[[], None]:
     return release
 
 
+@pytest.mark.matrix
 def test_what_is_written_while_it_loads_is_handed_on(host: Host) -> None:
     release = slow(host)
     host.open()
@@ -646,6 +653,7 @@ def test_a_question_that_is_sent_while_it_loads_is_asked(host: Host) -> None:
     assert len(host.asked) == 1
 
 
+@pytest.mark.matrix
 def test_a_question_that_could_not_be_asked_is_kept(host: Host) -> None:
     fails = [True]
     host.page.route(PANEL, lambda route: route.abort() if fails[0] else route.continue_())
@@ -727,6 +735,7 @@ def test_the_modal_is_over_the_page_and_gives_it_back(host: Host) -> None:
     assert host.page.evaluate("getComputedStyle(document.documentElement).overflowY") == "visible"
 
 
+@pytest.mark.matrix
 def test_it_becomes_a_sheet_and_back_without_losing_anything(host: Host) -> None:
     host.open().ask("Is it?")
     expect(host.prose).to_have_text("Yes.")
@@ -744,6 +753,7 @@ def test_it_becomes_a_sheet_and_back_without_losing_anything(host: Host) -> None
     assert host.page.evaluate("document.adoptedStyleSheets.length") == 0
 
 
+@pytest.mark.matrix
 def test_it_follows_the_direction_of_the_page(host: Host) -> None:
     host.open(attributes="dir=rtl")
     assert box_of(host.launcher)["x"] == 16
@@ -799,7 +809,8 @@ def test_it_can_be_used_by_keyboard_alone(host: Host) -> None:
     assert host.focused() == "Ask the docs"
 
 
-@pytest.mark.parametrize("key", first_of(["Control+i", "Meta+i"], 1))
+@pytest.mark.matrix
+@pytest.mark.parametrize("key", ["Control+i", "Meta+i"])
 def test_a_shortcut_opens_and_closes_and_the_focus_goes_back(host: Host, key: str) -> None:
     host.open(body="<button aria-label=Mine>Of the page</button>")
     host.page.get_by_role("button", name="Mine").focus()
@@ -825,6 +836,7 @@ def test_another_shortcut_begins_a_new_conversation_while_open(host: Host) -> No
     expect(host.answers).to_have_count(0)
 
 
+@pytest.mark.matrix
 def test_shortcuts_leave_the_page_its_own_keys(host: Host) -> None:
     fields = "<input><textarea></textarea><select><option>1</select><p contenteditable>Text</p>"
     host.open(body=f"{fields}<button>Of the page</button>")
@@ -890,6 +902,7 @@ def test_it_can_be_used_at_four_times_its_size(make_host: Callable[..., Host]) -
     assert host.panel.evaluate("(panel) => panel.scrollHeight <= panel.clientHeight")
 
 
+@pytest.mark.matrix
 def test_in_forced_colours_there_are_borders(make_host: Callable[..., Host]) -> None:
     host = make_host(forced_colors="active").open()
     assert host.launcher.evaluate("(button) => getComputedStyle(button).borderTopColor") != "rgba(0, 0, 0, 0)"
@@ -1035,6 +1048,7 @@ def test_the_page_itself_is_not_changed(host: Host) -> None:
     assert host.page.locator("docs-assistant").evaluate("(widget) => widget.attributes.length") == 0
 
 
+@pytest.mark.matrix
 def test_an_old_browser_gets_styles_with_the_nonce(make_host: Callable[..., Host]) -> None:
     host = make_host()
     host.page.add_init_script(
@@ -1070,6 +1084,7 @@ DocsAssistant.close(); DocsAssistant.reset(); DocsAssistant.destroy();
 """
 
 
+@pytest.mark.matrix
 @pytest.mark.node
 def test_its_declarations_hold(tmp_path: Path) -> None:
     sample = tmp_path / "sample.ts"

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 import requests
 from requests import PreparedRequest
 
@@ -17,6 +18,7 @@ from tests.fuzz.watch import Watch
 THREADS = 4
 
 
+@pytest.mark.matrix
 def test_generated_requests_get_the_described_responses(document, http, service, project, capsys):
     judge, statuses, faults, slowest = Judge(document), Counter[int](), [], (0.0, "")
     sessions = threading.local()

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from random import Random
 
+import pytest
 from websockets.asyncio.client import connect
 from websockets.client import ClientProtocol
 from websockets.exceptions import ConnectionClosed
@@ -104,6 +105,7 @@ class Attack:
             self.faults.append(f"status {message['status']}: {message['errorText'][:200]}")
 
 
+@pytest.mark.matrix
 async def test_generated_frames_do_not_harm_the_socket(service, project, capsys):
     statuses, closes, faults, slowest = Counter[int](), Counter[int](), [], 0.0
     url = f"{service.ws}/discovery/v1/assistant/{project.domain}/socket"

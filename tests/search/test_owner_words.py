@@ -166,6 +166,7 @@ def test_wrong_promotions_get_a_sentence(people, project, text, error):
     assert error in response.content.decode().replace("&gt;", ">")
 
 
+@pytest.mark.matrix
 def test_a_running_service_uses_new_synonyms_within_seconds(people, project, service, http):
     def find_first():
         url = f"{service.url}/discovery/v1/search/{project.domain}"

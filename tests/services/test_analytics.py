@@ -57,10 +57,12 @@ def test_writers_and_sealers_at_once_lose_and_double_nothing_although_some_are_k
     scenarios.run(crashes.kills, database, kills, crowd)
 
 
+@pytest.mark.matrix
 def test_a_view_that_another_process_has_not_committed_yet_counts_once(database):
     scenarios.run(crashes.sends_what_another_has_not_committed_yet, database)
 
 
+@pytest.mark.matrix
 def test_views_that_several_processes_send_count_once(database):
     scenarios.run(crashes.several_send_the_same, database)
 
@@ -104,20 +106,18 @@ def partitioned(new_database: Callable[[str], dict[str, str]]) -> dict[str, str]
     return new_database("partitions")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "scenario",
-    first_of(
-        [
-            view_partitions.dropped_when_old,
-            view_partitions.several_at_once,
-            view_partitions.kept_for_others,
-            view_partitions.dropped_with_others,
-            view_partitions.one_failure,
-            view_partitions.nobody_waits,
-            view_partitions.without_room,
-        ],
-        2,
-    ),
+    [
+        view_partitions.dropped_when_old,
+        view_partitions.several_at_once,
+        view_partitions.kept_for_others,
+        view_partitions.dropped_with_others,
+        view_partitions.one_failure,
+        view_partitions.nobody_waits,
+        view_partitions.without_room,
+    ],
     ids=lambda scenario: scenario.__name__,
 )
 def test_old_views_go_with_their_partitions(partitioned: dict[str, str], scenario: Callable[[], None]) -> None:

@@ -16,6 +16,7 @@ from tests.docsite.core.stores.test_deleted_project import delete_while_a_reader
 pytestmark = pytest.mark.services
 
 
+@pytest.mark.matrix
 def test_statistics_and_outcomes_are_those_of_the_rows_on_postgresql(
     new_database: Callable[[str], dict[str, str]],
 ) -> None:

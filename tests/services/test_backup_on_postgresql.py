@@ -14,6 +14,7 @@ from tests.ports import free_port
 pytestmark = pytest.mark.services
 
 
+@pytest.mark.matrix
 def test_a_backup_beside_a_writer_is_restored_row_for_row(
     new_database: Callable[..., dict[str, str]], tmp_path: Path
 ) -> None:

@@ -20,19 +20,18 @@ pytestmark = pytest.mark.services
 IN_PYTHON = "not browser and not node and not services and not faults"
 
 
-@pytest.mark.parametrize("marked", ["stores and not matrix", pytest.param(IN_PYTHON, marks=pytest.mark.matrix)])
-def test_what_is_stored_is_the_same_on_postgresql_and_redis(new_database: Any, redis: str, marked: str) -> None:
-    """Tests with the marker `stores`; in the matrix, all tests of their files."""
-    name, number = ("stored_whole", 2) if marked == IN_PYTHON else ("stored", 1)
+@pytest.mark.matrix
+def test_what_is_stored_is_the_same_on_postgresql_and_redis(new_database: Any, redis: str) -> None:
+    """All tests of the files with the marker `stores`."""
     stores = {
-        "TEST_DATABASE_URL": new_database(name)["DATABASE_URL"],
-        "TEST_REDIS_URL": f"{redis.removesuffix('/0')}/{number}",  # limits of an address last longer than a run
+        "TEST_DATABASE_URL": new_database("stored")["DATABASE_URL"],
+        "TEST_REDIS_URL": f"{redis.removesuffix('/0')}/1",  # limits of an address last longer than a run
     }
     # The worker's name would make the run share a migrated database with runs of other days.
     environment = {name: value for name, value in {**os.environ, **stores}.items() if name != "PYTEST_XDIST_WORKER"}
     files = [str(file) for file in (ROOT / "tests").rglob("test_*.py") if "pytest.mark.stores" in file.read_text()]
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-m", marked, *files],
+        [sys.executable, "-m", "pytest", "-q", "-m", IN_PYTHON, *files],
         cwd=ROOT, env=environment, capture_output=True, text=True,
     )  # fmt: skip
     assert run.returncode == 0, run.stdout[-20_000:]

@@ -10,6 +10,7 @@ from tests.services.conftest import start_redis
 pytestmark = pytest.mark.services
 
 
+@pytest.mark.matrix
 def test_redis_away_is_one_line_a_503_and_not_ready(start, project):
     port = free_port()
     server = start_redis(port)

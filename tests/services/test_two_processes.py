@@ -58,6 +58,7 @@ async def test_a_socket_goes_on_in_the_other_process(processes, project, cut_aft
     assert text(seen) == (await asyncio.to_thread(stored, seen[0])).content
 
 
+@pytest.mark.matrix
 async def test_random_cuts_between_two_processes_lose_and_double_nothing(processes, project):
     async def unlucky(seed: int) -> None:
         chance = random.Random(seed)
@@ -82,6 +83,7 @@ async def test_random_cuts_between_two_processes_lose_and_double_nothing(process
     await asyncio.gather(*(unlucky(seed) for seed in range(12)))
 
 
+@pytest.mark.matrix
 async def test_v2_replays_in_the_other_process(client, processes, project):
     one, other = processes
     page = {"Origin": "https://docs.acme.example"}  # the two have no host in common, as they would behind a proxy
@@ -134,6 +136,7 @@ async def test_stop_over_http_reaches_the_other_process(client, processes, upstr
     await until(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed")
 
 
+@pytest.mark.matrix
 async def test_when_its_process_dies_the_reader_elsewhere_gets_an_error(start, upstream, redis, project):
     environment = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "REDIS_URL": redis}
     one, other = start.fresh(**environment), start.fresh(**environment)

@@ -139,6 +139,7 @@ def test_training_names_what_is_missing(tmp_path):
     says("set0.tar.gz", broken)
 
 
+@pytest.mark.matrix
 def test_queries_for_unknown_pages_are_an_error(tmp_path):
     source = write(tmp_path / "data", 2)
     queries = source / "queries.jsonl"

@@ -126,6 +126,7 @@ def test_values_are_counted_exactly_whatever_comes_in_whichever_order(make_proje
     check(project, arriving, ranges[:3])
 
 
+@pytest.mark.matrix
 def test_visitors_at_the_ends_of_a_range_are_exact_even_if_they_do_not_fit_one_set(make_project, monkeypatch):
     dice = random.Random(5)
     project, now = make_project().project, datetime.now(UTC)

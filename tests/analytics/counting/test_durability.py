@@ -31,6 +31,7 @@ def test_a_crash_after_any_statement_of_a_step_loses_and_doubles_nothing(own_dat
     scenarios.run(crashes.crashes_in_steps, own_database)
 
 
+@pytest.mark.matrix
 def test_a_crash_after_any_statement_of_a_sweep_changes_no_count(own_database):
     scenarios.run(crashes.crashes_in_sweeps, own_database)
 
@@ -40,6 +41,7 @@ def test_a_crash_after_any_statement_of_a_recount_leaves_counts_that_are_true(ow
     scenarios.run(crashes.crashes_in_recounts, own_database)
 
 
+@pytest.mark.matrix
 def test_steps_get_shorter_until_they_end_before_their_lease(own_database):
     scenarios.run(crashes.steps_that_outlast_their_lease, own_database)
 

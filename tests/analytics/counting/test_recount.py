@@ -174,6 +174,7 @@ def test_views_may_come_in_meanwhile(make_project, monkeypatch, sealed):
     check_agents(project, expected)
 
 
+@pytest.mark.matrix
 def test_two_at_once_do_no_more_than_one(make_project, monkeypatch):
     dice = random.Random(8)
     project, now = make_project().project, datetime.now(UTC)
@@ -321,6 +322,7 @@ def test_what_is_taken_back_leaves_the_row_that_it_went_into(make_project, monke
     assert min(found.values()) > 0
 
 
+@pytest.mark.matrix
 def test_the_sums_stay_true_however_full_the_hours_are(make_project, monkeypatch):
     monkeypatch.setattr(agent_views, "MAX_UNNAMED_ROWS", 3)
     monkeypatch.setattr(sealer, "StepSize", lambda: StepSize(5))

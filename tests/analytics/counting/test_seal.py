@@ -1,5 +1,6 @@
 """The seal of a project, the size of its steps, and `manage.py seal`."""
 
+import pytest
 from django.db.models import QuerySet
 
 from analytics.counting import erasure, sealer
@@ -9,6 +10,7 @@ from tests import scenarios
 from tests.analytics.counting import crashes, leases
 
 
+@pytest.mark.matrix
 def test_cells_are_the_same_whenever_views_come_in_and_hours_are_merged(own_database):
     scenarios.run(crashes.time_passes, own_database)
 

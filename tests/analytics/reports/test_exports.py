@@ -30,7 +30,6 @@ from tests.analytics.conftest import CHATGPT, CURL, GPTBOT, NOON, NOTHING, view
 from tests.analytics.counting.history import brute, history, tomorrow
 from tests.analytics.counting.history import view as seen
 from tests.conftest import PATIENCE, ROOT, assert_error, set_analytics
-from tests.variants import first_of
 
 NAMES = ("human", "ai", "total")
 MARCH = ("--from", "2026-03-01", "--to", "2026-04-01")
@@ -196,6 +195,7 @@ def test_one_address_adds_at_most_200_new_paths_a_day_outside_the_index(project)
     assert rows(tomorrow)[pages.OTHER] == 2, "402 paths, 200 of which had been viewed before"
 
 
+@pytest.mark.matrix
 def test_paths_beyond_ten_thousand_a_day_outside_the_index_share_one_row(project):
     """`project` has its index; the paths of a scanner are not in it."""
 
@@ -558,7 +558,8 @@ def test_a_report_is_read_and_written_in_pieces(long, monkeypatch):
         assert [chunk.count("\n") for chunk in chunks] == [500, 201]
 
 
-@pytest.mark.parametrize("lines", first_of([1, 0], 1), ids=["after the first of many", "before the first line"])
+@pytest.mark.matrix
+@pytest.mark.parametrize("lines", [1, 0], ids=["after the first of many", "before the first line"])
 def test_a_closed_pipe_ends_it_quietly(long, make_project, lines):
     domain = long.domain if lines else make_project().domain
     arguments = [sys.executable, "manage.py", "exportvisitors", domain, *MARCH]

@@ -136,6 +136,7 @@ def test_a_range_of_ten_thousand_years_is_refused(people, project, page):
     assert "From: this report covers at most 3,660 days." in answer.content.decode()
 
 
+@pytest.mark.matrix
 def test_the_page_asks_the_database_as_often_for_many_rows_as_for_few(people, busy):
     url = f"/admin/project/{busy.domain}?range=90d"
     people.owner.get(url)

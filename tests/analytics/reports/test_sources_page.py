@@ -127,6 +127,7 @@ def test_a_project_without_sources_says_so(make_project):
     assert "has been recorded yet" in page
 
 
+@pytest.mark.matrix
 def test_the_sample_has_every_dimension(make_project):
     tenant = make_project()
     make_sample_views(tenant.project, ["/", "/install", "/configure"])

@@ -270,6 +270,7 @@ def test_a_failure_after_text_of_a_later_round_breaks_off(http, model_service, p
     assert (message.state, message.content.startswith("To install")) == ("error", True)
 
 
+@pytest.mark.matrix
 def test_a_second_model_gets_what_the_first_found(http, start, upstream, project):
     service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", OPENAI_MODEL="fake-1", OPENAI_FALLBACK_MODEL="fake-2")
     lines = [f"fake:calls@fake-1 fake:obey@fake-2 {project.domain}", LABELS, "THEN: status400", SAY]

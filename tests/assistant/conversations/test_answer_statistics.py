@@ -107,6 +107,7 @@ def compare_with_rows() -> None:
     assert nothing.whole.answered_rate is nothing.whole.first_token is None
 
 
+@pytest.mark.matrix
 @pytest.mark.django_db
 def test_statistics_are_those_of_the_rows():
     compare_with_rows()

@@ -212,6 +212,7 @@ def test_two_processes_reserve_together_and_exactly(http, start, upstream, proje
     assert not held.exists()
 
 
+@pytest.mark.matrix
 def test_an_answer_that_ends_by_kill_9_is_charged_later(http, start, upstream, project):
     environment = {"OPENAI_BASE_URL": f"{upstream.url}/v1"}
     killed, other = start.fresh(**environment), start(**environment)

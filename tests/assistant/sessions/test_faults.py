@@ -334,6 +334,7 @@ def test_servers_that_cannot_be_reached_are_answered_with_quotes(http, start, pr
     assert "model.invalid" not in reply.raw.decode()
 
 
+@pytest.mark.matrix
 def test_a_server_that_accepts_nobody_gives_way_to_another_which_does_not_get_its_key(http, start, upstream, project):
     with full_backlog() as host:
         second = {
@@ -391,6 +392,7 @@ def test_an_answer_over_256_kb_breaks_off(http, one, upstream, project, protocol
     assert len(upstream.asked(reply.marker)) == 1
 
 
+@pytest.mark.matrix
 def test_an_answer_without_end_breaks_off_when_its_time_is_over(http, start, upstream, project):
     service = start(**first_model(upstream), OPENAI_ANSWER_SECONDS="1.5")
     reply = ask(http, service, project, "endless")
@@ -593,6 +595,7 @@ def test_tokens_that_nobody_counted_are_estimated(http, patient, project, mode):
     assert TokenUse.objects.get(project=project.project).tokens > 200, "the passages alone have more"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("protocol", ["v1", "v2"])
 def test_a_silent_stream_shows_signs_of_life(http, patient, project, protocol):
     began = time.monotonic()

@@ -146,6 +146,7 @@ async def test_killed_it_keeps_question_and_checkpoint_and_calls_them_interrupte
     assert (kept.outcome, kept.cut_by, kept.total_ms) == ("cut", "service", None)
 
 
+@pytest.mark.matrix
 async def test_readers_who_take_nothing_do_not_keep_it_alive(serve, upstream, project):
     service = serve(SHUTDOWN_SECONDS="0.5")
     marker = f"unread-{project.domain}"

@@ -29,7 +29,6 @@ from assistant.models import Message, Thread
 from assistant.question import Question
 from tests.conftest import PATIENCE, assert_error, fake, question, wait_for
 from tests.processes import constants
-from tests.variants import first_of
 
 INSTALL = "How do I install acme with pip?"
 ORIGIN = "https://docs.acme.example"
@@ -173,7 +172,8 @@ async def wave(service: Any, tenant: Any, marker: str, readers: int) -> dict[str
     return dict(await asyncio.gather(*map(one, range(readers))))
 
 
-@pytest.mark.parametrize("readers", first_of([40, 100], 1))  # of one wave
+@pytest.mark.matrix
+@pytest.mark.parametrize("readers", [40, 100])  # of one wave
 def test_waves_of_readers_who_leave_leave_nothing_behind(http, model, upstream, project, readers):
     used = []
     for turn in (1, 2, 3):
@@ -283,7 +283,8 @@ def neglected(service: Any, tenant: Any, number: int, marker: str) -> Iterator[N
         reader.close()
 
 
-@pytest.mark.parametrize("number", first_of([15, 50], 1))
+@pytest.mark.matrix
+@pytest.mark.parametrize("number", [15, 50])
 def test_readers_who_stop_reading_disturb_nobody(http, model, upstream, project, number):
     assert_answers(http, model, project)
     files, memory = open_files(model), status(model, "VmRSS")

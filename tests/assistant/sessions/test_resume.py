@@ -75,6 +75,7 @@ async def test_an_answer_that_ended_meanwhile_is_there_to_the_last_word(model_se
     assert text(seen) == (await asyncio.to_thread(stored, seen[0])).content
 
 
+@pytest.mark.matrix
 async def test_a_reader_who_does_not_come_back_is_waited_for_and_then_not(start, upstream, project):
     service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", RESUME_SECONDS="2")
     marker = f"grace-{project.domain}"

@@ -71,6 +71,7 @@ def test_two_processes_send_each_delivery_once(start: Any, database: Any) -> Non
         assert len({letter["Message-ID"] for letter in mail.mail}) == 40
 
 
+@pytest.mark.matrix
 def test_a_mail_server_that_comes_back_gets_what_waited(start: Any, database: Any) -> None:
     port = free_port()
     scenarios.run(support_processes.store_requests, database, 0, 1)

@@ -103,6 +103,7 @@ def test_a_server_that_is_not_there_is_named_with_its_address(check):
     assert f"Check that a server runs at {address}" in check("checked", fails=True, openai_base_url=address)
 
 
+@pytest.mark.matrix
 def test_limits_that_are_too_short_are_named(check):
     printed = check("slow_first", fails=True, openai_first_token_seconds=0.1)
     assert "Raise OPENAI_FIRST_TOKEN_SECONDS from 0.1 to " in printed

@@ -12,7 +12,6 @@ from docsite.core.workspace import navigation
 from tests.browser.conftest import AXE, log_in, violations
 from tests.conftest import Service, Tenant, logged_in
 from tests.docsite.core.workspace import test_roles
-from tests.variants import first_of
 
 pytestmark = pytest.mark.browser
 
@@ -59,8 +58,9 @@ def list_addresses(project: Tenant, rows: dict[str, Any]) -> dict[str, str]:
     return {name: address for name, address in found.items() if name not in ("logout", "autocomplete", "jsi18n")}
 
 
-@pytest.mark.parametrize("scheme", first_of(["light", "dark"], 1))
-@pytest.mark.parametrize("of", first_of(["navigation", "rest"], 1))
+@pytest.mark.matrix
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("of", ["navigation", "rest"])
 def test_axe_finds_nothing_and_nothing_is_too_wide(
     page: Page, project: Tenant, rows: dict[str, Any], of: str, scheme: Any
 ) -> None:

@@ -38,6 +38,7 @@ def ask(http: httpx.Client, service: Service, project: Tenant) -> Callable[[str]
     return send
 
 
+@pytest.mark.matrix
 def test_a_gap_is_closed(owner: Page, ask: Callable[[str], str], project: Tenant, acme_docs: Path) -> None:
     """Pin an answer, mark the group as fixed; it is asked again now, and with the next index."""
     from search.indexing.ingest import ingest

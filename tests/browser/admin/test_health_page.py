@@ -10,6 +10,7 @@ from tests.conftest import Service, Tenant, logged_in
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.matrix
 def test_the_page_updates_itself_until_the_log_out(browser: Browser, service: Service, project: Tenant) -> None:
     owner = logged_in(f"health-{project.project.pk}", project.project.organization)
     context = browser.new_context(base_url=service.url)

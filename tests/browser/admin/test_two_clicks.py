@@ -129,6 +129,7 @@ def owner(browser: Browser, service: Service, project: Tenant) -> Iterator[Owner
     context.close()
 
 
+@pytest.mark.matrix
 def test_ten_tasks_take_two_clicks_at_most(owner: Owner, project: Tenant) -> None:
     site = project.project
     site.time_zone = "Europe/Berlin"

@@ -155,6 +155,7 @@ def test_a_stranger_finds_nothing(walk: Callable[..., Page], site: Tenant, make_
     expect(page.locator("body")).not_to_contain_text(site.domain)
 
 
+@pytest.mark.matrix
 def test_the_chart_is_read_with_the_keyboard(walk: Callable[..., Page], teammate: Client) -> None:
     page = walk(teammate, f"{MARCH}&compare=1")
     told = page.locator(".points .told")
@@ -206,6 +207,7 @@ def test_axe_finds_nothing(walk: Callable[..., Page], teammate: Client, site: Te
     assert violations(page, "body") == []
 
 
+@pytest.mark.matrix
 def test_the_visitors_of_now_are_renewed(walk: Callable[..., Page], make_project: Any) -> None:
     site = make_project()
     reader = ipaddress.ip_address("198.51.100.99")
@@ -218,6 +220,7 @@ def test_the_visitors_of_now_are_renewed(walk: Callable[..., Page], make_project
     expect(page.get_by_label("Now").get_by_text("/now")).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_a_narrow_page_does_not_scroll_sideways(walk: Callable[..., Page], teammate: Client) -> None:
     page = walk(teammate, viewport={"width": 320, "height": 640})
     bare = page.url.partition("?")[0]
@@ -250,6 +253,7 @@ def test_a_call_is_copied(walk: Callable[..., Page], teammate: Client) -> None:
     assert "dateFrom=2026-03-01T00:00:00Z" in page.evaluate("navigator.clipboard.readText()")
 
 
+@pytest.mark.matrix
 def test_it_needs_no_script(walk: Callable[..., Page], teammate: Client) -> None:
     page = walk(teammate, MARCH, java_script_enabled=False)
     expect(page.locator("svg[role=img]")).to_be_visible()

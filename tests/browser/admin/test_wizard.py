@@ -26,6 +26,7 @@ def log_in(page: Page, url: str, database: dict[str, str]) -> None:
     follow(page.locator("input[type=submit]"))
 
 
+@pytest.mark.matrix
 def test_an_owner_adds_a_project_and_sees_the_first_question_arrive(
     browser: Browser, start: Any, own_database: dict[str, str]
 ) -> None:

@@ -36,6 +36,7 @@ def watch(page: Page) -> dict[str, set[str]]:
     return asked
 
 
+@pytest.mark.matrix
 def test_the_tags_load_all_files_there_and_ask_the_service(
     make_host: Callable[..., Host], service: Service, project: Tenant
 ) -> None:

@@ -11,7 +11,6 @@ from docsite.core.delivery.models import Delivery
 from tests.browser.conftest import OPEN_ROOTS, violations
 from tests.conftest import Tenant, wait_for
 from tests.receivers import serve_mail
-from tests.variants import first_of
 
 pytestmark = pytest.mark.browser
 
@@ -193,7 +192,8 @@ def test_without_javascript_a_refusal_leads_to_a_person(open_page: Any, reading_
     assert request.transcript[0]["text"] == QUESTION
 
 
-@pytest.mark.parametrize("scheme", first_of(["light", "dark"], 1))
+@pytest.mark.matrix
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_without_javascript_is_accessible(open_page: Any, reading_project: Tenant, scheme: Any) -> None:
     page = open_page(f"/support/{reading_project.domain}", color_scheme=scheme, viewport={"width": 390, "height": 800})
     assert violations(page, "main") == []

@@ -184,6 +184,7 @@ def test_an_unknown_project_or_key_is_reported_in_a_sentence(arguments):
         run(*arguments)
 
 
+@pytest.mark.matrix
 def test_the_demo_keeps_a_password_that_its_owner_set(project):
     organization = project.project.organization
     created = Demo._prepare_admin(organization, None)

@@ -120,6 +120,7 @@ def test_one_address_cannot_use_up_the_searches_of_an_organization(http, start, 
     assert call("2001:db8:9:8::1", query="install").headers["ratelimit"].count('"search-org";r=1;') == 1
 
 
+@pytest.mark.matrix
 def test_an_address_pays_for_the_cpu_time_of_its_requests(http, start, project):
     service = start.fresh(LIMIT_CPU_IP="1/d", TRUSTED_PROXIES="127.0.0.1")
     url = f"{service.url}/discovery/v1/assistant/{project.domain}/message"

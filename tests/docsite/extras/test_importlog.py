@@ -338,6 +338,7 @@ def test_an_import_that_crashes_after_any_batch_ends_with_the_same_views(make_pr
     assert imported(crashing, log) == (0, 0)
 
 
+@pytest.mark.matrix
 def test_kill_9_in_the_middle_changes_nothing(make_project, tmp_path):
     tenant, at = make_project(), datetime.now(UTC) - timedelta(days=2)
     with (tmp_path / "log").open("w") as log:

@@ -133,6 +133,7 @@ def test_a_site_is_read_with_its_name_search_and_questions(
     assert "Heron handbook" in visitor.get(START).content.decode()
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 def test_a_process_of_its_own_reads_the_site(demo: Tenant, visitor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     with serve_site() as address:

@@ -75,6 +75,7 @@ def check(seen: dict[str, Any], project: Tenant) -> None:
     assert set(Message.objects.filter(thread__project=project.project).values_list("caller", flat=True)) == {"mcp"}
 
 
+@pytest.mark.matrix
 @pytest.mark.node
 def test_the_javascript_client_calls_every_tool(service, project):
     seen = run_javascript(f"{service.url}/mcp/{project.domain}")
@@ -83,6 +84,7 @@ def test_the_javascript_client_calls_every_tool(service, project):
     assert set(views_of(project).values_list("agent", flat=True)) == {"JavaScript-Agent"}
 
 
+@pytest.mark.matrix
 @pytest.mark.node
 def test_a_client_may_begin_in_one_process_and_go_on_in_another(service, start, project):
     other = start.fresh()

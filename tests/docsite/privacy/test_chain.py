@@ -46,6 +46,7 @@ def tamper():
     return run
 
 
+@pytest.mark.matrix
 def test_the_chain_of_an_organization_is_whole(make_project):
     tenant = make_project()
     found = next(one for one in chain.check_chains() if one.chain == tenant.project.organization_id)

@@ -244,6 +244,7 @@ loop.cycle = [loop, loop.run_until_complete(build())]
 """
 
 
+@pytest.mark.matrix
 def test_a_line_can_be_written_while_python_ends():
     ended = subprocess.run([sys.executable, "-c", FORGETFUL], cwd=ROOT, capture_output=True, text=True, check=True)
     assert "Unclosed client session" in ended.stderr

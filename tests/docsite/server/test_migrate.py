@@ -16,7 +16,6 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from docsite.core.tenants.migrations._tables import CreateTables
 from tests import scenarios
-from tests.variants import first_of
 
 
 def migrate_twice_at_once(database: dict[str, str]) -> None:
@@ -74,9 +73,10 @@ def held(target: str, tmp_path: Path) -> Iterator[int]:
     process.communicate("")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("target", "said"),
-    first_of([("migrate", "another migrate, process {}"), ("database", "another process writes the database")], 1),
+    [("migrate", "another migrate, process {}"), ("database", "another process writes the database")],
 )
 def test_it_says_for_whom_it_waits_and_gives_up(tmp_path: Path, copy_database: Any, target: str, said: str) -> None:
     database = copy_database(tmp_path)

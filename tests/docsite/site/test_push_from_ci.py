@@ -65,6 +65,7 @@ def paths(tenant) -> set[str]:
     return set(tenant.project.documents.values_list("path", flat=True))
 
 
+@pytest.mark.matrix
 def test_it_sends_only_what_changed_and_sums_up(service, tenant, checkout):
     files = {path: file.read_bytes() for path, file in client.find_files(checkout / "docs").items()}
     archives.push(tenant, files, options={"under": "/v2"})

@@ -264,9 +264,8 @@ def test_a_source_that_fails_leaves_nothing_behind(make_project):
     assert page_search.find(project, "herd") == []
 
 
-@pytest.mark.parametrize(
-    "when", [pytest.param("preparing", marks=pytest.mark.stores), pytest.param("pages, ", marks=pytest.mark.matrix)]
-)
+@pytest.mark.matrix
+@pytest.mark.parametrize("when", [pytest.param("preparing", marks=pytest.mark.stores), "pages, "])
 def test_a_killed_ingest_leaves_the_old_index_and_the_next_one_cleans_up(make_project, tmp_path, when):
     tenant = make_project()
     for one in ferrets("alpha"):
@@ -289,9 +288,8 @@ def test_a_killed_ingest_leaves_the_old_index_and_the_next_one_cleans_up(make_pr
     assert (len(page_search.find(project, "ferret")), len(page_search.find(project, "herd", limit=50))) == (4, 50)
 
 
-@pytest.mark.parametrize(
-    "others", [pytest.param(5, marks=pytest.mark.stores), pytest.param(MANY, marks=pytest.mark.matrix)]
-)
+@pytest.mark.matrix
+@pytest.mark.parametrize("others", [pytest.param(5, marks=pytest.mark.stores), MANY])
 def test_of_two_ingests_the_older_gives_way(make_project, others):
     project = make_project().project
     ingest(project, [page(number, "alpha") for number in range(MANY)])
@@ -415,6 +413,7 @@ def test_a_long_ingest_reports_its_progress(make_project):
     assert told[3].startswith("preparing")
 
 
+@pytest.mark.matrix
 def test_migrate_indexes_anew_what_another_release_indexed(make_project):
     project = make_project().project
     ingest(project, ferrets("alpha"))

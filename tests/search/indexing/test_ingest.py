@@ -67,6 +67,7 @@ def test_paths_titles_and_facets_come_from_the_file(make_project, folder):
     assert (gamma.version, gamma.language, gamma.tags, gamma.description) == ("1.0", "de", ["x", "y"], "Über Gamma")
 
 
+@pytest.mark.matrix
 def test_bad_files_are_named_and_skipped(make_project, folder):
     tenant = make_project()
     run(tenant.domain, folder)

@@ -36,6 +36,7 @@ def find(project, text: str) -> list[str]:
     return [hit.path for hit in page_search.find(project, text, limit=50)]
 
 
+@pytest.mark.matrix
 def test_a_small_change_leaves_large_segments_as_they_are(make_project, small):
     project = make_project().project
     pages = [page(number) for number in range(60)]

@@ -80,7 +80,8 @@ def source_of(tenant) -> Source:
     return Source.objects.get(project=tenant.project)
 
 
-@pytest.mark.parametrize("until", ["50 pages", pytest.param("preparing the new index", marks=pytest.mark.matrix)])
+@pytest.mark.matrix
+@pytest.mark.parametrize("until", ["50 pages", "preparing the new index"])
 def test_a_killed_process_changes_nothing_and_the_push_says_so(service, tenant, until):
     push(tenant, PAGES)
     generation = Generation.objects.get(project=tenant.project).number
@@ -116,6 +117,7 @@ def test_a_killed_service_changes_nothing(start, tenant):
     assert push(tenant, FEW)["added"] == 60
 
 
+@pytest.mark.matrix
 def test_a_client_that_leaves_ends_its_push(service, tenant):
     push(tenant, PAGES)
     generation = Generation.objects.get(project=tenant.project).number

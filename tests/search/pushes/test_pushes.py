@@ -22,6 +22,7 @@ def tenant(make_project):
     return make_project()
 
 
+@pytest.mark.matrix
 def test_a_folder_is_pushed_as_another_archive_than_a_tar(service, tenant):
     response = put(service, tenant, zipped(PAGES))
     assert response.headers["content-type"] == "application/x-ndjson"
@@ -133,6 +134,7 @@ def test_a_delta_that_does_not_fit_is_refused(service, tenant, changes, says):
     assert not Source.objects.filter(project=tenant.project).exists()
 
 
+@pytest.mark.matrix
 def test_a_refusal_of_the_process_is_a_400(service, tenant):
     response = put(service, tenant, tar({".push-manifest.json": b"{"}), delta="1")
     assert "is no JSON object" in assert_error(response, 400, "body: ")["error"]
@@ -169,6 +171,7 @@ def test_errors_before_the_stream_have_the_one_shape(service, tenant, make_proje
     assert paths(tenant) == set()
 
 
+@pytest.mark.matrix
 def test_an_archive_without_a_page_is_an_error_in_the_stream(service, tenant):
     push(tenant, PAGES)
     response = put(service, tenant, tar({"docs/data.csv": b"1,2"}))

@@ -11,7 +11,6 @@ from search.indexing.ingest import ingest
 from search.retrieval import index_state, links
 from search.retrieval.passages import find_passages
 from search.sources import Page
-from tests.variants import first_of
 
 SITE = "https://docs.acme.example/docs"
 PATHS = ("/", "/guide", "/guide/start", "/guide/deep/end", "/api", "/es/api", "/es/guide", "/a b", "/v1.2")
@@ -204,7 +203,8 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("piece", first_of(HOSTILE, 4))
+@pytest.mark.matrix
+@pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_text_takes_time_in_proportion(piece):
     def seconds(source: str) -> float:
         begun = time.thread_time()

@@ -187,6 +187,7 @@ def test_a_filter_never_empties_the_list_before_during_or_after_the_ingest_that_
 # Filters.
 
 
+@pytest.mark.matrix
 def test_filters_come_before_the_limit(make_project):
     """Thousands of sections of another version match better than the few that are asked for."""
     tenant = make_project()

@@ -14,7 +14,6 @@ from tests.search.sources.sites import (
     redirect,
     tagged,
 )
-from tests.variants import first_of
 
 DOCS = "https://docs.acme.example/docs"
 
@@ -162,21 +161,19 @@ def test_a_draft_changes_with_its_page_only(tmp_path):
     assert [one == other for one, other in zip(before, after, strict=True)] == [True, False, True]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "source",
-    first_of(
-        [
-            b"# a\n" * 200_000,
-            b"<page>\n" * 100_000,
-            b"---\na: b\n" * 100_000,
-            b"---\n" + b"a:\n - b\n" * 200_000,
-            b"```\n" * 300_000,
-            b"# " + b"x" * 1_000_000,
-            b"<page " + b"a" * 1_000_000,
-            b"# a\n\n\n>" * 100_000,
-        ],
-        2,
-    ),
+    [
+        b"# a\n" * 200_000,
+        b"<page>\n" * 100_000,
+        b"---\na: b\n" * 100_000,
+        b"---\n" + b"a:\n - b\n" * 200_000,
+        b"```\n" * 300_000,
+        b"# " + b"x" * 1_000_000,
+        b"<page " + b"a" * 1_000_000,
+        b"# a\n\n\n>" * 100_000,
+    ],
     ids=range(8),
 )
 def test_hostile_files_take_time_in_proportion(source):

@@ -24,6 +24,7 @@ State = Source.State
 PAGES = 300  # of which enough are left when a process is killed after the first 50
 
 
+@pytest.mark.matrix
 def test_what_is_due_is_read_beside_the_streams_and_given_back_at_the_end(tmp_path: Path, own_database):
     (tmp_path / "a.md").write_text("# A\n")
     scenarios.run(serving.serving, own_database, tmp_path)

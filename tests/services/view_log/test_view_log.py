@@ -17,7 +17,6 @@ from tests.conftest import PATIENCE, assert_error, wait_for
 from tests.ports import free_port
 from tests.services.slow_network import SlowNetwork
 from tests.services.view_log.servers import Server, stream
-from tests.variants import first_of
 
 pytestmark = pytest.mark.services
 
@@ -58,6 +57,7 @@ def test_views_are_acknowledged_by_the_log_and_a_report_has_them(site, http, nat
     assert "✓ View log: 0 messages wait for the database, the oldest for 0 seconds; replicas: 1" in found
 
 
+@pytest.mark.matrix
 def test_while_the_log_is_away_views_are_refused_and_it_is_said_once(site, http, nats):
     service = site.start()
     assert site.send(http, "one").status_code == 200
@@ -81,7 +81,8 @@ def test_while_the_log_is_away_views_are_refused_and_it_is_said_once(site, http,
     assert (log.count("The view log does not work"), log.count("Traceback")) == (1, 0), log
 
 
-@pytest.mark.parametrize("hangs", first_of([True, False], 1))
+@pytest.mark.matrix
+@pytest.mark.parametrize("hangs", [True, False])
 def test_views_are_acknowledged_while_the_database_is_away(site, http, nats, cut, mend, hangs):
     """Meanwhile both the log and the process of the service are killed."""
     first = site.start(redelivers_soon)
@@ -170,6 +171,7 @@ def test_messages_that_cannot_be_stored_are_put_aside_and_stop_nothing(site, htt
     assert "docs_view_log_refused 1001" in metrics
 
 
+@pytest.mark.matrix
 def test_a_message_of_another_version_is_left_to_the_processes_that_know_it(site, http, nats):
     service = site.start()
     assert site.send(http, "one").status_code == 200
@@ -197,6 +199,7 @@ def test_a_log_that_has_become_slow_is_used_again(site, http, nats):
     way.close()
 
 
+@pytest.mark.matrix
 def test_a_full_log_refuses_views_and_loses_none(site, http, nats):
     site.start()
     assert site.send(http, "one").status_code == 200
@@ -231,6 +234,7 @@ def test_a_cluster_that_loses_a_node_goes_on(site, http):
             node.end()
 
 
+@pytest.mark.matrix
 def test_a_password_may_have_any_sign_and_stays_secret(site, http):
     server = Server('authorization {user: "docs", password: "p@#/?%:s"}')
     try:

@@ -324,10 +324,8 @@ PUMPS = [
 ]  # fmt: skip
 
 
-ONLY_IN_THE_MATRIX = ("answer in one piece", "repetition")  # they take the way of small pieces
-
-
-@pytest.mark.parametrize("scanner", first_of(sorted(SCANNERS, key=ONLY_IN_THE_MATRIX.__contains__), len(SCANNERS) - 2))
+@pytest.mark.matrix
+@pytest.mark.parametrize("scanner", SCANNERS)
 def test_scanners(scanner):
     run = SCANNERS[scanner]
     assert [piece for piece in PUMPS if not is_linear(run, "", piece, "x")] == []

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from docsite.core.notifications.models import Routine
 from tests import processes, scenarios
 from tests.conftest import PATIENCE, wait_for
@@ -10,6 +12,7 @@ from tests.docsite.core.notifications import alert_processes
 from tests.receivers import serve_mail
 
 
+@pytest.mark.matrix
 def test_two_services_send_what_a_killed_process_found_once(start: Any, copy_database: Any, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()

@@ -126,6 +126,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.matrix
 def test_doctor_logs_in_and_says_what_prevents_it(
     service: Service, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:

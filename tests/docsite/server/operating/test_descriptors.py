@@ -22,6 +22,7 @@ def with_few_descriptors(*arguments: str) -> None:
     manage(*arguments)
 
 
+@pytest.mark.matrix
 def test_without_descriptors_api_paths_answer_503(start, project):
     service = start.fresh(with_few_descriptors)
     address = urlsplit(service.url)

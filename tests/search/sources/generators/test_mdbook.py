@@ -74,6 +74,7 @@ def test_what_is_missing_is_told(tmp_path):
     }
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("piece", ["{{#include ", "{{ ", "\\{{#include a.md}}", "```rust\n# ", "{{#title x"])
 def test_a_hostile_book_is_read_in_proportion_to_its_length(tmp_path, piece):
     files = {"book.toml": "", "src/a.md": piece * (200_000 // len(piece)), "src/b.md": "{{#include c.rs:x}}\n" * 10_000}
