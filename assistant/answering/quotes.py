@@ -136,9 +136,7 @@ def _find_start(section: Sequence[str], terms: Sequence[Collection[str]], weight
     return best
 
 
-def _score_window(
-    words: Sequence[int], held: Sequence[Collection[str]], weights: TermWeights, max_words: int
-) -> float:
+def _score_window(words: Sequence[int], held: Sequence[Collection[str]], weights: TermWeights, max_words: int) -> float:
     """Add up the weights of the terms that the first blocks hold, as many blocks as fit by their numbers of words."""
     terms: set[str] = set()
     for words_of_block, terms_of_block in zip(words, held, strict=True):
