@@ -8,6 +8,7 @@ from django.views.decorators.http import require_GET
 from docsite.core.base_path import service_url
 from docsite.core.db import HEALTH, in_db
 from docsite.core.http.errors import NotFound
+from docsite.server import api_additions
 from docsite.server.api import api
 from docsite.server.openapi import build_document
 
@@ -40,7 +41,7 @@ urlpatterns = [
     path("openapi.json", openapi),
     path("", include("assistant.urls")),
     path("", include("analytics.urls")),
-    path("", include("docsite.mcp.urls")),
+    *api_additions.load_addresses(),
     path("", api.urls),
 ]
 

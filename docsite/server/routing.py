@@ -12,6 +12,7 @@ from docsite.core import base_path, context, request_times
 from docsite.core.access.api_middleware import as_api_error
 from docsite.core.http import client_address
 from docsite.core.http.errors import ApiError, TooLarge, is_body_too_large
+from docsite.server import api_additions
 from docsite.server.fast_path.handler import FastPath
 from docsite.server.handlers import ApiHandler, PageHandler
 from docsite.server.health import probes
@@ -20,7 +21,7 @@ from docsite.server.metrics import requests
 from docsite.site.page_cache import PageCache
 
 _API = re.compile(
-    r"/(v[0-9]+|discovery|mcp|health|openapi\.json|(search|views|widget)\.js|widget(\.d\.ts|/[^/]+)"
+    r"/(v[0-9]+|discovery|health|openapi\.json|(search|views|widget)\.js|widget(\.d\.ts|/[^/]+)"
     # Where agents look for a server of OAuth after a 401. There is none, which they must be told in JSON.
     r"|register|token|authorize|\.well-known/(oauth-[^/]+|openid-configuration))(/|$)"
 )
@@ -59,7 +60,7 @@ class Http:
         scope["scheme"] = client_address.scheme(scope)  # not in a copy: an open stream would hold both
         if _WITHOUT_PREFIX.match(scope["path"]):
             scope["path"] = "/discovery" + scope["path"]
-        if _API.match(scope["path"]):
+        if _API.match(scope["path"]) or api_additions.find_name(scope["path"]):
             try:
                 await self.api(scope, receive, send_with_id)
             except Exception as failure:  # outside the middleware: Daphne would answer with a page

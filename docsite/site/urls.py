@@ -5,7 +5,7 @@ from django.urls import path
 from docsite.site import additions, views
 from docsite.site.ask import ask
 from docsite.site.feedback import feedback
-from docsite.site.for_programs import agent_discovery, agent_files, conventions
+from docsite.site.for_programs import agent_files, conventions
 from docsite.site.navigation import DEFAULT_LANGUAGE, LANGUAGES
 from docsite.site.support import support
 
@@ -19,11 +19,6 @@ urlpatterns = [
     path("opensearch.xml", conventions.opensearch),
     path("changelog.atom", conventions.changelog_feed),
     path(".well-known/security.txt", conventions.security_txt),
-    path("skill.md", agent_discovery.skill),
-    path(".well-known/mcp/server-card.json", agent_discovery.server_card),
-    path(".well-known/mcp", agent_discovery.server_card),
-    path(".well-known/ai-catalog.json", agent_discovery.catalog),
-    path(".well-known/agent-skills/index.json", agent_discovery.skills),
     path("push.py", agent_files.push_script),
     path("search", views.search, name="search"),
     path("ask", ask, name="ask"),

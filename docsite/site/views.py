@@ -13,17 +13,14 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from assistant.widget.files import get_panel_path
-from docsite.core.base_path import service_url
 from docsite.core.context import measure_cpu_time
 from docsite.core.http import cpu_time, ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
 from docsite.core.tenants.models import Project
-from docsite.mcp.discovery import McpServer, find_server
 from docsite.site import additions, forms, home, interface_texts
 from docsite.site.for_programs.agent_files import link_header, markdown_response, page_markdown, wants_markdown
 from docsite.site.for_programs.conventions import structured_data
-from docsite.site.markdown import render as render_markdown
 from docsite.site.navigation import (
     DEFAULT_LANGUAGE,
     Page,
@@ -34,7 +31,7 @@ from docsite.site.navigation import (
     readable_pages,
 )
 from docsite.site.nearest_pages import find_nearest
-from docsite.site.page_context import is_reader, language_of, last_site_project, page_context, site_project
+from docsite.site.page_context import is_reader, language_of, page_context, site_project
 from search.hits import Filters
 from search.limits import SEARCH_IP
 from search.models import SearchQuery
@@ -166,7 +163,8 @@ def _html(request: HttpRequest, found: Page) -> HttpResponse:
     before, after = neighbours(found)
     context: dict[str, Any] = {
         "page": found,
-        "mcp": find_server(last_site_project(), service_url(request)),
+        "menu_parts": additions.render_menu_parts(request, found.reader_language),
+        "parts": additions.render_page_parts(request, found.slug) if found.language == DEFAULT_LANGUAGE else [],
         "html": mark_safe(found.rendered.html),  # from our own files, whose HTML is escaped
         "before": before,
         "after": after,
@@ -177,20 +175,10 @@ def _html(request: HttpRequest, found: Page) -> HttpResponse:
         template, context["panel"] = "gallery", get_panel_path()
     elif found.slug == "playground":
         template = "playground"
-    elif found.slug == "coding-agents":
-        template = "coding_agents"
-        context["command"] = _render_command(context["mcp"])
     elif found.slug == "index":
         template = "home"
         context |= home.build_context(found.reader_language)
-        context["parts"] = additions.render_home_parts(request) if found.path == "/" else []
     return render(request, f"pages/{template}.html", page_context(found.reader_language, found) | context)
-
-
-def _render_command(server: McpServer | None) -> SafeString:
-    """The command that adds the server to an agent, as a block of code."""
-    command = f"```sh\n{server.claude_command}\n```\n" if server else ""
-    return mark_safe(render_markdown(command).html)
 
 
 def _find(project: Project, query: str, limit: int, language: str = "") -> "list[Hit]":

@@ -24,7 +24,6 @@ ROOMS = [
     *(
         ROOT / "docsite" / name
         for name in (
-            "mcp",
             "privacy",
             "server",
             "setup",

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from django.apps import AppConfig
 from django.http import HttpRequest
-from django.utils.safestring import SafeString
 
 if TYPE_CHECKING:
     from docsite.core.tenants.models import Project
@@ -24,20 +23,10 @@ class TryDocsConfig(AppConfig):
 
         components.register("docsite.extras.try_docs.components")
         extensions.add_notice(_find_notice)
-        additions.add_home_part(_render_field)
-        additions.add_addresses("docsite.extras.try_docs.urls")
-
-
-# Only processes that answer requests need the views.
-
-
-def _render_field(request: HttpRequest) -> SafeString:
-    from docsite.extras.try_docs import views
-
-    return views.render_field(request)
+        additions.register("docsite.extras.try_docs.site_addition")
 
 
 def _find_notice(request: HttpRequest, project: "Project") -> str:
-    from docsite.extras.try_docs import views
+    from docsite.extras.try_docs import views  # only processes that answer requests need them
 
     return views.find_notice(request, project)

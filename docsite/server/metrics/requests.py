@@ -5,13 +5,13 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 
 from docsite.core.components.metrics import Metric
+from docsite.server import api_additions
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
-_KINDS = (  # the first that matches; the rest are pages
+_KINDS = (  # the first that matches; the rest are of optional parts, or pages
     ("search", re.compile(r"(/discovery)?/v1/search/")),
     ("ask", re.compile(r"(/discovery)?/v[0-9]+/assistant/[^/]+/message\Z|/ask\Z")),
     ("view", re.compile(r"/discovery/v1/view/|/v1/collect/")),
-    ("mcp", re.compile(r"/mcp/")),
     ("export", re.compile(r"/v1/analytics/")),
     ("script", re.compile(r"/(search|views|widget)\.js\Z|/widget/|/static/")),
     ("api", re.compile(r"/discovery/|/v[0-9]+/|/health\Z|/openapi\.json\Z")),
@@ -25,7 +25,8 @@ _seconds: Counter[str] = Counter()
 
 def count(path: str, status: int, seconds: float) -> str:
     """Count a request whose response begins. Returns its kind."""
-    kind = next((kind for kind, pattern in _KINDS if pattern.match(path)), "page")
+    kind = next((kind for kind, pattern in _KINDS if pattern.match(path)), None)
+    kind = kind or api_additions.find_name(path) or "page"
     _counts[kind, status // 100] += 1
     _buckets[kind][bisect_left(BUCKETS, seconds)] += 1
     _seconds[kind] += seconds  # type: ignore[assignment]  # a Counter adds floats, too

@@ -9,8 +9,8 @@ from django.shortcuts import render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page, require_safe
 
-from docsite.core.base_path import absolute_url, service_url
-from docsite.mcp.discovery import find_server
+from docsite.core.base_path import absolute_url
+from docsite.site import additions
 from docsite.site.navigation import (
     DEFAULT_LANGUAGE,
     Page,
@@ -19,7 +19,7 @@ from docsite.site.navigation import (
     pages,
     translations,
 )
-from docsite.site.page_context import SITE_NAME, last_site_project
+from docsite.site.page_context import SITE_NAME
 
 _PUSH_SCRIPT = (Path(__file__).parent / "push.py").read_bytes()
 _MARKDOWN = "text/markdown; charset=utf-8"
@@ -34,12 +34,8 @@ def llms(request: HttpRequest) -> HttpResponse:
     at = partial(absolute_url, request)
     lines = [f"# {SITE_NAME}", "", f"> {pages()['index'].description}", ""]
     lines += [f"The API is described by an OpenAPI document at {at('/openapi.json')}.", ""]
-    if server := find_server(last_site_project(), service_url(request)):
-        lines += [
-            f"Agents can search these pages and ask about them through an MCP server at {server.url}; "
-            f"{at('/coding-agents.md')} says how to add it. {at('/skill.md')} is a skill file for agents.",
-            "",
-        ]
+    for note in additions.write_notes_for_agents(request):
+        lines += [note, ""]
     for group, members in groups():
         lines += [f"## {group}", "", *(_entry(request, member) for member in members), ""]
     lines += [

@@ -297,7 +297,7 @@ def test_every_model_server_that_is_tested_has_a_row() -> None:
 
 
 def test_every_tool_of_the_mcp_server_has_a_row_with_its_arguments() -> None:
-    from docsite.mcp.tools.registry import TOOLS
+    from docsite.extras.mcp.tools.registry import TOOLS
 
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", section("coding-agents", "## Tools"), re.MULTILINE))
     assert list(rows) == list(TOOLS)
@@ -307,8 +307,8 @@ def test_every_tool_of_the_mcp_server_has_a_row_with_its_arguments() -> None:
 
 
 def test_every_version_and_setting_of_the_mcp_server_is_named() -> None:
-    from docsite.mcp.models import McpSettings
-    from docsite.mcp.protocol import VERSIONS
+    from docsite.extras.mcp.models import McpSettings
+    from docsite.extras.mcp.protocol import VERSIONS
 
     assert [version for version in VERSIONS if f"`{version}`" not in section("coding-agents", "## Protocol")] == []
     described = section("coding-agents", "## How do I turn the MCP server off, or demand a key?")

@@ -9,8 +9,8 @@ from urllib.parse import quote, urlencode
 
 from docsite.core.tenants.models import Project
 from docsite.core.unicode.addresses import urlsplit
-from docsite.mcp.models import McpSettings, get_access
-from docsite.mcp.protocol import VERSIONS
+from docsite.extras.mcp.models import McpSettings, get_access
+from docsite.extras.mcp.protocol import VERSIONS
 
 CARD_TYPE = "application/mcp-server-card+json"
 CARD_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"

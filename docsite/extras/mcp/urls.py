@@ -2,8 +2,8 @@
 
 from django.urls import path
 
-from docsite.mcp.endpoint import endpoint
-from docsite.mcp.files import server_card, skill
+from docsite.extras.mcp.endpoint import endpoint
+from docsite.extras.mcp.files import server_card, skill
 
 urlpatterns = [
     path("mcp/<str:domain>", endpoint),

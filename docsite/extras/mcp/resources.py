@@ -7,7 +7,7 @@ from django.core import signing
 
 from docsite.core.tenants.models import Project
 from docsite.core.unicode.addresses import urlsplit
-from docsite.mcp.json_rpc import INVALID_PARAMS, RpcError
+from docsite.extras.mcp.json_rpc import INVALID_PARAMS, RpcError
 from search.models import Document
 
 SCHEME = "docs"

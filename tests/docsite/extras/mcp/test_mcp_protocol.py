@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from docsite.mcp.models import McpSettings
+from docsite.extras.mcp.models import McpSettings
 from tests.conftest import Tenant, assert_error
 
 STATELESS = "2026-07-28"

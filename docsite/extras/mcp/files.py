@@ -8,8 +8,8 @@ from docsite.core.base_path import service_url
 from docsite.core.db import in_db
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip, network_of
-from docsite.mcp import access
-from docsite.mcp.discovery import CARD_TYPE, McpServer
+from docsite.extras.mcp import access
+from docsite.extras.mcp.discovery import CARD_TYPE, McpServer
 
 _HEADERS = {"Access-Control-Allow-Origin": "*", "Cache-Control": "public, max-age=300"}
 

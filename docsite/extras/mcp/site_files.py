@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
 from docsite.core.base_path import service_url
-from docsite.mcp.discovery import CARD_TYPE, SKILLS_SCHEMA, McpServer, find_server
+from docsite.extras.mcp.discovery import CARD_TYPE, SKILLS_SCHEMA, McpServer, find_server
 from docsite.site.for_programs.agent_files import markdown_response
 from docsite.site.page_context import site_project
 

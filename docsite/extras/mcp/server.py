@@ -6,18 +6,18 @@ from docsite.core.access.authentication import Caller
 from docsite.core.access.readers import PUBLIC
 from docsite.core.db import in_db
 from docsite.core.http.errors import NotFound
-from docsite.mcp import protocol, resources
-from docsite.mcp.discovery import SERVER_VERSION
-from docsite.mcp.json_rpc import (
+from docsite.extras.mcp import protocol, resources
+from docsite.extras.mcp.discovery import SERVER_VERSION
+from docsite.extras.mcp.json_rpc import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     RESOURCE_NOT_FOUND,
     Call,
     RpcError,
 )
-from docsite.mcp.models import McpSettings, get_access
-from docsite.mcp.tools import read_page, registry
-from docsite.mcp.tools.tool import ToolContext
+from docsite.extras.mcp.models import McpSettings, get_access
+from docsite.extras.mcp.tools import read_page, registry
+from docsite.extras.mcp.tools.tool import ToolContext
 from search.limits import search_charges
 
 CACHE_MS = {  # how long clients may keep a result

@@ -4,8 +4,8 @@ from pydantic import BaseModel, Field, StrictStr
 
 from docsite.core.db import in_db
 from docsite.core.http.errors import NotFound
-from docsite.mcp import agents
-from docsite.mcp.tools.tool import Output, Tool, ToolContext
+from docsite.extras.mcp import agents
+from docsite.extras.mcp.tools.tool import Output, Tool, ToolContext
 from search.hits import Hit, PageText
 from search.limits import search_charges
 from search.retrieval import pages

@@ -13,7 +13,7 @@ from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import NotFound
 from docsite.core.http.ratelimit import Usage
 from docsite.core.tenants.models import ApiKey, Project
-from docsite.mcp.models import McpSettings, get_access
+from docsite.extras.mcp.models import McpSettings, get_access
 
 
 def find_project(domain: str) -> Project:

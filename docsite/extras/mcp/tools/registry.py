@@ -9,9 +9,9 @@ from pydantic.fields import FieldInfo
 
 from docsite.core.http.errors import ApiError
 from docsite.core.http.schemas import describe_errors
-from docsite.mcp.json_rpc import INVALID_PARAMS, RpcError
-from docsite.mcp.tools import ask_docs, give_feedback, read_page, search_docs
-from docsite.mcp.tools.tool import Tool, ToolContext
+from docsite.extras.mcp.json_rpc import INVALID_PARAMS, RpcError
+from docsite.extras.mcp.tools import ask_docs, give_feedback, read_page, search_docs
+from docsite.extras.mcp.tools.tool import Tool, ToolContext
 
 TOOLS: dict[str, Tool] = {module.TOOL.name: module.TOOL for module in (search_docs, read_page, ask_docs, give_feedback)}
 

@@ -13,7 +13,7 @@ from docsite.core.db import in_db
 from docsite.core.http.client_address import network_of
 from docsite.core.http.errors import BadRequest
 from docsite.core.tenants.models import Project
-from docsite.mcp.tools.tool import Output, Tool, ToolContext
+from docsite.extras.mcp.tools.tool import Output, Tool, ToolContext
 from search.models import Document
 from search.retrieval.links import page_of
 

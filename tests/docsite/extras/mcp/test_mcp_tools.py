@@ -220,8 +220,8 @@ def test_resources_are_the_pages_in_parts(rpc, project, monkeypatch):
 
 
 def test_the_list_of_resources_goes_on_at_its_cursor(project, make_project, monkeypatch):
-    from docsite.mcp import resources
-    from docsite.mcp.json_rpc import RpcError
+    from docsite.extras.mcp import resources
+    from docsite.extras.mcp.json_rpc import RpcError
 
     monkeypatch.setattr(resources, "PAGE_SIZE", 3)
     first = resources.list_resources(project.project, None)

@@ -1,5 +1,4 @@
 """The documentation of each project for coding agents: an MCP server at `/mcp/{domain}`.
 
 It speaks the Model Context Protocol over streamable HTTP, without sessions on the server, so any process may answer.
-Others import `discovery` (addresses, links and files by which agents find the server) and `models` (the setting).
 """

@@ -5,7 +5,7 @@ from pydantic import BaseModel, Field, StrictStr
 from docsite.core.db import SEARCHES, in_db
 from docsite.core.http.schemas import NonBlank, Whole
 from docsite.core.tenants.models import Project
-from docsite.mcp.tools.tool import Output, Tool, ToolContext
+from docsite.extras.mcp.tools.tool import Output, Tool, ToolContext
 from search.hits import Filters, Hit
 from search.limits import search_charges
 from search.models import SearchQuery

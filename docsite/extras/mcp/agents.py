@@ -18,7 +18,7 @@ from analytics.collecting import recording
 from analytics.collecting.recording import Observation
 from docsite.core.http.client_address import Address
 from docsite.core.tenants.models import Project
-from docsite.mcp.protocol import CLIENT_KEY
+from docsite.extras.mcp.protocol import CLIENT_KEY
 
 SESSION_HEADER = "Mcp-Session-Id"
 MAX_NAME, MAX_USER_AGENT, MAX_SESSION = 40, 400, 600  # characters

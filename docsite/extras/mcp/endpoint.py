@@ -12,8 +12,8 @@ from docsite.core.db import REQUESTS, in_db
 from docsite.core.http import body, cpu_time
 from docsite.core.http.client_address import client_ip, network_of, reader_ip
 from docsite.core.http.errors import BadRequest
-from docsite.mcp import access, agents, protocol, server
-from docsite.mcp.json_rpc import (
+from docsite.extras.mcp import access, agents, protocol, server
+from docsite.extras.mcp.json_rpc import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -27,7 +27,7 @@ from docsite.mcp.json_rpc import (
     find_id,
     parse_call,
 )
-from docsite.mcp.tools.tool import ToolContext
+from docsite.extras.mcp.tools.tool import ToolContext
 
 MAX_BATCH = 20
 # HTTP statuses of errors in the versions without a handshake. In older versions, an error has the status 200.

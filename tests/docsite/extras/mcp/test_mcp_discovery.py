@@ -12,7 +12,9 @@ import yaml
 from django.test import Client
 
 from docsite.core.access.authentication import ttl_cache
-from docsite.mcp.models import McpSettings
+from docsite.extras.mcp.models import McpSettings
+from docsite.extras.mcp.site_addition import _WORDS
+from docsite.site.navigation import LANGUAGES
 from tests.conftest import Tenant, assert_error
 
 HOST = "http://testserver"
@@ -101,6 +103,14 @@ def test_the_page_menu_adds_the_server_to_editors(client: Client, site: Tenant) 
     assert f'data-copy="{command}"' in html
     page = client.get("/coding-agents").content.decode()
     assert command in re.sub(r"<[^>]+>", "", page)
+
+
+def test_the_page_menu_speaks_each_language_of_the_site(client: Client, site: Tenant) -> None:
+    assert _WORDS.keys() == LANGUAGES.keys()
+    for code, words in _WORDS.items():
+        assert words.keys() == _WORDS["en"].keys()
+        html = client.get("/" if code == "en" else f"/{code}").content.decode()
+        assert [word for word in words.values() if word not in html] == []
 
 
 def test_nothing_names_a_server_that_is_off(client: Client, site: Tenant) -> None:

@@ -10,8 +10,8 @@ from analytics.collecting import writer
 from assistant.conversations.threads import NewQuestion, open_conversation
 from assistant.models import Message
 from docsite.core.http.client_address import parse_address
-from docsite.mcp import agents
-from docsite.mcp.models import McpSettings
+from docsite.extras.mcp import agents
+from docsite.extras.mcp.models import McpSettings
 from docsite.privacy.models import AuditEntry
 from tests.conftest import People, Tenant
 

@@ -14,7 +14,7 @@ from assistant.schemas import MAX_TEXT, Ask
 from assistant.sessions.start import Transport, start_answer
 from docsite.core.http.errors import Unavailable
 from docsite.core.http.schemas import NonBlank
-from docsite.mcp.tools.tool import Output, Tool, ToolContext
+from docsite.extras.mcp.tools.tool import Output, Tool, ToolContext
 
 
 class Arguments(BaseModel):

@@ -9,7 +9,7 @@ import binascii
 from collections.abc import Mapping
 from typing import Any
 
-from docsite.mcp.json_rpc import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION, Call, RpcError
+from docsite.extras.mcp.json_rpc import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION, Call, RpcError
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS_VERSIONS = ("2026-07-28",)
