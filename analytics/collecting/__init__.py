@@ -2,5 +2,5 @@
 
 Others import `recording` (accept observations), `requests` (a request as an observation), `writer`
 (wait until views are stored), `middleware` (views of our own pages), `verification` (addresses of
-agents), `sample` (invented views for the demo) and `view_log` (a log in front of the database, if there is one).
+agents) and `view_log` (a log in front of the database, if there is one).
 """

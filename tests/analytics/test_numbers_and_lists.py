@@ -14,10 +14,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from analytics.collecting.sample import make_sample_views
 from analytics.dashboard import next_steps
 from analytics.models import Feedback
-from analytics.sample import life
 from assistant.conversations import answer_statistics, report, threads
 from assistant.conversations.threads import NewQuestion, open_conversation
 from assistant.gaps import report as gap_report
@@ -25,6 +23,8 @@ from assistant.models import Message, QuestionGroup, SupportRequest
 from assistant.notifications import digest
 from assistant.question_groups import grouping, thumbs
 from docsite.core.workspace.reports.report_state import previous_period
+from docsite.extras.demo.sample import life
+from docsite.extras.demo.sample.views import make_sample_views
 from search.models import SearchQuery
 from search.query_log import totals
 from tests.assistant.gaps.conftest import skip_earlier, store_answer

@@ -1,1 +1,4 @@
-"""The demo: the command `demo`, and the look for a model on this machine that only it takes (`local_models`)."""
+"""The demo: the command `demo`, and the look for a model on this machine that only it takes (`local_models`).
+
+Its invented readers are in `sample`.
+"""

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from analytics.audience import DIMENSIONS
 from analytics.collecting import recording
-from analytics.collecting.sample import make_sample_views
+from docsite.extras.demo.sample.views import make_sample_views
 from tests.analytics.reports.test_report_page import seen
 from tests.analytics.reports.test_visitor_sources import IPHONE
 from tests.conftest import logged_in

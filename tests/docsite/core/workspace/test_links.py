@@ -11,10 +11,10 @@ from asgiref.sync import async_to_sync
 from django.test import Client
 from django.urls import Resolver404, resolve
 
-from analytics.collecting.sample import make_sample_views
 from analytics.counting import sealer
-from analytics.sample import life
 from docsite.core.tenants.models import Role
+from docsite.extras.demo.sample import life
+from docsite.extras.demo.sample.views import make_sample_views
 from search.models import Document
 from tests.conftest import Tenant, logged_in
 from tests.docsite.core.workspace import test_roles

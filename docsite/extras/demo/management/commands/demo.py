@@ -11,8 +11,6 @@ from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
 from django.urls import reverse
 
-from analytics.collecting.sample import make_sample_views
-from analytics.sample import life
 from assistant import model_status
 from assistant.models import AssistantSettings
 from assistant.upstream import UpstreamError, errors
@@ -27,6 +25,8 @@ from docsite.core.tenants.models import (
     digest,
 )
 from docsite.extras.demo.local_models import find_models
+from docsite.extras.demo.sample import life
+from docsite.extras.demo.sample.views import make_sample_views
 from docsite.site.navigation import CONTENT, DEFAULT_LANGUAGE
 from search.indexing.ingest import ingest
 from search.sources.registry import read

@@ -3,5 +3,5 @@
 The questions are invented. Their answers are those that the service really gives from the demo's pages. Every run
 makes the same rows; only their times follow the clock.
 
-Others import `life` (create) and `removal` (find and remove).
+`analytics.sample_rows` finds and removes them, also where the demo is left out.
 """

@@ -6,12 +6,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from analytics.collecting import sample as sample_views
+from analytics import sample_rows
 from analytics.models import Feedback
-from analytics.sample import life, removal
 from assistant.gaps import report
 from assistant.models import GroupingProgress, Message, Thread
 from assistant.question_groups import grouping
+from docsite.extras.demo.sample import life
+from docsite.extras.demo.sample import views as sample_views
 from search.models import SearchQuery
 
 
@@ -69,7 +70,7 @@ def test_the_first_open_gap_is_a_question_that_somebody_would_ask(project, sampl
 @pytest.mark.matrix
 def test_two_runs_create_the_same(project, sample):
     first = rows(project.project)
-    removal.remove(project.project)
+    sample_rows.remove(project.project)
     life.create_sample(project.project)
     assert rows(project.project) == first
 
@@ -78,12 +79,12 @@ def test_nothing_of_readers_is_removed(project, sample):
     mine = project.project
     kept = Thread.objects.create(project=mine, fp="reader")
     SearchQuery.objects.create(project=mine, text="real", at=timezone.now())
-    removed = removal.remove(mine)
+    removed = sample_rows.remove(mine)
     assert (removed.conversations, removed.searches) == (120, 400)
     assert list(Thread.objects.filter(project=mine)) == [kept]
     assert SearchQuery.objects.get(project=mine).text == "real"
     assert not Feedback.objects.filter(project=mine).exists()
-    assert not removal.has_sample(mine)
+    assert not sample_rows.has_sample(mine)
 
 
 def test_owners_are_told_and_remove_it_and_strangers_do_not(people, project, sample):
@@ -93,10 +94,10 @@ def test_owners_are_told_and_remove_it_and_strangers_do_not(people, project, sam
     assert "<dd>120</dd>" in people.owner.get(page).content.decode()
     assert people.stranger.get(page).status_code == 404
     assert people.stranger.post(page).status_code == 404
-    assert removal.has_sample(project.project)
+    assert sample_rows.has_sample(project.project)
     answer = people.teammate.post(page, follow=True)
     assert "120 conversations" in answer.content.decode()
-    assert not removal.has_sample(project.project)
+    assert not sample_rows.has_sample(project.project)
     assert "Remove them" not in people.owner.get(home).content.decode()
 
 
