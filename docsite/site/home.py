@@ -22,5 +22,5 @@ def build_context(language: str) -> dict[str, Any]:
         "tools": TOOLS,
         "about_tools": pages["sources"].path,
         "word_languages": LANGUAGES,
-        "about_languages": pages["how-search-works"].path,
+        "about_languages": pages["how-it-works"].path,
     }

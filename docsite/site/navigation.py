@@ -19,15 +19,12 @@ LANGUAGES = {DEFAULT_LANGUAGE: "English", "de": "Deutsch"}
 
 _ORDER = {
     "Start": ("index", "quickstart", "models", "dashboard"),
-    "Content": ("sources", "your-tools", "push", "pages-for-some-readers", "improve"),
-    "Widget and search": (
-        *("embed", "support-requests", "coding-agents", "how-answers-work", "how-search-works"),
-        *("playground", "gallery"),
-    ),
+    "Content": ("sources", "your-tools", "pages-for-some-readers", "how-it-works"),
+    "Widget and search": ("embed", "coding-agents", "playground", "gallery"),
     "Analytics": ("reports", "how-visitors-are-counted", "collecting"),
     "API": ("search-api", "assistant-api", "streaming", "analytics-api", "webhooks", "errors-and-limits"),
     "Operate": (
-        *("deployment", "configuration", "commands", "security", "privacy", "people", "troubleshooting"),
+        *("deployment", "configuration", "commands", "security", "privacy", "troubleshooting"),
         *("runbooks", "at-scale", "performance", "changelog"),
     ),
 }

@@ -120,7 +120,7 @@ def test_without_the_site_the_admins_help_opens_for_who_is_logged_in(start, http
         for template in (ROOT / "templates" / "admin").rglob("*.html")
         for link in re.findall(r'href="(/[a-z][a-z-]*(?:#[a-z-]+)?)"', template.read_text())
     }
-    assert {"/people", "/webhooks"} <= pages
+    assert {"/security", "/webhooks"} <= pages
     cookies = logged_in("help", project.project.organization).cookies
     session = {"Cookie": f"docs_session={cookies['docs_session'].value}"}
     for page in sorted(pages):

@@ -361,7 +361,7 @@ def test_no_page_denies_what_the_service_has(slug: str) -> None:
 @pytest.mark.parametrize(
     ("denial", "name"),
     [
-        ("There is no HTTP endpoint that uploads pages.", "/push"),
+        ("There is no HTTP endpoint that uploads pages.", "/sources"),
         ("The service has no setting for `SECURITY_CONTACT`.", "SECURITY_CONTACT"),
         ("There is no command that exports visitors.", "/analytics-api"),
         ("No endpoint deletes a conversation.", "/assistant-api"),

@@ -249,7 +249,7 @@ def test_the_first_page_shows_the_product_and_three_numbers(client: Client, path
 def test_the_numbers_of_the_first_page_are_true() -> None:
     build = (ROOT / "static" / "widget" / "build.mjs").read_text()
     assert re.search(rf'bundle\("widget\.js", "[^"]+", "iife", {home.WIDGET_KILOBYTES}, ', build)
-    page = navigation.pages()["how-search-works"].body
+    page = navigation.pages()["how-it-works"].body
     listed = re.search(r"forms of words: ([^.]+)\.", page)[1]  # type: ignore[index]
     languages = re.split(r", | and ", listed)
     assert len(languages) == home.LANGUAGES

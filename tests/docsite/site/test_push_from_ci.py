@@ -23,9 +23,8 @@ from tests.search.pushes import archives
 pytestmark = pytest.mark.slow
 
 INSTALL = "How do I install acme?"
-WORKFLOWS = [
-    yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```$", navigation.pages()["push"].body, re.M | re.S)
-]
+PAGE = navigation.pages()["sources"].body
+WORKFLOWS = [yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.M | re.S)]
 
 
 @pytest.fixture
@@ -242,7 +241,7 @@ def test_the_pipeline_of_gitlab_pushes_and_comments(service, tenant, checkout):
 
 @pytest.mark.matrix
 def test_curl_and_tar_suffice(service, tenant, checkout):
-    block = re.search(r"^tar cz .*$", navigation.pages()["push"].body, re.M)
+    block = re.search(r"^tar cz .*$", PAGE, re.M)
     assert block
     environment = {"DOCS": service.url, "PROJECT_ID": tenant.project_id, "DOCS_KEY": tenant.admin_key}
     done = shell(block[0], checkout, environment)

@@ -19,7 +19,7 @@ from docsite.core.tenants.models import ApiKey
 from search.models import Source
 from tests.assistant.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import wait_for
-from tests.docsite.core.delivery.test_events import read_examples
+from tests.docsite.core.delivery.test_events import read_documented
 from tests.docsite.core.notifications.conftest import SERVICE, unsubscribe_path
 
 ALL = ("source", "budget", "answered", "model", "key")
@@ -199,7 +199,7 @@ def test_budgets_tell_at_80_and_100_percent(
     assert subjects(letters(person)) == expected
     assert [event["data"]["percent"] for event in receiver.events] == percents
     if receiver.events:
-        assert list(receiver.events[0]["data"]) == list(read_examples()["budget.reached"]["data"])
+        assert list(receiver.events[0]["data"]) == read_documented()["budget.reached"]
 
 
 def test_a_key_that_expires_is_an_event(make_project, settings_of, receiver, send_all):
@@ -214,7 +214,7 @@ def test_a_key_that_expires_is_an_event(make_project, settings_of, receiver, sen
     alerts.check_all()
     send_all()
     (event,) = receiver.events
-    assert list(event["data"]) == list(read_examples()["key.expiring"]["data"])
+    assert list(event["data"]) == read_documented()["key.expiring"]
     assert (event["data"]["keyName"], event["data"]["kind"]) == ("Export", "admin")
     assert not {tenant.admin_key, tenant.assistant_key, keys.first().digest} & set(str(event).split("'"))
 
