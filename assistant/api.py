@@ -10,19 +10,28 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
+from assistant.answering.extractive import find_sure_sentence
 from assistant.answering.pipeline import SORRY
 from assistant.events import END_EVENTS, Event, Failure
 from assistant.limits import assistant_charges
-from assistant.models import Message
-from assistant.schemas import Ask, AskV2, Forget, Stop
+from assistant.models import AssistantSettings, Message
+from assistant.passage_search import find
+from assistant.question import Question
+from assistant.question_groups.pins import find_pin
+from assistant.schemas import Ask, AskV2, Forget, PreviewIn, PreviewOut, Stop
 from assistant.sessions.resume import RemoteAnswer, find_chat, find_message
 from assistant.sessions.running import DeliveryCheck, RunningAnswer, assume_delivered
 from assistant.sessions.start import Transport, forget_conversation, identify_asker, start_answer
 from assistant.wire import PROTOCOLS, without_trigger
 from assistant.wire.protocol import StreamProtocol
 from docsite.core.access.api_middleware import own_origin
+from docsite.core.access.readers import narrow, set_reader_groups
 from docsite.core.access.request_checks import AssistantKey, CallerRequest
+from docsite.core.db import SEARCHES, in_db
 from docsite.core.http.streams import PieceResponse, SendNow, find_send_now
+from docsite.core.tenants.models import Project
+from search.hits import Filters, Hit
+from search.limits import search_charges
 
 logger = logging.getLogger(__name__)
 
@@ -104,6 +113,29 @@ async def stop(request: CallerRequest, domain: str, payload: Stop) -> HttpRespon
     if isinstance(answer, RunningAnswer):
         await answer.wait_until_stored()  # so that the next question has it in its history
     return HttpResponse(status=204)
+
+
+@router.post(
+    "/{domain}/preview",
+    auth=AssistantKey(search_charges, PreviewIn),
+    operation_id="previewAnswer",
+    summary="Get the sentence that answers a question",
+    response=PreviewOut,
+)
+async def preview(request: CallerRequest, domain: str, payload: PreviewIn) -> PreviewOut:
+    """The sentence that answers, where that is sure. It counts as a search, asks no model, and stores nothing."""
+    set_reader_groups(narrow(payload.filter.groups if payload.filter else None))
+    filters = payload.filter.to_filters() if payload.filter else Filters()
+    found = await in_db(_find_preview, SEARCHES)(request.auth.project, payload.question.strip(), filters)
+    return PreviewOut(sentence=found[1], title=found[0].title, url=found[0].url) if found else PreviewOut()
+
+
+def _find_preview(project: Project, text: str, filters: Filters) -> tuple[Hit, str] | None:
+    """The passage and the sentence that surely answer a question. None also where the owner has pinned an answer."""
+    if find_pin(project, text, filters):
+        return None
+    question = Question(text, filters=filters, settings=AssistantSettings.for_project(project).to_answer_settings())
+    return find_sure_sentence(question, find(project, question))
 
 
 @router.post(

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, NotRequired, Self, cast
 
+from ninja import Schema
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -17,7 +18,7 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from assistant.question import Context, Question, Turn
-from docsite.core.http.schemas import Whole, configure_with_example, floor_number
+from docsite.core.http.schemas import NonBlank, Whole, configure_with_example, floor_number
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.schemas import FilterIn
@@ -164,6 +165,23 @@ class AskV2(Ask):
         ),
     )
     messageId: StrictStr | None = Field(None, max_length=128, description="The answer to replace, if not the last.")
+
+
+class PreviewIn(BaseModel):
+    """A question that is being typed."""
+
+    model_config = configure_with_example({"question": "How do I install acme?"})
+
+    question: NonBlank = Field(max_length=2000, description="What the reader has typed.")
+    filter: FilterIn | None = None
+
+
+class PreviewOut(Schema):
+    """The sentence that answers a question, and the page it is quoted from. All is null where no answer is sure."""
+
+    sentence: str | None = None
+    title: str | None = None
+    url: str | None = None
 
 
 class Forget(BaseModel):

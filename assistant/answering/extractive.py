@@ -21,7 +21,9 @@ See also:
 
 from collections.abc import Iterator, Sequence
 
-from assistant.answering.quotes import Quote, choose_quote, is_paragraph
+from assistant.answering import small_talk
+from assistant.answering.quotes import Quote, choose_quote, find_complete_sentence, is_paragraph
+from assistant.answering.retriever import Retrieved
 from assistant.answering.translations import Phrases, escape_markdown, language_of, phrases_in
 from assistant.citations.citation_links import CitationChecker
 from assistant.events import Rung, Source, Text
@@ -34,6 +36,7 @@ QUOTE_WORDS = (90, 50, 30)  # about how many words of each passage are quoted, b
 CODE_LINES = (12, 8, 6)  # the longest block of code that is quoted of each, beside very short ones
 MIN_THIRD = 0.1  # of the best passage's score, that the third one must have
 MAX_FURTHER_PAGES = 3
+SURE_CHANCE = 0.65  # from which one sentence may be shown as the answer, before the reader has asked
 
 
 def answer(
@@ -69,6 +72,17 @@ def answer(
     links = [f"- [{escape_markdown(hit.title)}]({hit.url})" for hit in further[::-1][:MAX_FURTHER_PAGES]]
     if links:
         yield Text("\n\n" + "\n".join([phrases.see_also, "", *links]))
+
+
+def find_sure_sentence(question: Question, retrieved: Retrieved) -> tuple[Hit, str] | None:
+    """A sentence of the first quote that answers alone, as plain text, with its passage. None unless that is sure."""
+    rung, passages = retrieved.quotable(question.settings)
+    if rung != "extractive" or retrieved.chance < SURE_CHANCE or small_talk.is_no_question(question.text):
+        return None
+    hit, quote = _choose_quotes(question.text, passages)[0]
+    is_readable = detect_language(question.text) in ("", language_of([hit]) or "en")
+    sentence = find_complete_sentence(question.text, hit, quote) if is_readable else ""
+    return (hit, sentence) if sentence else None
 
 
 def _choose_quotes(topic: str, passages: Sequence[Hit]) -> list[tuple[Hit, Quote]]:

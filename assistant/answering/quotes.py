@@ -20,6 +20,7 @@ MAX_BLOCKS = 100  # of a passage that are considered; each is compared with thos
 MAX_ROWS = 8  # a longer table or list is shortened to its best rows
 BEST_ROWS = 5
 TABLE_WORDS = 3  # a table or list with more words than this times the limit is shortened, too
+MAX_SENTENCE = 300  # characters of one that may stand alone
 
 TermWeights = Mapping[str, float]
 
@@ -85,6 +86,21 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
     if is_cut and chosen[-1].rstrip().endswith(":"):
         chosen[-1] = chosen[-1].rstrip()[:-1] + " …"
     return Quote(chosen, _find_best_sentence(query, hit, chosen), is_cut)
+
+
+def find_complete_sentence(query: str, hit: Hit, quote: Quote) -> str:
+    """The first sentence of a quote's running text that holds all content words of a query, of at least two.
+
+    It is plain text; empty if there is none. A long sentence, or one that leads to something else, is left out.
+    """
+    function_words = analysis.FUNCTION_WORDS.get((hit.language or "en")[:2].lower(), ())
+    content = [word for word in analysis.content_words(query) if word.lower() not in function_words]
+    wanted = set(_terms_of([" ".join(content)], hit)[0])
+    texts = [plain(block) for block in quote.blocks if is_paragraph(block)]
+    sentences = [one.strip() for text in texts for one in _SENTENCE_END.split(text)]
+    whole = [one for one in sentences if len(one) <= MAX_SENTENCE and one.endswith((".", "!", "。", "！"))]
+    held = zip(whole, _terms_of(whole, hit), strict=True)
+    return next((sentence for sentence, terms in held if len(wanted) > 1 and wanted <= set(terms)), "")
 
 
 def _find_short_code(section: Sequence[str], max_lines: int) -> str:

@@ -14,6 +14,7 @@ from tests.conftest import Service, Tenant, wait_for
 pytestmark = pytest.mark.browser
 
 FIND = re.compile(r"/discovery/v1/search/[^/]+$")
+PREVIEW = re.compile(r"/discovery/v1/assistant/[^/]+/preview$")
 
 
 def clicks(site: tuple[Service, Tenant]) -> list[tuple[str, str, int]]:
@@ -93,7 +94,7 @@ def test_results_come_while_typing_and_enter_opens_one(tab: Callable[..., Page],
     expect(options.locator("mark").first).to_be_visible()
     expect(page.get_by_role("dialog").get_by_role("status")).to_have_text(re.compile(r"^\d+ pages$"))
     expect(field).to_have_attribute("aria-expanded", "true")
-    expect(options.nth(0)).to_have_text("Ask: rate limits")
+    expect(options.nth(0)).to_contain_text("Ask: rate limits")
     expect(options.nth(1)).to_have_attribute("aria-selected", "true")
     keys = {"ArrowDown": 2, "Home": 0, "ArrowUp": -1, "End": -1}
     for key, place in keys.items():
@@ -106,6 +107,46 @@ def test_results_come_while_typing_and_enter_opens_one(tab: Callable[..., Page],
     field.press("Enter")
     page.wait_for_url(re.compile(re.escape(target) + "$"))
     wait_for(lambda: clicks(site)[:1] == [("rate limits", target.partition("#")[0], 1)], "the click")
+
+
+def test_the_sentence_that_answers_stands_below_ask_and_moves_no_row(tab: Callable[..., Page]) -> None:
+    """It is asked for once typing has paused, and only for words that may be a question. Its markup is text."""
+    page = tab(quiet=True)
+    asked: list[str] = []
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        asked.append(route.request.post_data_json["question"])
+        held.append(route)
+
+    def wait_for_preview(number: int) -> None:
+        while len(held) < number:  # its route is handled while the page waits
+            page.wait_for_timeout(20)
+
+    answer(page, *(result(f"/{number}", "One more page.") for number in range(8)))
+    page.route(PREVIEW, hold)
+    page.keyboard.press("/")
+    field, row = page.get_by_role("combobox"), page.locator(".ask-row")
+    field.press_sequentially("How do I install acme now", delay=20)
+    wait_for_preview(1)
+    assert asked == ["How do I install acme now"]
+    rows = [box_of(one) for one in page.get_by_role("option").all()]
+    held[0].fulfill(json={"sentence": "Run <img src=x onerror=alert(1)> now.", "title": "Install", "url": "/x"})
+    expect(row.locator(".answer")).to_have_text("Install Run <img src=x onerror=alert(1)> now.")
+    expect(row).to_have_accessible_description("Install Run <img src=x onerror=alert(1)> now.")
+    expect(row).to_have_accessible_name("Ask: How do I install acme now")
+    assert [box_of(one) for one in page.get_by_role("option").all()] == rows
+    field.press("Home")
+    expect(row).to_have_attribute("aria-selected", "true")
+    field.fill("install")  # one word asks nothing
+    expect(row).to_have_text("Ask: install")
+    expect(page.get_by_role("dialog").locator("form")).to_have_attribute("aria-busy", "false")
+    field.fill("install acme")
+    wait_for_preview(2)
+    with page.expect_response(PREVIEW):
+        held[1].fulfill(status=429, json={"error": "Too many requests."})
+    expect(row).to_have_text("Ask: install acme")
+    assert asked[1:] == ["install acme"]
 
 
 @pytest.mark.matrix

@@ -21,6 +21,7 @@ interface Setting {
     countSupportFormEvent: types.CountSupportFormEventData["body"];
     forgetConversation: types.ForgetConversationData["body"];
     getPage: types.GetPageData["body"];
+    previewAnswer: types.PreviewAnswerData["body"];
     reportClick: types.ReportClickData["body"];
     reportView: types.ReportViewData["body"];
     search: types.SearchData["body"];
@@ -73,6 +74,7 @@ async function main() {
   const title: string | undefined = found[0]?.metadata.title;
   if (title !== "Installing acme") throw new Error(`found ${title}`);
   await call("getPage", api.getPage({ ...site, body: bodies.getPage }));
+  await call("previewAnswer", api.previewAnswer({ ...site, body: bodies.previewAnswer }));
   await call("reportClick", api.reportClick({ ...page, body: bodies.reportClick }));
   await call("reportView", api.reportView({ ...page, body: bodies.reportView }));
   await call("sendFeedback", api.sendFeedback({ ...page, body: bodies.sendFeedback }));

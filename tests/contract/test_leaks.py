@@ -303,6 +303,9 @@ API: dict[str, Surface] = {
     "post /discovery/v1/assistant/{domain}/forget": Surface(
         _post("/discovery/v1/assistant/{domain}/forget", fp="a", threadId="thr_x")
     ),
+    "post /discovery/v1/assistant/{domain}/preview": Surface(
+        _post("/discovery/v1/assistant/{domain}/preview", question=f"{CANARY} relay takes nine requests"), "staff"
+    ),
     "post /discovery/v2/assistant/{domain}/message": Surface(_answers("v2"), "staff", echo=True),
     "get /discovery/v2/assistant/{domain}/message/{chatId}/stream": Surface(_resume, "staff"),
     "post /discovery/v2/assistant/{domain}/stop": Surface(

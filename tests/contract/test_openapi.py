@@ -47,6 +47,7 @@ def test_the_operations_are_those_of_the_specification(document):
         ("post", "/v1/sources/{projectId}/{name}/manifest"),
         ("post", "/discovery/v1/assistant/{domain}/message"),
         ("post", "/discovery/v1/assistant/{domain}/forget"),
+        ("post", "/discovery/v1/assistant/{domain}/preview"),
         ("post", "/discovery/v2/assistant/{domain}/message"),
         ("get", "/discovery/v2/assistant/{domain}/message/{chatId}/stream"),
         ("post", "/discovery/v2/assistant/{domain}/stop"),

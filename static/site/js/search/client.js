@@ -35,18 +35,22 @@ function refusal(response) {
 const endpoint = ({ service, domain }, rest = "") =>
   `${service}/discovery/v1/search/${encodeURIComponent(domain)}${rest}`;
 
-/** @param {Site} site @param {string} query @param {Filter} filter @param {AbortSignal} signal @returns {Promise<Hit[]>} */
-async function request(site, query, filter, signal) {
-  const response = await fetch(endpoint(site), {
+/** @param {Site} site @param {string} address @param {object} body @param {AbortSignal} signal */
+const post = (site, address, body, signal) =>
+  fetch(address, {
     method: "POST",
     headers: {
       Authorization: `Bearer ${site.key}`,
       "Content-Type": "application/json",
       ...(site.readerToken && { "X-Reader-Token": site.readerToken }),
     },
-    body: JSON.stringify({ query, pageSize: MAX_HITS, filter }),
+    body: JSON.stringify(body),
     signal,
   });
+
+/** @param {Site} site @param {string} query @param {Filter} filter @param {AbortSignal} signal @returns {Promise<Hit[]>} */
+async function request(site, query, filter, signal) {
+  const response = await post(site, endpoint(site), { query, pageSize: MAX_HITS, filter }, signal);
   if (!response.ok) throw refusal(response);
   return response.json();
 }
@@ -82,6 +86,26 @@ export async function search(site, query, filter, signal) {
     return { hits: shown.length ? shown : hits, found: [...own, ...hits] };
   } catch (error) {
     throw error instanceof SearchError ? error : new SearchError(words.searchAway);
+  }
+}
+
+/**
+ * The sentence that surely answers a question, in the language and version of this page; null where there is none. It
+ * is an addition to the results, so a failure counts as none.
+ * @param {Site} site
+ * @param {string} question
+ * @param {Filter} filter what the reader chose
+ * @param {AbortSignal} signal
+ * @returns {Promise<{ sentence: string, title: string } | null>}
+ */
+export async function previewAnswer(site, question, filter, signal) {
+  const address = `${site.service}/discovery/v1/assistant/${encodeURIComponent(site.domain)}/preview`;
+  try {
+    const response = await post(site, address, { question, filter: { ...site.preferred, ...filter } }, signal);
+    const answer = response.ok ? await response.json() : {};
+    return answer.sentence ? answer : null;
+  } catch {
+    return null;
   }
 }
 

@@ -3,14 +3,24 @@
 
 import { closest, find } from "../base/dom.js";
 import { fill } from "../base/sentences.js";
-import { reportClick, search } from "./client.js";
+import { previewAnswer, reportClick, search } from "./client.js";
 import { Filters } from "./filters.js";
 import { Listbox } from "./listbox.js";
 import { Memory } from "./memory.js";
-import { buildAskRows, buildGroup, buildNavigationRows, buildPageRows, buildSavedRow, entryOf } from "./rows.js";
+import {
+  addAnswer,
+  buildAskRows,
+  buildGroup,
+  buildNavigationRows,
+  buildPageRows,
+  buildSavedRow,
+  entryOf,
+  mayAsk,
+} from "./rows.js";
 import { words } from "./site.js";
 
 const DELAY = 80; // milliseconds without a letter before a search
+const PAUSE = 400; // milliseconds without a letter before the sentence that answers is asked for
 
 export class SearchDialog {
   #dialog;
@@ -96,11 +106,21 @@ export class SearchDialog {
       if (signal.aborted) return;
       this.#filters.addValues(found);
       this.#showHits(query, hits);
+      if (hits.length) setTimeout(() => this.#showAnswer(query, signal), PAUSE - DELAY);
     } catch (error) {
       const message = error instanceof Error ? error.message : "";
       if (!signal.aborted) this.#show(buildAskRows(query, this.#site), { query, message });
     }
     if (!signal.aborted) this.#form.ariaBusy = "false";
+  }
+
+  /** Shows the sentence that answers below the row that asks, if typing has paused. @param {string} query @param {AbortSignal} signal */
+  async #showAnswer(query, signal) {
+    const row = this.#results.querySelector(".ask-row");
+    const isCurrent = () => !signal.aborted && this.#dialog.open && query === this.#query;
+    if (!row || !mayAsk(query) || !isCurrent()) return;
+    const answer = await previewAnswer(this.#site, query, this.#filters.chosen, signal);
+    if (answer && isCurrent()) addAnswer(row, answer);
   }
 
   /**

@@ -55,12 +55,30 @@ function shorten(text) {
 const buildRow = (tag, className, properties, ...children) =>
   h(tag, { className, role: "option", tabIndex: -1, ariaSelected: "false", ...properties }, ...children);
 
-/** The row that asks the assistant, if it can be asked. @param {string} query @param {Site} site */
+/** Whether a text may be a question: it has at least two words. @param {string} text */
+export const mayAsk = (text) => /\S\s+\S/.test(text);
+
+/**
+ * The row that asks the assistant, if it can be asked. It has room for an answer, so that no row moves when one comes.
+ * @param {string} query
+ * @param {Site} site
+ */
 export function buildAskRows(query, site) {
   const href = site.askAddress(query);
-  return href
-    ? [buildRow("a", "ask-row", { href }, icon(BUBBLE), h("span", {}, words.askRow, h("strong", {}, query)))]
-    : [];
+  if (!href) return [];
+  const room = mayAsk(query) ? [h("span", { className: "answer", id: "search-answer", ariaHidden: "true" })] : [];
+  const question = h("span", {}, words.askRow, h("strong", {}, query), ...room);
+  return [buildRow("a", "ask-row", { href }, icon(BUBBLE), question)];
+}
+
+/**
+ * Shows the sentence that answers in the row that asks. For screen readers it describes the row.
+ * @param {Element} row
+ * @param {{ sentence: string, title: string }} answer
+ */
+export function addAnswer(row, { sentence, title }) {
+  row.querySelector(".answer")?.append(h("b", {}, title), ` ${sentence}`);
+  row.setAttribute("aria-describedby", "search-answer");
 }
 
 /**
