@@ -67,7 +67,7 @@ def preview(service: Service, tenant: Tenant, http: httpx.Client) -> Any:
         ("angle brackets in a warehouse template", {}, MARKUP),
         ("Wie drucke ich ein Etikett auf einem Thermodrucker?", {}, GERMAN),
         ("Wie drucke ich ein label auf einem thermal printer?", {"filter": {"language": "en"}}, None),  # closest
-        ("label printer of the moon base", {}, None),  # no sentence says all of it
+        ("second sentence of a parcel tracking number", {}, None),  # no sentence alone says all of it
         ("thermal", {}, None),  # one word asks nothing
         ("How do I bake a sourdough bread?", {}, None),  # refused
         ("hello there", {}, None),
