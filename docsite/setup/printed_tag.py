@@ -10,9 +10,12 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 def describe(project: Project, assistant_key: str) -> list[str]:
     """The tag, and where it belongs."""
     names = f'data-domain="{project.domain}" data-key="{assistant_key}"'
+    url = guess_service_url()
     return [
-        "Then put this tag into the head of each page, with the address of this service:",
-        f'<script async src="{guess_service_url()}/search.js" {names} data-assistant></script>',
+        "Then put this tag into the head of each page:",
+        f'<script async src="{url}/widget.js" {names}></script>',
+        f"If the service has another address than {url}, name that in the tag.",
+        "For a search dialog too: search.js instead of widget.js, and data-assistant at the end.",
     ]
 
 

@@ -207,7 +207,7 @@ class Command(ServiceCommand):
                 f"Vectors follow in the background while the service runs; at once: manage.py embed {project.domain}"
             )
         self.stdout.write(f"Try it: manage.py search {project.domain} 'your question'")
-        self.stdout.write("See it: open /playground on the service")
+        self.stdout.write(f"See it: open /playground#domain={project.domain} on the service")
 
     def show(self, line: str) -> None:
         """Print a line of progress."""

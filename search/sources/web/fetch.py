@@ -41,14 +41,18 @@ LARGE = Limits(100 * 1024 * 1024, 120.0)  # a whole site in one file
 class FetchError(ValueError):
     """An address could not be fetched. The message is a sentence; `reason` is its part after the address.
 
-    `status` is the HTTP status, 0 without a response. `leaves_site` is True for a redirect to another site.
+    `status` is the HTTP status, 0 without a response. `leaves_site` is True for a redirect to another site, and
+    `is_private` for a host that is not public.
     """
 
-    def __init__(self, url: str, reason: str, status: int = 0, *, leaves_site: bool = False) -> None:
+    def __init__(
+        self, url: str, reason: str, status: int = 0, *, leaves_site: bool = False, is_private: bool = False
+    ) -> None:
         super().__init__(f"{printable(url)} {reason}")
         self.reason = reason
         self.status = status
         self.leaves_site = leaves_site
+        self.is_private = is_private
 
     @property
     def is_gone(self) -> bool:
@@ -163,8 +167,10 @@ class Fetcher(AbstractContextManager["Fetcher", None]):
         except network.PrivateAddressError as refused:
             raise FetchError(
                 url,
-                f"is at {refused.address}, which is no public address. Where documentation is to be read from there, "
-                f"name {target_url.netloc.decode()} in CRAWL_PRIVATE_HOSTS.",
+                f"is at {refused.address}, which is no public address. To read it, start the service (or "
+                f"this command) with the environment variable CRAWL_PRIVATE_HOSTS={target_url.netloc.decode()}, or "
+                "name the folder of the built site",
+                is_private=True,
             ) from None
         except network.UnknownHostError:
             raise FetchError(url, "cannot be reached: there is no host of that name") from None

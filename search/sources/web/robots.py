@@ -35,6 +35,8 @@ def fetch(fetcher: Fetcher, location: str) -> Robots:
         is_client_error = 400 <= error.status < 500 and error.status != 429
         if is_client_error or error.leaves_site:
             return Robots()
+        if error.is_private:
+            raise
         raise ValueError(
             f"{str(error).rstrip('.')}. As long as the rules for crawlers cannot be read, nothing else is."
         ) from None

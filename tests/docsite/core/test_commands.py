@@ -54,9 +54,11 @@ def test_createproject_prints_the_tag(make_project, settings, hosts, https_only,
     changes = {"allowed_hosts": hosts, "https_only": https_only, "port": 9000}
     settings.ENV = settings.ENV.model_copy(update=changes)
     domain = f"{make_project().domain}-x"
-    out = run("createproject", domain, "--organization", "A new one", "--docs-url", "https://docs.example.com")
+    arguments = ["createproject", domain, "--organization", "A new one", "--docs-url", "https://docs.example.com"]
+    out = run(*arguments, "--origin", "http://localhost:3000")
+    assert "Pages of https://docs.example.com, http://localhost:3000 may use the widget." in out
     key = Project.objects.get(domain=domain).keys.get().public_token
-    tag = f'<script async src="{address}/search.js" data-domain="{domain}" data-key="{key}" data-assistant></script>'
+    tag = f'<script async src="{address}/widget.js" data-domain="{domain}" data-key="{key}"></script>'
     assert tag in out
 
 

@@ -25,7 +25,7 @@ FILE = Path("/data/demo.json")
     ("password", "file", "printed"),
     [
         ("first", None, "admin / first"),
-        ("first", FILE, "admin / unchanged, stored in /data/demo.json"),
+        ("first", FILE, "admin / the password is in /data/demo.json"),
         ("", FILE, "admin / the password you set"),
         ("", None, "admin / the password you set"),
     ],
@@ -46,7 +46,7 @@ def test_the_output_ends_with_what_to_do_next():
         "http://localhost or http://127.0.0.1, on any port",
         '<script async src="http://127.0.0.1:8000/widget.js" data-domain="demo" data-key="svc_dsc_1"></script>',
         "python3 -m http.server",
-        "allowed origins at http://127.0.0.1:8000/admin/projects/project/1/change/",
+        "allow them for the demo project at http://127.0.0.1:8000/admin/projects/project/1/change/",
         "3. Paste the address of your documentation",
         "4. Add it for good",
     ]

@@ -245,7 +245,10 @@ def test_what_is_no_address_is_a_mistake(demo: Tenant, visitor: Client, address:
     "address", ["http://127.0.0.1:9/", "http://169.254.169.254/", "http://[::1]/", "http://10.0.0.1"]
 )
 def test_private_addresses_are_not_read(demo: Tenant, visitor: Client, in_this_process: None, address: str) -> None:
-    assert "which is no public address" in visitor.get(read(visitor, address)).content.decode()
+    html = visitor.get(read(visitor, address)).content.decode()
+    assert "which is no public address" in html
+    assert "could not be read</h1>" in html
+    assert "Delete it now" not in html
 
 
 def test_it_is_kept_deleted_or_swept_after_a_day(

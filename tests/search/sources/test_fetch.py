@@ -70,7 +70,7 @@ def test_public_addresses_are_public(address):
 
 def test_the_refusal_says_what_the_owner_can_do():
     said = refusal("http://localhost:9/a", "10.0.0.0/8")
-    assert "name localhost:9 in CRAWL_PRIVATE_HOSTS" in said
+    assert "CRAWL_PRIVATE_HOSTS=localhost:9" in said
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_without_a_source_all_that_are_stored_are_read_again(tenant, guide, api)
     ]
     out, _ = said(tenant.domain)
     assert f"{tenant.domain}, guide: 0 added, 0 changed, 3 unchanged, 0 removed, 0 skipped (" in out
-    assert out.endswith("See it: open /playground on the service\n")
+    assert out.endswith(f"See it: open /playground#domain={tenant.domain} on the service\n")
 
 
 def test_one_that_fails_does_not_keep_the_others_from_being_read(tenant, guide, api):

@@ -84,9 +84,8 @@ class Command(ServiceCommand):
             return
         for label, value in result.items():
             self.stdout.write(f"{label:14} {value}")
-        self.stdout.write(
-            f"Pages of {origin_of(project.docs_url)} may use the widget. The admin key is not shown again."
-        )
+        allowed = ", ".join([origin_of(project.docs_url), *origins])
+        self.stdout.write(f"Pages of {allowed} may use the widget. The admin key is not shown again.")
         self.stdout.write(f"Next, read your pages: manage.py ingest {project.domain} FOLDER_OR_ADDRESS")
         for describe in _next_steps:
             self.stdout.write("\n".join(describe(project, assistant_key)))

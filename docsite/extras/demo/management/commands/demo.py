@@ -174,7 +174,7 @@ class Command(ServiceCommand):
         base = demo["base_url"]
         password, key = demo["admin_password"], demo["admin_key"]
         if secrets_file:
-            password, key = password and f"unchanged, stored in {secrets_file}", f"unchanged, stored in {secrets_file}"
+            password, key = password and f"the password is in {secrets_file}", f"in {secrets_file}"
         tag = f'<script async src="{base}/widget.js" data-domain="{demo["domain"]}" data-key="{demo["assistant_key"]}">'
         lines = [
             "",
@@ -192,7 +192,7 @@ class Command(ServiceCommand):
             "2. Paste this tag into a page at http://localhost or http://127.0.0.1, on any port:",
             f"     {tag}</script>",
             "   A file that is opened from the disk shows nothing: serve its folder with python3 -m http.server 3000",
-            f"   Pages at other addresses: add them as allowed origins at {settings_page}",
+            f"   Pages at other addresses: allow them for the demo project at {settings_page}",
             f"3. Paste the address of your documentation into the field on {base}/",
             f"4. Add it for good: {base}/admin/new-project/, or the commands on {base}/quickstart",
         ]
