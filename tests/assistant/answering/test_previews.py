@@ -84,11 +84,12 @@ def test_a_sentence_is_shown_where_it_surely_answers(preview: Any, question: str
 def test_it_names_its_page_counts_as_a_search_and_neither_asks_a_model_nor_stores_anything(
     preview: Any, tenant: Tenant, upstream: Upstream
 ) -> None:
-    response = preview("print a label on a thermal printer")
+    question = "print a label on a thermal printer"
+    response = preview(question)
     page = {"title": "Printing labels", "url": "https://docs.acme.example/labels#label-printers"}
     assert response.json() == {"sentence": LABELS, **page}
     assert '"search-org"' in response.headers["ratelimit"]
-    assert upstream.asked("thermal") == []
+    assert upstream.asked(question) == []
     assert not Message.objects.filter(thread__project=tenant.project).exists()
     assert not tenant.project.searches.exists()
     assert_error(preview(" "), 400, "question")
