@@ -123,7 +123,7 @@ async def stop(request: CallerRequest, domain: str, payload: Stop) -> HttpRespon
     response=PreviewOut,
 )
 async def preview(request: CallerRequest, domain: str, payload: PreviewIn) -> PreviewOut:
-    """The sentence that answers, where that is sure. It counts as a search, asks no model, and stores nothing."""
+    """The sentence that answers, where that is sure. It is charged as a search, asks no model, and stores nothing."""
     set_reader_groups(narrow(payload.filter.groups if payload.filter else None))
     filters = payload.filter.to_filters() if payload.filter else Filters()
     found = await in_db(_find_preview, SEARCHES)(request.auth.project, payload.question.strip(), filters)
@@ -135,7 +135,7 @@ def _find_preview(project: Project, text: str, filters: Filters) -> tuple[Hit, s
     if find_pin(project, text, filters):
         return None
     question = Question(text, filters=filters, settings=AssistantSettings.for_project(project).to_answer_settings())
-    return find_sure_sentence(question, find(project, question))
+    return find_sure_sentence(question, find(project, question, uses_meaning=False))
 
 
 @router.post(

@@ -36,7 +36,7 @@ class PassageSearch:
         return page
 
 
-def find(project: Project, question: Question, passage_tokens: int = 0) -> Retrieved:
+def find(project: Project, question: Question, passage_tokens: int = 0, *, uses_meaning: bool = True) -> Retrieved:
     """The passages for a question, with neighbours up to a number of tokens, and what was searched."""
     passages = find_passages(
         project,
@@ -48,6 +48,7 @@ def find(project: Project, question: Question, passage_tokens: int = 0) -> Retri
         previous_questions=question.previous_questions,
         cited_paths=[project.path_of(address) for address in question.cited_addresses],
         max_characters=CHARACTERS_PER_TOKEN * passage_tokens * (2 if passage_tokens <= SMALL_BUDGET else 1),
+        uses_meaning=uses_meaning,
     )
     scope: dict[str, object] = {"pages": passages.page_count}
     if question.filters.version:

@@ -177,7 +177,7 @@ class PreviewIn(BaseModel):
 
 
 class PreviewOut(Schema):
-    """The sentence that answers a question, and the page it is quoted from. All is null where no answer is sure."""
+    """The sentence that answers a question, and the page it is from. All are null if no sentence surely answers."""
 
     sentence: str | None = None
     title: str | None = None

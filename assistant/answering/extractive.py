@@ -36,7 +36,7 @@ QUOTE_WORDS = (90, 50, 30)  # about how many words of each passage are quoted, b
 CODE_LINES = (12, 8, 6)  # the longest block of code that is quoted of each, beside very short ones
 MIN_THIRD = 0.1  # of the best passage's score, that the third one must have
 MAX_FURTHER_PAGES = 3
-SURE_CHANCE = 0.65  # from which one sentence may be shown as the answer, before the reader has asked
+MIN_PREVIEW_CHANCE = 0.65  # from which one sentence may be shown as the answer, before the reader has asked
 
 
 def answer(
@@ -75,11 +75,12 @@ def answer(
 
 
 def find_sure_sentence(question: Question, retrieved: Retrieved) -> tuple[Hit, str] | None:
-    """A sentence of the first quote that answers alone, as plain text, with its passage. None unless that is sure."""
+    """The best passage, and the sentence in it that answers by itself, as plain text. None if none surely does."""
     rung, passages = retrieved.quotable(question.settings)
-    if rung != "extractive" or retrieved.chance < SURE_CHANCE or small_talk.is_no_question(question.text):
+    if rung != "extractive" or retrieved.chance < MIN_PREVIEW_CHANCE or small_talk.is_no_question(question.text):
         return None
-    hit, quote = _choose_quotes(question.text, passages)[0]
+    hit = passages[0]
+    quote = choose_quote(question.text, hit, QUOTE_WORDS[0], CODE_LINES[0])
     is_readable = detect_language(question.text) in ("", language_of([hit]) or "en")
     sentence = find_complete_sentence(question.text, hit, quote) if is_readable else ""
     return (hit, sentence) if sentence else None

@@ -22,6 +22,26 @@ BEST_ROWS = 5
 TABLE_WORDS = 3  # a table or list with more words than this times the limit is shortened, too
 MAX_SENTENCE = 300  # characters of one that may stand alone
 
+_DENIALS = frozenset(
+    [
+        "not",
+        "no",
+        "don't",
+        "doesn't",
+        "can't",
+        "won't",
+        "nicht",
+        "kein",
+        "keine",
+        "keinen",
+        "pas",
+        "non",
+        "não",
+        "niet",
+        "geen",
+    ]
+)
+
 TermWeights = Mapping[str, float]
 
 _SENTENCE_END = re.compile(r"\n|(?<=[.!?])\s+")
@@ -91,16 +111,19 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
 def find_complete_sentence(query: str, hit: Hit, quote: Quote) -> str:
     """The first sentence of a quote's running text that holds all content words of a query, of at least two.
 
-    It is plain text; empty if there is none. A long sentence, or one that leads to something else, is left out.
+    It is plain text; empty if there is none. A long sentence, or one that leads to something else, is left out. A query
+    that denies something gets none: words do not tell which sentence denies it, too.
     """
+    if not _DENIALS.isdisjoint(query.lower().split()):
+        return ""
     function_words = analysis.FUNCTION_WORDS.get((hit.language or "en")[:2].lower(), ())
     content = [word for word in analysis.content_words(query) if word.lower() not in function_words]
     wanted = set(_terms_of([" ".join(content)], hit)[0])
     texts = [plain(block) for block in quote.blocks if is_paragraph(block)]
-    sentences = [one.strip() for text in texts for one in _SENTENCE_END.split(text)]
+    sentences = [one.strip() for text in texts for line in text.split("\n") for one in _SENTENCE.split(line)]
     whole = [one for one in sentences if len(one) <= MAX_SENTENCE and one.endswith((".", "!", "。", "！"))]
     held = zip(whole, _terms_of(whole, hit), strict=True)
-    return next((sentence for sentence, terms in held if len(wanted) > 1 and wanted <= set(terms)), "")
+    return next((sentence for sentence, terms in held if len(content) > 1 and wanted <= set(terms)), "")
 
 
 def _find_short_code(section: Sequence[str], max_lines: int) -> str:

@@ -14,8 +14,8 @@ def describe(project: Project, assistant_key: str) -> list[str]:
     return [
         "Then put this tag into the head of each page:",
         f'<script async src="{url}/widget.js" {names}></script>',
-        f"If the service has another address than {url}, name that in the tag.",
-        "For a search dialog too: search.js instead of widget.js, and data-assistant at the end.",
+        f"If the service has another address than {url}, write that one.",
+        "To add a search dialog, load search.js in place of widget.js, and add the attribute data-assistant.",
     ]
 
 

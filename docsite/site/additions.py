@@ -1,7 +1,7 @@
 """What optional parts add to the site.
 
 A part names a module in `AppConfig.ready`: `additions.register("docsite.extras.try_docs.site_addition")`. The module
-has `ADDITION`, and is imported when addresses are needed, so commands start without it.
+has `ADDITION`, and is imported with the site's addresses, so commands that serve nothing start without it.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,9 +20,9 @@ _modules: list[str] = []
 
 @dataclass(frozen=True, kw_only=True)
 class Addition:
-    """What a part adds. Other readers may get it from the cache, so it must hold nothing of a reader.
+    """What a part adds to the site. A page may be cached and sent to others, so it shows nothing about one visitor.
 
-    Each function returns HTML, or nothing for a visitor whom it does not concern.
+    Each function returns an empty text where it has nothing to add; `note_for_agents` plain text, the others HTML.
     """
 
     addresses: tuple[URLPattern, ...] = ()  # they come before those of pages

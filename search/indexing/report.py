@@ -113,7 +113,9 @@ def compare(report: dict[str, Any]) -> list[IndexWarning]:
     for kind, name in (("read", "pages"), ("sections", "sections"), ("code", "code blocks")):
         now, before = _read_count(report, [kind]), report["before"][kind]
         if now < before * (1 - FALL):
-            advice = " To have the others back, read it from where it was read before." if kind == "read" else ""
+            advice = (
+                " If you did not remove them, name the folder or address that you named then." if kind == "read" else ""
+            )
             sentence = f"The source has {now:,} {name}. It had {before:,} when it was last read.{advice}"
             warnings.append(IndexWarning(sentence))
     return warnings

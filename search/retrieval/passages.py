@@ -71,6 +71,7 @@ def find_passages(
     previous_questions: str = "",
     cited_paths: Sequence[str] = (),
     max_characters: int = 0,
+    uses_meaning: bool = True,
 ) -> Passages:
     """The best sections of at most `limit` pages, at most two of a page, best first.
 
@@ -81,7 +82,7 @@ def find_passages(
     a section of the page that
     holds the selection comes first, or nearly so. Passages and
     neighbours have at most `max_characters` of Markdown together; 0: no neighbours. Links in the bodies are absolute.
-    Only the first passage of each page has an excerpt.
+    Only the first passage of each page has an excerpt. Without `uses_meaning` no sentence vector is asked for.
     """
     context = _cut(context, parsing.MAX_CONTEXT)
     with snapshot():
@@ -93,7 +94,7 @@ def find_passages(
         # Page and selection choose among the passages. They make no answer likelier.
         chance = min(alone.chance, found.chance)
         plan, best = (alone.plan, alone.sections) if _is_off_topic(found, alone) else (found.plan, found.sections)
-        if chance < SURE_CHANCE and (meaning := read_meaning(project, plan.question)):
+        if uses_meaning and chance < SURE_CHANCE and (meaning := read_meaning(project, plan.question)):
             best = find_best(replace(plan, meaning=meaning), _count_sections(limit))
         best = selection.keep_pages(found.plan, best, found.sections, _count_sections(limit))
         first = list(dict.fromkeys(one.candidate.document_id for one in best))[:limit]

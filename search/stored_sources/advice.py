@@ -26,7 +26,7 @@ def add(report: dict[str, Any], request: SourceRequest, generator: str) -> None:
     offers = [  # each with the number of what it mends; of equal numbers the first wins, so causes stand before effects
         (
             (report["detected"] == "plain") * max(1, anchors["missing"]),
-            f"No generator was recognized, so look whether the addresses above are those of your site. {built}",
+            f"No generator was recognized, so check that the reported addresses are those of your site. {built}",
         ),
         (taken, "Several pages have one address, and only the first of them is read: look at their permalinks."),
         (shortcodes, f"Shortcodes were not understood. {built}"),

@@ -167,9 +167,9 @@ class Fetcher(AbstractContextManager["Fetcher", None]):
         except network.PrivateAddressError as refused:
             raise FetchError(
                 url,
-                f"is at {refused.address}, which is no public address. To read it, start the service (or "
-                f"this command) with the environment variable CRAWL_PRIVATE_HOSTS={target_url.netloc.decode()}, or "
-                "name the folder of the built site",
+                f"is at {refused.address}, which is no public address. To read it, add it to the "
+                "environment variable of the service or of this command "
+                f"(CRAWL_PRIVATE_HOSTS={target_url.netloc.decode()}), or name the folder of the built site",
                 is_private=True,
             ) from None
         except network.UnknownHostError:

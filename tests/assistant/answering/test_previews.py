@@ -68,6 +68,7 @@ def preview(service: Service, tenant: Tenant, http: httpx.Client) -> Any:
         ("Wie drucke ich ein Etikett auf einem Thermodrucker?", {}, GERMAN),
         ("Wie drucke ich ein label auf einem thermal printer?", {"filter": {"language": "en"}}, None),  # closest
         ("second sentence of a parcel tracking number", {}, None),  # no sentence alone says all of it
+        ("print a label not on a thermal printer", {}, None),  # words do not tell what is denied
         ("thermal", {}, None),  # one word asks nothing
         ("How do I bake a sourdough bread?", {}, None),  # refused
         ("hello there", {}, None),
@@ -84,7 +85,7 @@ def test_a_sentence_is_shown_where_it_surely_answers(preview: Any, question: str
 def test_it_names_its_page_counts_as_a_search_and_neither_asks_a_model_nor_stores_anything(
     preview: Any, tenant: Tenant, upstream: Upstream
 ) -> None:
-    question = "print a label on a thermal printer"
+    question = "thermal printer label"  # no passage has it, so no other test's prompt
     response = preview(question)
     page = {"title": "Printing labels", "url": "https://docs.acme.example/labels#label-printers"}
     assert response.json() == {"sentence": LABELS, **page}

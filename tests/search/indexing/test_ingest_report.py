@@ -88,7 +88,7 @@ ADVICE = {
         {"hugo.toml": "title = 'A'", "content/a.md": "{{< a >}}"},
         "Shortcodes were not understood. The built",
     ),
-    "anchors without a generator": ({"a.md": "# A\n\n[a](#none) [b](#no)"}, "so look whether the addresses above"),
+    "anchors without a generator": ({"a.md": "# A\n\n[a](#none) [b](#no)"}, "so check that the reported addresses"),
     "anchors": ({**MKDOCS, "docs/a.md": "# A\n\n[a](#none)"}, "Many links lead to anchors"),
     "nothing": ({**MKDOCS, "docs/a.md": "# A\n\n[a](#a)"}, ""),
 }

@@ -245,7 +245,9 @@ def find_repetition(text: str) -> None:
 
 def quote(text: str) -> None:
     for part in sections.split(text)[:2]:
-        quotes.choose_quote("install acme", replace(HIT, body=part.body), 80, 20)
+        hit = replace(HIT, body=part.body)
+        quote = quotes.choose_quote("install acme", hit, 80, 20)
+        quotes.find_complete_sentence("install acme", hit, quote)
 
 
 def find_evidence(text: str) -> None:

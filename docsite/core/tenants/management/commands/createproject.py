@@ -84,7 +84,7 @@ class Command(ServiceCommand):
             return
         for label, value in result.items():
             self.stdout.write(f"{label:14} {value}")
-        allowed = ", ".join([origin_of(project.docs_url), *origins])
+        allowed = ", ".join(dict.fromkeys([origin_of(project.docs_url), *origins]))
         self.stdout.write(f"Pages of {allowed} may use the widget. The admin key is not shown again.")
         self.stdout.write(f"Next, read your pages: manage.py ingest {project.domain} FOLDER_OR_ADDRESS")
         for describe in _next_steps:
