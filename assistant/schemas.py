@@ -177,7 +177,7 @@ class PreviewIn(BaseModel):
 
 
 class PreviewOut(Schema):
-    """The sentence that answers a question, and the page it is from. All are null if no sentence surely answers."""
+    """A sentence that answers the question, with its page. All fields are null if no answer is sure."""
 
     sentence: str | None = None
     title: str | None = None

@@ -1,4 +1,4 @@
-"""Starts a demo for itself, with a stand-in model that gives one prepared answer, and takes all pictures of it.
+"""Takes all pictures of the README and the site, from a demo whose model always gives one prepared answer.
 
 The home page shows an answer and a report in light and dark, the page on the widget a page with the widget open. The
 README shows the search dialog and a film: an answer streams, its citation is clicked, and the page marks the sentence.

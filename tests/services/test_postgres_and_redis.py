@@ -22,7 +22,7 @@ IN_PYTHON = "not browser and not node and not services and not faults"
 
 @pytest.mark.matrix
 def test_what_is_stored_is_the_same_on_postgresql_and_redis(new_database: Any, redis: str) -> None:
-    """All tests of the files with the marker `stores`."""
+    """Every file in which a test has the marker `stores` passes as a whole when it runs on PostgreSQL and Redis."""
     stores = {
         "TEST_DATABASE_URL": new_database("stored")["DATABASE_URL"],
         "TEST_REDIS_URL": f"{redis.removesuffix('/0')}/1",  # limits of an address last longer than a run

@@ -1,4 +1,4 @@
-"""What is added to the site: the server of its pages, in `llms.txt`, the page menu and the page about coding agents."""
+"""Names the address of the site's MCP server in `llms.txt`, in the page menu and on the page about coding agents."""
 
 import tomllib
 from pathlib import Path

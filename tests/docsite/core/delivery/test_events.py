@@ -112,7 +112,7 @@ def test_every_event_is_sent_once_and_looks_as_documented(make_project, listen, 
 
 
 def read_documented():
-    """The names in `data` of each event, as the page lists them."""
+    """Read from the documentation, for each type of event, the names of the fields in its `data`."""
     body = navigation.pages()["webhooks"].body.partition("\n## Events\n")[2]
     rows = re.findall(r"^\| `([a-z_.]+)` \| .* \| (.+) \|$", body, re.MULTILINE)
     documented = {name: ["id", "project", "url", *re.findall(r"`(\w+)`", names)] for name, names in rows}

@@ -1,4 +1,4 @@
-"""A project or an organization is deleted at the moment when a reader's question is stored."""
+"""Deleting a project or an organization succeeds while a reader's question is being stored."""
 
 import threading
 from collections.abc import Callable
