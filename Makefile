@@ -47,6 +47,7 @@ complete:
 	@$(MAKE) --no-print-directory --jobs 4 --output-sync=target packages check widget node-tests collect
 	$(PY) -m pytest $(PARALLEL) -m "not matrix and not faults"
 
+matrix: export MATRIX := 1
 matrix: packages widget node-tests collect  ## the variants, sizes and faults that `make test` leaves out
 	$(PY) -m pytest $(PARALLEL) -m matrix
 

@@ -24,6 +24,7 @@ from tests.analytics.conftest import CHATGPT, CURL, GPTBOT
 from tests.analytics.reports.test_report_page import seen
 from tests.assistant.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import People, Tenant
+from tests.variants import first_of
 
 VISITORS = "/admin/analytics/pageview/visitors/{domain}"
 PROJECT = "/admin/project/{domain}"
@@ -90,6 +91,7 @@ REPORTS: list[tuple[str, Callable[[Any], Any], Any, Any]] = [
 ]
 
 
+@pytest.mark.matrix
 def test_every_report_shows_one_page_and_a_chip_that_removes_the_filter(site: Tenant, people: People) -> None:
     for address, read, whole, filtered in REPORTS:
         url = address.format(domain=site.domain)
@@ -147,7 +149,7 @@ def test_only_the_path_of_a_page_goes_to_other_reports(site: Tenant, people: Peo
         assert ("path=" in nav) == (query == "path=/a"), (report, query)
 
 
-@pytest.mark.parametrize("path", [".evil.example/login", "@evil.example", "guide", "/" + "a" * 400])
+@pytest.mark.parametrize("path", first_of([".evil.example/login", "@evil.example", "guide", "/" + "a" * 400], 1))
 def test_no_link_leads_from_the_page_about_a_page_to_another_host(site: Tenant, people: People, path: str) -> None:
     page = people.owner.get(f"{PROJECT.format(domain=site.domain)}/pages", {"path": path}, follow=True)
     assert (page.status_code, len(page.context["wrong"])) == (400, 1)
@@ -156,20 +158,23 @@ def test_no_link_leads_from_the_page_about_a_page_to_another_host(site: Tenant, 
 
 @pytest.mark.parametrize(
     ("query", "rows"),
-    [
-        ("path=/a", 2),
-        ("path=/A", 1),
-        ("path=a", 4),  # a part of it, whatever its case
-        ("path=b", 1),
-        ("path=/", 0),
-        ("cites=/a", 3),
-        ("cites=/b", 5),
-        ("cites=/A", 1),
-        ("cites=/a/b", 1),
-        ("cites=/", 0),
-        ("cites=%25", 0),
-        ("cites=/a&path=/a", 1),
-    ],
+    first_of(
+        [
+            ("path=/a", 2),
+            ("path=/A", 1),
+            ("path=a", 4),  # a part of it, whatever its case
+            ("path=b", 1),
+            ("path=/", 0),
+            ("cites=/a", 3),
+            ("cites=/b", 5),
+            ("cites=/A", 1),
+            ("cites=/a/b", 1),
+            ("cites=/", 0),
+            ("cites=%25", 0),
+            ("cites=/a&path=/a", 1),
+        ],
+        4,
+    ),
 )
 def test_conversations_about_a_page(site: Tenant, people: People, query: str, rows: int) -> None:
     """By the page that they were asked on, and by the pages that the answer cites."""
@@ -192,13 +197,16 @@ def test_sources_of_answers_are_read_once(
 @pytest.mark.stores
 @pytest.mark.parametrize(
     ("docs_url", "address", "others"),
-    [
-        ("https://docs.acme.example", "", 0),
-        ("https://bücher.example", "", 0),
-        ("https://文档.example/ü", "", 0),
-        ("https://docs.acme.example", "all#a", 1),  # the other section of the same page
-        ("https://docs.acme.example", "https://bücher.example/é#a", 1),
-    ],
+    first_of(
+        [
+            ("https://docs.acme.example", "", 0),
+            ("https://bücher.example", "", 0),
+            ("https://文档.example/ü", "", 0),
+            ("https://docs.acme.example", "all#a", 1),  # the other section of the same page
+            ("https://docs.acme.example", "https://bücher.example/é#a", 1),
+        ],
+        2,
+    ),
 )
 def test_an_answer_cites_a_page_whatever_its_address(
     make_project: Any, docs_url: str, address: str, others: int
@@ -216,16 +224,19 @@ def test_an_answer_cites_a_page_whatever_its_address(
 
 @pytest.mark.parametrize(
     "address",
-    [
-        VISITORS,
-        f"{VISITORS}?path=/a",
-        f"{PROJECT}/agents/agent?class=ai_user&agent=ChatGPT-User",
-        f"{PROJECT}/searches/query?text=alpha",
-        f"{PROJECT}/questions",
-        f"{PROJECT}/conversations",
-        f"{PROJECT}/feedback",
-        f"{PROJECT}/feedback?tab=pages",
-    ],
+    first_of(
+        [
+            VISITORS,
+            f"{VISITORS}?path=/a",
+            f"{PROJECT}/agents/agent?class=ai_user&agent=ChatGPT-User",
+            f"{PROJECT}/searches/query?text=alpha",
+            f"{PROJECT}/questions",
+            f"{PROJECT}/conversations",
+            f"{PROJECT}/feedback",
+            f"{PROJECT}/feedback?tab=pages",
+        ],
+        2,
+    ),
 )
 def test_a_click_on_a_page_leads_to_the_page_about_it(site: Tenant, people: People, address: str) -> None:
     url = address.format(domain=site.domain)

@@ -26,6 +26,7 @@ from tests.analytics.reports.test_report_page import rows_of
 from tests.assistant.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import logged_in
 from tests.search.test_searches_report import read as read_file
+from tests.variants import first_of
 
 MIDNIGHT, MINUTE = datetime(2026, 3, 10, 4, tzinfo=UTC), timedelta(minutes=1)  # of Tuesday in New York
 CHANGES = {  # noon of a day on which clocks change
@@ -37,7 +38,7 @@ CHANGES = {  # noon of a day on which clocks change
 }
 
 
-@pytest.mark.parametrize(("zone", "day"), [(zone, day) for zone, days in CHANGES.items() for day in days])
+@pytest.mark.parametrize(("zone", "day"), first_of([(zone, day) for zone, days in CHANGES.items() for day in days], 3))
 def test_days_are_counted_as_a_clock_of_the_zone_has_them(make_project, monkeypatch, zone, day):
     monkeypatch.setattr(sweeper, "first_kept_hour", lambda _: 0)  # of these years, single views are still stored
     project, dice = make_project().project, random.Random(f"{zone} {day}")
@@ -92,7 +93,7 @@ PAGES = {  # address, and what it shows of Monday, as a pattern; `one` of Monday
 }
 
 
-@pytest.mark.parametrize("address", PAGES)
+@pytest.mark.parametrize("address", first_of(PAGES, 3))
 def test_a_page_of_monday_shows_monday(site, address):
     def read(dates_):
         page = site.client.get(f"{address.format(site.domain)}?{dates_}").content.decode()
@@ -109,12 +110,15 @@ def test_a_page_of_monday_shows_monday(site, address):
 
 @pytest.mark.parametrize(
     ("address", "column"),
-    [
-        ("/admin/analytics/pageview/visitors/{}", -1),
-        ("/admin/project/{}/agents/agent", -1),
-        ("/admin/project/{}/questions", -1),
-        ("/admin/project/{}/searches", 1),
-    ],
+    first_of(
+        [
+            ("/admin/analytics/pageview/visitors/{}", -1),
+            ("/admin/project/{}/agents/agent", -1),
+            ("/admin/project/{}/questions", -1),
+            ("/admin/project/{}/searches", 1),
+        ],
+        2,
+    ),
 )
 def test_bars_are_days_of_the_zone(site, address, column):
     query = "from=2026-03-08&to=2026-03-12&class=ai_user&agent=ChatGPT-User&sort="
@@ -161,6 +165,7 @@ def test_no_page_of_a_project_names_another_zone(site):
     assert {"overview", "visitors", "agents", "questions", "searches", "feedback", "audit"} <= local
 
 
+@pytest.mark.matrix
 def test_a_period_before_of_half_hours_says_that_it_is_rounded(site):
     """Single views of the last 30 days are kept, so the ends of the range itself are exact."""
     addresses = {
@@ -176,6 +181,7 @@ def test_a_period_before_of_half_hours_says_that_it_is_rounded(site):
             assert ("an end within an hour is rounded down" in page) == (is_within and is_old), (zone, address)
 
 
+@pytest.mark.matrix
 def test_a_range_of_half_hours_says_that_old_ones_are_rounded(site):
     pages = {
         f"/admin/analytics/pageview/visitors/{site.domain}": "an end within an hour is rounded down",

@@ -23,6 +23,7 @@ def page(browser: Browser, service: Service, project: Tenant) -> Iterator[Page]:
     context.close()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("button", first_of(["Save", "Try"], 1))
 def test_after_an_error_the_focus_is_where_it_is_corrected(page: Page, button: str) -> None:
     page.get_by_label("Support link").fill("ftp://acme.example")

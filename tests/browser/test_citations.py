@@ -53,6 +53,7 @@ def assert_found(tab: Page, site: tuple[Service, Tenant], link: str) -> None:
     wait_for(is_there, f"{words!r} of {link} to come into view")
 
 
+@pytest.mark.matrix
 def test_the_links_of_a_quoted_answer_lead_to_their_sentences(site: tuple[Service, Tenant], tab: Page) -> None:
     links: list[str] = []
     service, tenant = site

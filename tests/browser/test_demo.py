@@ -175,6 +175,7 @@ def other_site(logs: list[str], demo: dict[str, str], tmp_path: Path) -> Iterato
     server.server_close()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("host", first_of(["localhost", "127.0.0.1"], 1))
 def test_the_printed_tag_answers_on_another_port(other_site: int, page: Page, host: str) -> None:
     page.goto(f"http://{host}:{other_site}/")

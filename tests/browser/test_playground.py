@@ -74,6 +74,7 @@ def said(page: Page, form: str) -> Any:
     return page.locator(f"form.{form} + .said, form.{form} .said").first
 
 
+@pytest.mark.matrix
 def test_the_widget_follows_the_form_and_the_tag_says_how(
     playground: Callable[..., Page], reading_project: Tenant, service: Any
 ) -> None:

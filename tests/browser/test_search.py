@@ -33,6 +33,7 @@ def answer(page: Page, *results: dict[str, Any]) -> None:
     page.route(FIND, lambda route: route.fulfill(json=list(results)))
 
 
+@pytest.mark.matrix
 def test_a_key_opens_it_and_escape_closes_it(tab: Callable[..., Page]) -> None:
     page = tab()
     for keys in ("/", "Control+k", "Meta+k"):
@@ -109,6 +110,7 @@ def test_results_come_while_typing_and_enter_opens_one(tab: Callable[..., Page],
     wait_for(lambda: clicks(site)[:1] == [("rate limits", target.partition("#")[0], 1)], "the click")
 
 
+@pytest.mark.matrix
 def test_the_sentence_that_answers_stands_below_ask_and_moves_no_row(tab: Callable[..., Page]) -> None:
     """It is asked for once typing has paused, and only for words that may be a question. Its markup is text."""
     page = tab(quiet=True)
@@ -255,6 +257,7 @@ def test_an_excerpt_ends_with_a_whole_word_and_the_dialog_is_whole_at_640_pixels
     assert box["x"] + box["width"] <= page.evaluate("document.documentElement.clientWidth")
 
 
+@pytest.mark.matrix
 def test_nothing_found_leads_to_near_pages_and_is_told(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:
     page = tab()
     answer(page)

@@ -399,6 +399,7 @@ def test_the_search_finds_protected_pages_with_a_token_and_remembers_none(vault:
     assert "quokka" not in vault.page.evaluate("JSON.stringify(localStorage)")
 
 
+@pytest.mark.matrix
 def test_the_widget_answers_from_protected_pages_with_a_token(vault: SearchHost) -> None:
     signed, ask = token(vault.tenant), "DocsAssistant.ask('How do I configure the quokka relay?')"
     vault.open(head=vault.tag(WIDGET_TAG))

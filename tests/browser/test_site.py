@@ -147,6 +147,7 @@ def test_axe_finds_nothing(tab: Callable[..., Page], scheme: Any) -> None:
     assert violations(page) == []
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("width", first_of([390, 320], 1))
 def test_a_phone_shows_all_of_it(tab: Callable[..., Page], width: int) -> None:
     page = tab(viewport={"width": width, "height": 640}, is_mobile=True, has_touch=True)
@@ -374,6 +375,7 @@ def test_the_tag_for_several_tools_is_in_tabs(tab: Callable[..., Page]) -> None:
     expect(shown).to_contain_text("html_js_files")
 
 
+@pytest.mark.matrix
 def test_an_address_opens_search_or_the_assistant_once(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:
     page = tab("/quickstart?search=rate+limits&x=1#serve")
     expect(page.get_by_role("combobox")).to_have_value("rate limits")

@@ -611,6 +611,7 @@ def test_it_follows_the_background_of_a_page_without_marks(make_host: Callable[.
         expect(host.launcher).to_have_css("color-scheme", name)
 
 
+@pytest.mark.matrix
 def test_a_phone_gets_a_sheet_that_keeps_the_focus(make_host: Callable[..., Host]) -> None:
     host = make_host(viewport=PHONE, has_touch=True)
     link = host.url + "/install"

@@ -237,6 +237,7 @@ def test_the_tools_of_code_are_seen_on_hover_focus_and_touch(make_host: Callable
 # Citations
 
 
+@pytest.mark.matrix
 def test_a_citation_opens_a_card_with_the_words_that_matter(host: Host) -> None:
     link = host.url + "/limits#address:~:text=" + WORDS.replace(" ", "%20")
     answered(host, cited(host, link), found(host.url + "/limits#address"), source(host.url + "/limits", "Limits"))
@@ -333,6 +334,7 @@ def test_sources_are_pages_and_lead_to_the_first_cited_place(host: Host) -> None
     assert [link.get_attribute("href") for link in links.all()] == [page + "#first" for page in pages]
 
 
+@pytest.mark.matrix
 def test_images_come_from_the_documentation_alone(host: Host) -> None:
     drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'
     wanted: list[str] = []
@@ -446,6 +448,7 @@ def result(call_id: str) -> Event:
     return {**found("https://docs.example.com/limits"), "toolCallId": call_id}
 
 
+@pytest.mark.matrix
 def test_each_search_is_shown_while_it_runs_and_stays_as_a_quiet_line(host: Host) -> None:
     host.script(lambda socket, message: None).open().ask("How?")
     host.panel.evaluate(

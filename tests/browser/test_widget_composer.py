@@ -108,6 +108,7 @@ def drop(host: Host, **files: bytes) -> None:
 # The page
 
 
+@pytest.mark.matrix
 def test_the_page_goes_along_until_its_chip_is_removed(opened: Host) -> None:
     expect(labels(opened)).to_have_text(["This page: Host"])
     remove = opened.button("Remove This page: Host")
@@ -496,6 +497,7 @@ def item(host: Host, name: str) -> Any:
     return host.panel.get_by_role("menuitem", name=name)
 
 
+@pytest.mark.matrix
 def test_the_menu_by_keyboard(opened: Host) -> None:
     sent(opened)
     more = opened.button("More")
@@ -589,6 +591,7 @@ def test_the_conversation_can_be_downloaded(opened: Host, reading_project: Tenan
     assert "Yes." in text
 
 
+@pytest.mark.matrix
 def test_a_past_conversation_can_be_opened(opened: Host) -> None:
     sent(opened, HOSTILE)
     opened.button("New conversation").click()

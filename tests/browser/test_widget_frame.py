@@ -792,6 +792,7 @@ def test_it_is_not_printed(host: Host) -> None:
 # Keyboard
 
 
+@pytest.mark.matrix
 def test_it_can_be_used_by_keyboard_alone(host: Host) -> None:
     host.open(body="<button>Of the page</button>")
     tab_to(host, "Ask the docs")

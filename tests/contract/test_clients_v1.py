@@ -33,6 +33,7 @@ def statuses(turn: Turn) -> list[dict[str, Any]]:
     return [item for item in turn["data"] if item["type"] == "status"]
 
 
+@pytest.mark.matrix
 def test_the_text_arrives_in_pieces_and_whole(visit):
     turn = visit(context=fake("slow")).ask(INSTALL)
     assert (turn["status"], turn["error"]) == ("ready", None)

@@ -13,6 +13,7 @@ from tests.contract.browser import HERE, NODE
 pytestmark = pytest.mark.node
 
 
+@pytest.mark.matrix
 def test_the_examples_of_the_page_hold_a_conversation_with_every_release(service: Any, project: Any) -> None:
     page = (CONTENT / "assistant-api.md").read_text()
     later, four = re.findall(r"```tsx\n(import .*?)```", page, re.DOTALL)

@@ -20,6 +20,8 @@ import pytest
 from rapidfuzz.distance import OSA
 from websockets.sync.client import connect
 
+from tests.variants import first_of
+
 pytestmark = pytest.mark.slow
 
 ORIGIN = "https://docs.acme.example"
@@ -173,7 +175,9 @@ def normalize(responses: list[str], word: str) -> list[str]:
 
 
 @pytest.mark.parametrize("count", [4, pytest.param(WORDS, marks=pytest.mark.matrix)])
-@pytest.mark.parametrize(("reader", "surface"), [*product([""], SURFACES), *product(["partners"], WITH_TOKEN)])
+@pytest.mark.parametrize(
+    ("reader", "surface"), first_of([*product([""], SURFACES), *product(["partners"], WITH_TOKEN)], len(SURFACES))
+)
 def test_a_word_of_protected_pages_is_like_a_word_that_stands_nowhere(
     site: Site, reader: str, surface: str, count: int
 ) -> None:

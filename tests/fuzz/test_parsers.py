@@ -26,6 +26,7 @@ from docsite.core.tenants.models import Project
 from search.schemas import ClickIn, PageIn, SearchIn
 from tests.fuzz import mutations
 from tests.fuzz.conftest import EXAMPLES
+from tests.variants import first_of
 
 settings.register_profile(
     "parsers",
@@ -77,6 +78,7 @@ def attempt(
 # Bodies
 
 
+@pytest.mark.matrix
 @given(st.dictionaries(CLEAN_TEXTS, JSON, max_size=5))
 def test_every_json_object_is_read_as_it_is(value):
     assert parse_object(json.dumps(value).encode()) == value
@@ -115,7 +117,7 @@ def test_the_depth_is_counted_exactly(depth, kind):
 # Fields and query parameters
 
 
-@pytest.mark.parametrize("model", BODIES)
+@pytest.mark.parametrize("model", first_of(BODIES, 4))
 @given(data=st.data())
 def test_a_body_is_valid_or_its_fields_are_named(model, data):
     examples = (model.model_json_schema().get("examples") or [{"fp": "x", "threadId": "x", "messageId": "x"}])[0]
@@ -128,7 +130,7 @@ def test_a_body_is_valid_or_its_fields_are_named(model, data):
         detail.encode()
 
 
-@pytest.mark.parametrize("model", QUERIES)
+@pytest.mark.parametrize("model", first_of(QUERIES, 2))
 @given(data=st.data())
 def test_a_query_is_valid_or_its_parameters_are_named(model, data):
     names = st.sampled_from(sorted(model.model_fields))

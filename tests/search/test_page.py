@@ -79,6 +79,7 @@ def test_browsers_of_allowed_origins_may_read(http, service, project):
     assert_error(read(http, service, project, {"path": "/install"}, Origin="https://evil.example"), 403)
 
 
+@pytest.mark.matrix
 def test_pages_and_searches_share_one_limit(http, start, project):
     service = start(LIMIT_SEARCH_ORG="2/d")
     search = f"{service.url}/discovery/v1/search/{project.domain}"

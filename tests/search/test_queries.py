@@ -195,6 +195,7 @@ def test_one_bad_search_costs_no_other(make_project):
     assert texts(tenant) == ["x"]
 
 
+@pytest.mark.matrix
 def test_the_search_page_counts_and_the_page_for_what_is_missing_does_not(http, start, project):
     service = start(SITE_DOMAIN=project.domain)
     reader = {"User-Agent": CHROME}

@@ -52,6 +52,7 @@ def test_a_crash_after_any_statement_of_a_recount_leaves_counts_that_are_true(da
     scenarios.run(crashes.crashes_in_recounts, database)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(("kills", "crowd"), first_of([(3, 3), (20, 6)], 1))
 def test_writers_and_sealers_at_once_lose_and_double_nothing_although_some_are_killed(database, kills, crowd):
     scenarios.run(crashes.kills, database, kills, crowd)
@@ -77,6 +78,7 @@ def processes(database, start):
         service.process.wait(PATIENCE)
 
 
+@pytest.mark.matrix
 def test_a_report_of_another_process_has_what_was_just_acknowledged(database, processes, http):
     command = "createproject", "fresh", "--organization", "Fresh", "--docs-url", "https://docs.example", "--json"
     project = json.loads(scenarios.manage(command, database))

@@ -15,6 +15,7 @@ def examine_pool(url: str, pool: str) -> str:
     return "\n".join(lines[at : at + 2])
 
 
+@pytest.mark.matrix
 def test_doctor_compares_the_database_of_the_processes(new_database, pooled):
     url, other = (new_database(name)["DATABASE_URL"] for name in ("doctor_now", "doctor_old"))
     assert examine_pool(url, pooled(url)).startswith("✓")

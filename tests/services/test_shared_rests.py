@@ -11,6 +11,7 @@ from tests.processes import constants
 pytestmark = pytest.mark.services
 
 
+@pytest.mark.matrix
 def test_a_model_that_failed_in_one_process_rests_in_the_other(start, upstream, redis, project):
     environment = {
         "OPENAI_BASE_URL": f"{upstream.url}/v1",

@@ -154,6 +154,7 @@ async def test_when_its_process_dies_the_reader_elsewhere_gets_an_error(start, u
     assert time.monotonic() - killed < 3 + SLACK
 
 
+@pytest.mark.matrix
 async def test_an_answer_is_known_elsewhere_from_its_first_event_on(processes, project):
     one, other = processes
     for _ in range(5):

@@ -93,7 +93,7 @@ def check_agents(project, views: list[Seen]) -> None:
         assert sum(told.values()) == sum(1 for seen in views if seen.kind != "human")
 
 
-@pytest.mark.parametrize("seed", first_of(range(8), 3))
+@pytest.mark.parametrize("seed", first_of(range(8), 1))
 def test_new_rules_count_as_if_they_had_always_been_there(make_project, monkeypatch, seed):
     dice = random.Random(seed)
     project, now = make_project().project, datetime.now(UTC)
@@ -116,7 +116,7 @@ def test_new_rules_count_as_if_they_had_always_been_there(make_project, monkeypa
     check(project, expected + [judged_anew(seen) for seen in late], windows(dice, now, 29, 8))
 
 
-@pytest.mark.parametrize("seed", first_of(range(8), 3))
+@pytest.mark.parametrize("seed", first_of(range(8), 1))
 def test_sample_views_go_without_a_trace(make_project, seed):
     dice = random.Random(seed)
     project, now = make_project().project, datetime.now(UTC)
@@ -232,7 +232,7 @@ def test_who_loses_the_lease_begins_the_step_again(make_project, monkeypatch):
     check(project, [judged_anew(seen) for seen in views], windows(dice, now, 20, 8))
 
 
-@pytest.mark.parametrize("seed", first_of(range(6), 3))
+@pytest.mark.parametrize("seed", first_of(range(6), 1))
 def test_the_steps_of_a_range_are_each_counted_by_themselves(make_project, seed):
     dice = random.Random(seed)
     project, now = make_project().project, datetime.now(UTC)

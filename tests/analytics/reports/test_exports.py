@@ -30,6 +30,7 @@ from tests.analytics.conftest import CHATGPT, CURL, GPTBOT, NOON, NOTHING, view
 from tests.analytics.counting.history import brute, history, tomorrow
 from tests.analytics.counting.history import view as seen
 from tests.conftest import PATIENCE, ROOT, assert_error, set_analytics
+from tests.variants import first_of
 
 NAMES = ("human", "ai", "total")
 MARCH = ("--from", "2026-03-01", "--to", "2026-04-01")
@@ -100,15 +101,18 @@ def test_rows_come_by_total_and_ties_by_path(collect, read, report):
 
 @pytest.mark.parametrize(
     ("limit", "offset", "rows", "more"),
-    [
-        (5, 0, "abcde", False),
-        (4, 0, "abcd", True),
-        (1, 3, "d", True),
-        (1, 4, "e", False),
-        (2, 4, "e", False),
-        (1, 5, "", False),
-        (250, 2**53, "", False),
-    ],
+    first_of(
+        [
+            (5, 0, "abcde", False),
+            (4, 0, "abcd", True),
+            (1, 3, "d", True),
+            (1, 4, "e", False),
+            (2, 4, "e", False),
+            (1, 5, "", False),
+            (250, 2**53, "", False),
+        ],
+        5,
+    ),
 )
 def test_has_more_says_whether_rows_follow(collect, read, report, limit, offset, rows, more):
     collect(*(view(f"/{name}") for name in "edcba"))

@@ -29,6 +29,7 @@ from docsite.core.workspace.reports.report_state import previous_period
 from docsite.core.workspace.reports.tables import Change
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GOOGLEBOT, GPTBOT, NOON
 from tests.conftest import logged_in
+from tests.variants import first_of
 
 MARCH = "from=2026-03-01&to=2026-04-01"
 DAY = timedelta(days=1)
@@ -106,6 +107,7 @@ BAD_VALUES = [
 ]
 
 
+@pytest.mark.matrix
 def test_a_bad_value_is_told_on_the_page_and_refused_by_downloads(site):
     site.view(seen())
     for query, says in BAD_VALUES:
@@ -130,17 +132,20 @@ def test_bad_dates_stay_as_they_were_typed(site):
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "from=9999-12-01&to=9999-12-31T23:59:59.999999&compare=1",
-        "from=9999-12-31T01:00&to=9999-12-31T05:30&compare=1&tab=agents",
-        "to=9999-12-31T23:30&tab=agents",
-        "from=0001-01-01&compare=1",
-        "to=9999-12-31&compare=1",
-        "from=9999-01-01",
-        "from=1970-01-01&tab=agents",
-        "page=7",
-        "nonsense=1",
-    ],
+    first_of(
+        [
+            "from=9999-12-01&to=9999-12-31T23:59:59.999999&compare=1",
+            "from=9999-12-31T01:00&to=9999-12-31T05:30&compare=1&tab=agents",
+            "to=9999-12-31T23:30&tab=agents",
+            "from=0001-01-01&compare=1",
+            "to=9999-12-31&compare=1",
+            "from=9999-01-01",
+            "from=1970-01-01&tab=agents",
+            "page=7",
+            "nonsense=1",
+        ],
+        3,
+    ),
 )
 def test_odd_values_are_no_error(site, query):
     site.view(seen(), seen(agent=CURL))
@@ -228,7 +233,7 @@ def test_nothing_is_compared_with_a_time_before_collection(site):
 
 
 @pytest.mark.parametrize(
-    "query", ["from=2026-03-01T09:30&to=2026-03-12T16:10:30", "from=2026-03-09T23:30&to=2026-03-11"]
+    "query", first_of(["from=2026-03-01T09:30&to=2026-03-12T16:10:30", "from=2026-03-09T23:30&to=2026-03-11"], 2)
 )
 @pytest.mark.parametrize("metric", ["visitors", "views"])
 def test_steps_and_the_period_before_add_up_whatever_the_range(site, metric, query):
@@ -272,14 +277,17 @@ def test_a_page_waits_once_for_views_to_be_counted_and_says_when_they_are_not(bu
 
 @pytest.mark.parametrize(
     ("sort", "paths"),
-    [
-        ("path", ["/a", "/b", "/new"]),
-        ("-path", ["/new", "/b", "/a"]),
-        ("human", ["/new", "/b", "/a"]),
-        ("-ai", ["/a", "/b", "/new"]),
-        ("share", ["/b", "/a", "/new"]),
-        ("other", ["/new", "/b", "/a"]),
-    ],
+    first_of(
+        [
+            ("path", ["/a", "/b", "/new"]),
+            ("-path", ["/new", "/b", "/a"]),
+            ("human", ["/new", "/b", "/a"]),
+            ("-ai", ["/a", "/b", "/new"]),
+            ("share", ["/b", "/a", "/new"]),
+            ("other", ["/new", "/b", "/a"]),
+        ],
+        2,
+    ),
 )
 def test_pages_sort_by_each_column(busy, sort, paths):
     page = busy.read(f"{MARCH}&sort={sort}")
@@ -337,7 +345,8 @@ def test_a_chart_of_nothing_and_of_one_point():
 
 
 @pytest.mark.parametrize(
-    ("days", "step", "bars"), [(1, "hour", 24), (2, "hour", 48), (3, "day", 3), (120, "day", 120), (121, "7 days", 18)]
+    ("days", "step", "bars"),
+    first_of([(1, "hour", 24), (2, "hour", 48), (3, "day", 3), (120, "day", 120), (121, "7 days", 18)], 2),
 )
 def test_a_chart_has_as_many_bars_as_can_be_read(site, days, step, bars):
     end = datetime(2026, 4, 1, tzinfo=UTC)

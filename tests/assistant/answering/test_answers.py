@@ -18,6 +18,7 @@ from tests.assistant.wire.test_message_v1 import (
     text,
     values,
 )
+from tests.variants import first_of
 
 NEAREST = "The nearest pages:"
 
@@ -51,15 +52,18 @@ def helped(project):
 
 @pytest.mark.parametrize(
     ("words", "shown"),
-    [
-        ("NO_ANSWER Das steht nicht in der Dokumentation [1].", "Das steht nicht in der Dokumentation."),
-        ("**NO_ANSWER**: Not covered.", "Not covered."),
-        ("I'm sorry, but the documentation does not mention this [1][2].", None),
-        ("I don't know.", "I don't know."),
-        ("NO_ANSWER", "I couldn't find this in the documentation."),
-        ("no answer: Not there.", "Not there."),
-        ("[NO\\_ANSWER] Not there.", "Not there."),
-    ],
+    first_of(
+        [
+            ("NO_ANSWER Das steht nicht in der Dokumentation [1].", "Das steht nicht in der Dokumentation."),
+            ("**NO_ANSWER**: Not covered.", "Not covered."),
+            ("I'm sorry, but the documentation does not mention this [1][2].", None),
+            ("I don't know.", "I don't know."),
+            ("NO_ANSWER", "I couldn't find this in the documentation."),
+            ("no answer: Not there.", "Not there."),
+            ("[NO\\_ANSWER] Not there.", "Not there."),
+        ],
+        3,
+    ),
 )
 def test_a_refusal_of_a_model_cites_nothing_and_suggests_alternatives(http, model_service, helped, words, shown):
     stream = said(http, model_service, helped, words)

@@ -253,6 +253,7 @@ def test_each_passage_shows_a_part_of_its_text(owner, project, acme_docs):
     assert sorted(parts) == ["A zebra eats grass.", "A zebra sleeps standing."]
 
 
+@pytest.mark.matrix
 def test_the_question_may_come_from_a_page_in_a_version(owner, project, acme_docs):
     def scores(question: str = "acme", **fields: str) -> dict[str, float]:
         shown = section(try_out(owner, project, question, **fields), "Passages")
@@ -336,6 +337,7 @@ def browse(owner, project, model_service):
         yield post
 
 
+@pytest.mark.matrix
 def test_saved_settings_reach_the_model(http, browse, root, model_service, upstream, project):
     save(
         root,

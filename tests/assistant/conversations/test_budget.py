@@ -233,6 +233,7 @@ def test_an_answer_that_ends_by_kill_9_is_charged_later(http, start, upstream, p
     assert not rows.filter(reserved_tokens__gt=0).exists()
 
 
+@pytest.mark.matrix
 def test_a_question_beyond_its_limit_is_answered_with_quotes(http, start, upstream, project):
     service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", TOKENS_PER_QUESTION="9000")
     marker = f"long-{project.domain}"

@@ -69,6 +69,7 @@ class Tags(HTMLParser):
                 self.active.append(values[name])
 
 
+@pytest.mark.matrix
 def test_filters_choose_conversations_newest_first(people, project):
     old = ask(project, minutes=30, outcome="refused", page_path="/install", language="de")
     new = ask(project, "Why?", minutes=5, caller="api", rung="extractive", filter_version="v2")

@@ -152,6 +152,7 @@ def test_deleting_names_the_invalid_field(http, service, project, body, field):
     assert_error(forget(http, service, project, **body), 400, field)
 
 
+@pytest.mark.matrix
 def test_deleting_needs_a_key_and_counts_against_no_limit(http, start, project):
     service = start(LIMIT_ASSISTANT_ORG="1/d")
     assert ask(http, service, project).status_code == 200
@@ -215,6 +216,7 @@ def test_blanks_before_a_fallback_do_not_reach_the_reader(http, model_service, p
     assert thread_of(response).messages.get(role="assistant").content == shown
 
 
+@pytest.mark.matrix
 @pytest.mark.stores
 async def test_asking_and_deleting_at_once_both_succeed(service, project):
     url = f"{service.url}/discovery/v1/assistant/{project.domain}"

@@ -13,6 +13,7 @@ from django.utils import timezone
 from search.models import SearchQuery
 from tests.assistant.gaps.conftest import AddAnswer, skip_earlier, store_answer
 from tests.conftest import People, Tenant, wait_for
+from tests.variants import first_of
 
 DISLIKED = {"problem": "disliked"}
 
@@ -38,6 +39,7 @@ def group_of(project: Tenant, term: str) -> Any:
     return QuestionGroup.objects.get(project=project.project, terms__contains=f" {term} ")
 
 
+@pytest.mark.matrix
 def test_the_list_counts_groups(gaps: str, people: People) -> None:
     """Beside the period before, filtered by state, kind and words; what is answered is not in it."""
     response = people.owner.get(gaps)
@@ -56,6 +58,7 @@ def test_the_list_counts_groups(gaps: str, people: People) -> None:
     assert people.owner.get(gaps + "?state=nonsense").status_code == 400
 
 
+@pytest.mark.matrix
 def test_searches_of_one_word_do_not_head_the_list(gaps: str, people: People, project: Tenant) -> None:
     """They say little. Any order that a person chooses holds, and a question of one word is a question."""
     old = timezone.now() - timedelta(hours=2)
@@ -128,7 +131,7 @@ ACTIONS: list[tuple[str, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("action", "data"), ACTIONS)
+@pytest.mark.parametrize(("action", "data"), first_of(ACTIONS, 3))
 def test_owner_and_teammate_act_and_a_stranger_does_not(
     gaps: str, project: Tenant, people: People, action: str, data: dict[str, str]
 ) -> None:

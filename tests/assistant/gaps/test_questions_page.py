@@ -44,6 +44,7 @@ def test_numbers_equal_those_of_other_reports(report: str, project: Tenant, peop
         assert totals.facets[name] == Counter(answers.values_list(name, flat=True))
 
 
+@pytest.mark.matrix
 def test_each_number_filters(report: str, people: People) -> None:
     """The links lead to reports with that number of questions. A chosen filter can be removed."""
 
@@ -63,6 +64,7 @@ def test_each_number_filters(report: str, people: People) -> None:
     assert people.owner.get(report + "?outcome=nonsense").status_code == 400
 
 
+@pytest.mark.matrix
 def test_each_heading_sorts(report: str, people: People) -> None:
     """By its column, in both directions."""
     values = {"total": lambda one: one.total, "answered": lambda one: one.answered, "latest": lambda one: one.newest}

@@ -131,6 +131,7 @@ def test_the_command_shows_what_changed(project, docs, asked):
     assert run(domain)[0].startswith(f"✓ {INSTALL}\n")
 
 
+@pytest.mark.matrix
 def test_only_what_passed_before_passes_again(project, docs):
     late = GoldenQuestion.objects.create(project=project.project, text=INSTALL, paths=["/setup"])
     run(project.domain)
@@ -396,6 +397,7 @@ def told(answer) -> str:
     return answer.content.decode().replace("&#x27;", "'")
 
 
+@pytest.mark.matrix
 def test_the_admin_lists_runs_and_shows_what_changed(project, docs, asked):
     owner = staff(project)
     page = told(owner.get(LIST))

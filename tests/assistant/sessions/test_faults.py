@@ -260,7 +260,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("mode", "reason", "requests"), REFUSED, ids=[mode for mode, *_ in REFUSED])
+@pytest.mark.parametrize(("mode", "reason", "requests"), first_of(REFUSED, 5), ids=[mode for mode, *_ in REFUSED])
 def test_a_fault_before_any_text_is_answered_with_quotes(http, one, upstream, project, mode, reason, requests):
     reply = ask(http, one, project, mode)
     assert_quoted(reply, reason)
@@ -321,6 +321,7 @@ def full_backlog() -> Iterator[str]:
             waiting.close()
 
 
+@pytest.mark.matrix
 def test_servers_that_cannot_be_reached_are_answered_with_quotes(http, start, project):
     nobody = {
         "OPENAI_BASE_URL": f"http://127.0.0.1:{free_port()}/v1",
@@ -460,12 +461,15 @@ def models(upstream: Any, reply: Reply) -> list[str]:
 
 @pytest.mark.parametrize(
     ("mode", "reason", "requests"),
-    [
-        ("status500", "the model server answered 500", 2),
-        ("status401", "the model server answered 401", 1),
-        ("silent", TOO_LONG, 1),
-        ("empty", "the model server sent an empty answer", 1),
-    ],
+    first_of(
+        [
+            ("status500", "the model server answered 500", 2),
+            ("status401", "the model server answered 401", 1),
+            ("silent", TOO_LONG, 1),
+            ("empty", "the model server sent an empty answer", 1),
+        ],
+        1,
+    ),
 )
 def test_a_second_model_answers_for_the_first(http, two, upstream, project, mode, reason, requests):
     reply = ask(http, two, project, f"{mode}@fake-1")
@@ -555,7 +559,7 @@ def test_only_one_request_tries_a_resting_server_even_if_its_reader_leaves(http,
     assert models(upstream, ask(http, weary, project, "happy")) == ["fake-1"], "a reader who left decides nothing"
 
 
-@pytest.mark.parametrize("mode", ["status400", "leaving", "huge"])
+@pytest.mark.parametrize("mode", first_of(["status400", "leaving", "huge"], 1))
 def test_only_failures_of_the_server_open_the_breaker(http, weary, upstream, project, mode):
     for _ in range(4):
         if mode == "leaving":

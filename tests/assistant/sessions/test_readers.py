@@ -343,6 +343,7 @@ def test_one_answer_too_many_is_refused_until_a_slot_is_free(http, narrow, upstr
                 assert event["type"] != "error"
 
 
+@pytest.mark.matrix
 def test_answers_at_once_are_limited_by_address_and_organization(http, start, upstream, project, make_project):
     limits = {"MAX_RUNNING_ANSWERS_IP": "1", "MAX_RUNNING_ANSWERS_ORG": "2", "TRUSTED_PROXIES": "127.0.0.1"}
     service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", OPENAI_MODEL="fake-1", **limits)
@@ -362,6 +363,7 @@ def test_answers_at_once_are_limited_by_address_and_organization(http, start, up
             assert http.post(**request(make_project(), third, "happy")).status_code == 200
 
 
+@pytest.mark.matrix
 def test_every_end_of_an_answer_gives_its_slot_back(http, narrow, project):
     headers = project.assistant
     for mode in ("status401", "cut", "malformed_start", "huge"):

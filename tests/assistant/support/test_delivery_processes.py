@@ -43,6 +43,7 @@ def numbers(mail: Any) -> Counter[str]:
     return Counter(re.search(r"Number \d+", letter["Subject"])[0] for letter in mail.mail)  # type: ignore[index]
 
 
+@pytest.mark.matrix
 def test_what_a_killed_process_has_stored_is_sent_by_the_next(start: Any, database: Any, tmp_path: Any) -> None:
     """The first process is killed after it has claimed one of the deliveries, before it is sent."""
     scenarios.run(support_processes.store_requests, database, 0, 3)
@@ -61,6 +62,7 @@ def test_what_a_killed_process_has_stored_is_sent_by_the_next(start: Any, databa
         assert set(numbers(mail).values()) == {1}
 
 
+@pytest.mark.matrix
 def test_two_processes_send_each_delivery_once(start: Any, database: Any) -> None:
     with serve_mail() as mail:
         for _ in range(2):

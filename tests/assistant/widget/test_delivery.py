@@ -88,6 +88,7 @@ def test_the_loaders_alias_follows_the_build_and_is_cached_for_five_minutes(http
         assert answer.headers["access-control-allow-origin"] == "*"
 
 
+@pytest.mark.matrix
 def test_old_files_are_served_after_an_upgrade_and_by_other_hosts(http, start, upgraded, build):
     WidgetFile.objects.all().delete()
     service = start.fresh()

@@ -180,6 +180,7 @@ INVALID = [
 ]
 
 
+@pytest.mark.matrix
 def test_an_invalid_value_is_reported_and_nothing_is_saved(owner, tenant):
     for field, value, says in INVALID:
         shown = owner.post(page(tenant), {**EMPTY, "enabled": "on", field: value}).content.decode()

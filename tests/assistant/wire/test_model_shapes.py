@@ -6,6 +6,7 @@ import pytest
 
 from assistant.models import Message
 from tests.assistant.wire import test_message_v1, test_message_v2, test_socket
+from tests.variants import first_of
 
 CITED = "Run pip to install acme on your machine"
 PLAIN = "Run pip to install acme on your machine @1."
@@ -52,7 +53,7 @@ def outcome_of(project, **found) -> str:
     return Message.objects.get(thread__project=project.project, role="assistant", **found).outcome
 
 
-@pytest.mark.parametrize(("written", "shown", "outcome"), SHAPES)
+@pytest.mark.parametrize(("written", "shown", "outcome"), first_of(SHAPES, 5))
 def test_a_reader_gets_the_answer_and_nothing_else(http, model_service, project, written, shown, outcome):
     first = test_message_v1.parts(test_message_v1.ask(http, model_service, project, context=order(written)))
     assert plain(test_message_v1.text(first)) == shown
@@ -67,6 +68,7 @@ def test_a_reader_gets_the_answer_and_nothing_else(http, model_service, project,
     assert answer["isAnswered"] is (outcome == "answered")
 
 
+@pytest.mark.matrix
 async def test_the_socket_gives_the_same(model_service, project):
     async with test_socket.connect(model_service, project) as socket:
         for written, shown, _ in SHAPES:

@@ -57,6 +57,7 @@ async def test_an_answer_comes_as_v2_events(service, project):
     assert (stored.content, stored.caller, stored.page_path) == (answer, "web", "/install")
 
 
+@pytest.mark.matrix
 async def test_the_last_question_of_an_address_waits(start, project):
     service = start(LIMIT_ASSISTANT_IP="1/7919s", **SLOW)  # a window that no other test has
     async with connect(service, project) as socket:
@@ -195,6 +196,7 @@ async def test_a_message_over_2_mib_closes_with_4009(service, project):
         assert await close_code(socket) == 4009
 
 
+@pytest.mark.matrix
 async def test_without_a_valid_message_it_closes_with_4008(service, project):
     """Also for those who keep talking: nobody holds a socket open without a key."""
     first = ["", '{"type": "ask"}', '{"type": "ask", "key": "svc_dsc_bogus"}', '{"type": "stop"}']
@@ -272,6 +274,7 @@ async def test_an_address_may_open_so_many_sockets(start, project):
                     return
 
 
+@pytest.mark.matrix
 async def test_a_socket_without_a_further_question_is_closed(start, upstream, project):
     service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", **constants({"assistant.consumers.IDLE_SECONDS": 0.5}))
     async with connect(service, project) as socket:

@@ -16,6 +16,7 @@ _WORD = re.compile(r"[^\W_]+")
 _HEADING = re.compile(r"\s*#{1,6}\s+(?P<name>.+?)\s*(?:\{[^{}]*\}\s*)?$")
 _BOLD = re.compile(r"\s*(?:[-*+]\s+)?\*\*(?P<name>.+?)\*\*")
 _TITLE = re.compile(r"""\b(?:title|label|summary)\s*=\s*(?P<quote>["'])(?P<name>.+?)(?P=quote)[^<>]*(?:>|$)""")
+_CODE = re.compile(r"(?ms)^ *(?P<fence>`{3,}|~{3,}).*?^ *(?P=fence)|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)")
 _CITATION = re.compile(r"\[\d+\]\(([^()\s]+)\)")
 
 
@@ -102,7 +103,7 @@ def _whole(encoded: str) -> str:
 
 def faults(answer: str, site: str, pages: Mapping[str, Page]) -> Iterator[tuple[str, str]]:
     """Each citation of an answer, and what is wrong with it, if anything is."""
-    for written in _CITATION.findall(answer):
+    for written in _CITATION.findall(_CODE.sub("", answer)):  # a page may show what a citation looks like
         url = html.unescape(written)
         place, _, fragment = url.partition("#")
         anchor, _, directive = fragment.partition(":~:")

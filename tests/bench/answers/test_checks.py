@@ -124,3 +124,8 @@ def test_citations_that_lead_wrong_are_counted():
     assert told["that lead wrong"][:2] == ["1 !", "0.3333"]
     assert told["- no such anchor"][0] == "1"
     assert rows(table.links(Figures([good])))["that lead wrong"][0] == "0"
+
+
+def test_what_a_page_shows_in_code_is_no_citation():
+    shown = "It cites like `[1](https://a.example/b#c)`:\n\n```md\n[2](https://a.example/d)\n```\n\nSo [3](https://a.example/e)."
+    assert [url for url, _ in checks.faults(shown, "https://a.example", {})] == ["https://a.example/e"]

@@ -83,6 +83,7 @@ def cells(page: Page, column: int) -> list[str]:
     ).all_inner_texts()
 
 
+@pytest.mark.matrix
 def test_an_owner_walks_the_report(walk: Callable[..., Page], site: Tenant) -> None:
     page = walk(logged_in("report-owner", is_superuser=True), path="/admin/")
     page.goto(f"/admin/projects/project/of/{site.domain}")

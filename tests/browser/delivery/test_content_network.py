@@ -88,6 +88,7 @@ def test_the_services_own_pages_load_their_files_there(browser: Browser, service
     page.close()
 
 
+@pytest.mark.matrix
 def test_the_tags_work_below_a_path_of_a_host(make_host: Callable[..., Host], start: Any, project: Tenant) -> None:
     """The page is on another host name than the service, which a proxy shows below a path."""
     mounted = start(ALLOWED_HOSTS="127.0.0.1/docs-service,localhost")

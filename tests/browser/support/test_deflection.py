@@ -29,6 +29,7 @@ def counts(tenant: Tenant) -> dict[str, int]:
     return store.sum_forms(tenant.project, timezone.now().date())
 
 
+@pytest.mark.matrix
 def test_answers_appear_while_a_reader_writes_and_are_counted(host: SearchHost) -> None:
     page = host.open('data-deflect="#subject"', body=FORM).page
     assert not any("deflect" in script for script in host.scripts)

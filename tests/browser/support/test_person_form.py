@@ -70,6 +70,7 @@ def latest(tenant: Tenant, subject: str) -> SupportRequest:
     return SupportRequest.objects.filter(project=tenant.project, subject=subject).latest("pk")
 
 
+@pytest.mark.matrix
 def test_a_refusal_leads_to_the_form_and_the_mailbox(open_page: Any, desk: Any, reading_project: Tenant) -> None:
     page = open_page("/quickstart")
     ask(page)

@@ -85,6 +85,7 @@ def test_a_refused_key_does_not_count_but_a_bad_body_does(http, strict, project)
     assert_error(http.post(url, json=question("x"), headers=project.assistant), 429)
 
 
+@pytest.mark.matrix
 def test_the_address_is_limited_before_the_organization(http, start, project, make_project):
     service = start(LIMIT_ASSISTANT_IP="1/d", TRUSTED_PROXIES="127.0.0.1")
     other = make_project()
@@ -103,6 +104,7 @@ def test_the_address_is_limited_before_the_organization(http, start, project, ma
     assert ask(other, "2001:db8:7:8::1").status_code == 200
 
 
+@pytest.mark.matrix
 def test_one_address_cannot_use_up_the_searches_of_an_organization(http, start, project):
     service = start(LIMIT_SEARCH_IP="2/d", LIMIT_SEARCH_ORG="4/d", TRUSTED_PROXIES="127.0.0.1")
 
@@ -186,6 +188,7 @@ def test_feedback_has_a_limit_of_its_own(http, start, project):
     assert [call(f"search/{project.domain}/click", **click) for _ in range(2)] == [204, 429]
 
 
+@pytest.mark.matrix
 def test_behind_a_trusted_tls_proxy_pages_are_https(http, strict, start):
     forwarded = {"X-Forwarded-Proto": "https", "Host": "localhost"}
     login = http.get(f"{strict[0].url}/admin/login/", headers=forwarded)

@@ -166,6 +166,7 @@ def test_comments_are_stored_without_it_and_contacts_as_they_are(http, service, 
     assert (row.comment, row.contact) == (f"Fails for {REDACTED}", "ann@mail.example")
 
 
+@pytest.mark.matrix
 def test_it_is_off_until_the_owner_switches_it_on(http, service, project):
     ask(http, service, project, f"Install acme for {DATA}")
     recording.record(project.project, 1, f"install {KEY}", 0)

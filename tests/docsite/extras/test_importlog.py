@@ -449,6 +449,7 @@ def test_a_mark_of_utf_8_loses_no_line(make_project, tmp_path):
     assert verification.parse('\ufeff["192.0.2.1"]') == ["192.0.2.1/32"]
 
 
+@pytest.mark.matrix
 def test_a_log_can_be_imported_again_from_its_beginning(make_project, tmp_path):
     tenant = make_project()
     project, log = tenant.project, written(tmp_path / "log", combined(agent=CHATGPT) + "www.x.example " + combined())

@@ -57,6 +57,7 @@ def test_the_answers_are_those_of_the_service(project, sample):
     assert Thread.objects.filter(project=project.project, messages__content="And how do I change the port?").exists()
 
 
+@pytest.mark.matrix
 def test_the_first_open_gap_is_a_question_that_somebody_would_ask(project, sample):
     skip = GroupingProgress.objects.update_or_create
     skip(pk=1, defaults={"answer": Message.objects.filter(project=project.project).earliest("pk").pk - 1})
@@ -87,6 +88,7 @@ def test_nothing_of_readers_is_removed(project, sample):
     assert not sample_rows.has_sample(mine)
 
 
+@pytest.mark.matrix
 def test_owners_are_told_and_remove_it_and_strangers_do_not(people, project, sample):
     home, page = f"/admin/project/{project.domain}", f"/admin/project/{project.domain}/sample"
     for client in (people.owner, people.teammate):

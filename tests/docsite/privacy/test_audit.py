@@ -34,6 +34,7 @@ def test_keys_of_the_admin_are_recorded_with_the_user(project, owner):
     assert set(last.details) == {"revoked_at"}
 
 
+@pytest.mark.matrix
 def test_changes_by_commands_are_recorded_with_the_command(project):
     scenarios.complete("createkey", project.domain, "--kind", "admin")
     scenarios.complete("forgetvisitors", project.domain, "--yes")

@@ -50,6 +50,7 @@ def test_the_files_hold_the_entries_that_pass(people, page, project):
     assert people.owner.get(f"{page}/file.xml").status_code == 404
 
 
+@pytest.mark.matrix
 def test_older_entries_follow_on_the_next_page(people, page, project):
     name = f"busy {project.project.pk}"
     for _ in range(101):

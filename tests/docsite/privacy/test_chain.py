@@ -104,6 +104,7 @@ def test_two_processes_at_once_keep_the_chain_whole(make_project):
     assert (found.broken, found.entries) == ("", before + 80)
 
 
+@pytest.mark.matrix
 def test_log_ins_and_failed_log_ins_are_recorded_with_the_network(project, client):
     name = f"reader of the audit {project.project.pk}"
     logged_in(name, project.project.organization)

@@ -243,6 +243,7 @@ def test_a_project_is_erased_and_others_stay(tenant, make_project):
     assert visitor_counts.count_visitors(tenant.project, now - timedelta(days=9), now).totals["total"] == 1
 
 
+@pytest.mark.matrix
 def test_the_command_prints_the_receipt(tenant):
     thread = ask(tenant, "reader", "chat-1")
     refused = scenarios.complete("erase", tenant.domain, "--fp", "reader")

@@ -81,6 +81,7 @@ def test_a_full_disk_and_a_thread_that_ended_are_not_ready(http, start):
     assert answer.json()["threads"] == "has ended: sweeper"
 
 
+@pytest.mark.matrix
 async def test_a_process_that_ends_says_so_first_and_closes_sockets_with_1001(start, upstream, project):
     from tests.assistant.wire.test_socket import ask, connect  # not above: the services of this file import it, too
 

@@ -26,6 +26,7 @@ from docsite.server.fast_path.handler import FastPath
 from docsite.server.fast_path.routes import Route
 from docsite.server.routing import Http
 from tests.conftest import PATIENCE, wait_for
+from tests.variants import first_of
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +50,7 @@ def requests() -> WeakSet[ASGIRequest]:
     return WeakSet(kept for kept in gc.get_objects() if isinstance(kept, ASGIRequest))
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", first_of(CASES, 4))
 async def test_a_request_is_freed_with_its_response(case, project):
     method, path, body, status = CASES[case]
     raw = json.dumps(body).encode()
@@ -124,6 +125,7 @@ async def test_an_inbox_gives_each_message_once_and_in_order():
     assert (waiting[0].cancelled(), await waiting[1], await waiting[2]) == (True, 3, 4)
 
 
+@pytest.mark.matrix
 def test_nothing_is_imported_that_is_not_needed(tmp_path):
     """Each command begins with `django.setup()`; these packages doubled its time. SQLite needs no psycopg."""
     script = "import django, sys; django.setup(); print(*sys.modules); import docsite.server.urls; print(*sys.modules)"

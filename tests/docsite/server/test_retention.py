@@ -45,6 +45,7 @@ def search(tenant, days: float) -> None:
     SearchQuery.objects.create(project=tenant.project, text=f"{days}", at=days_ago(days))
 
 
+@pytest.mark.matrix
 def test_the_owner_sets_every_number_on_the_page_of_the_project(project):
     owner = logged_in(f"owner-{project.project.pk}", project.project.organization)
     page = f"/admin/projects/project/{project.project.pk}/change/"

@@ -44,6 +44,7 @@ def test_the_answer_appears_below_the_form_with_its_sources(client: Client, site
     assert answer.state == "done"
 
 
+@pytest.mark.matrix
 def test_a_cut_answer_says_so(http: Any, start: Any, upstream: Any, project: Any) -> None:
     model = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "OPENAI_API_KEY": "sk-x", "OPENAI_MODEL": "fake-1"}
     service = start(**model, SITE_DOMAIN=project.domain, SITE_ASSISTANT_KEY=project.assistant_key)

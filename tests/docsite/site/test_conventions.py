@@ -86,6 +86,7 @@ def read_data(client: Client, path: str) -> dict[str, Any]:
     return data
 
 
+@pytest.mark.matrix
 def test_search_engines_read_what_a_page_is(client: Client) -> None:
     """The first page is the site with its search; others are articles of it, in their language."""
     site = read_data(client, "/")

@@ -180,6 +180,7 @@ def checked(check) -> Iterator[None]:
         index_staged.disconnect(check)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("change", first_of(["one page", "every page", "most pages gone", "nothing, anew"], 1))
 def test_a_check_finds_in_the_staged_index_what_readers_find_later(make_project, change):
     project = make_project().project
@@ -216,7 +217,7 @@ def test_a_check_finds_in_the_staged_index_what_readers_find_later(make_project,
     assert leftovers(project) == (0, 0)
 
 
-@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("strict", first_of([True, False], 1))
 @pytest.mark.stores
 def test_an_ingest_that_begins_during_a_check_supersedes_the_older_one(make_project, strict):
     project = make_project().project
@@ -451,6 +452,7 @@ WORDS = ["zebra", "walrus", "use-chat", "useChat", "Konfiguration", "django.db.m
 WORDS += ["running", "runs", "安装", "naïve", "42"]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("seed", first_of(range(3), 1))
 def test_counts_after_many_edits_are_those_of_a_fresh_index(make_project, seed):
     rng = random.Random(seed)

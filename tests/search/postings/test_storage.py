@@ -124,6 +124,7 @@ def test_indexes_leave_memory_when_there_are_too_many(make_project, monkeypatch)
     assert [*index_state._indexes._values] == [projects[0].pk]
 
 
+@pytest.mark.matrix
 def test_many_projects_are_looked_up_without_reading_them_again(make_project, monkeypatch):
     projects = [make_project().project for _ in range(70)]
     states = [index_state.get_state(project) for project in projects]

@@ -297,6 +297,7 @@ def test_a_body_that_is_too_large_is_refused(service, tenant, length):
         assert response_of(raw)[0] == 413
 
 
+@pytest.mark.matrix
 def test_a_body_that_breaks_off_changes_nothing(service, tenant):
     push(tenant, PAGES)
     generation = Generation.objects.get(project=tenant.project).number

@@ -25,6 +25,7 @@ def page(name, *arguments):
     return reverse(f"admin:search_source_{name}", args=arguments)
 
 
+@pytest.mark.matrix
 def test_it_is_listed_as_pushed_with_its_last_push_and_cannot_be_read(people, pushed):
     for person in (people.owner, people.teammate):
         listed = person.get(page("changelist")).content.decode()

@@ -354,6 +354,7 @@ def test_strange_pages_are_read(source):
     assert time.process_time() - start < 20
 
 
+@pytest.mark.matrix
 def test_a_page_of_many_elements_is_parsed_a_few_times_only(monkeypatch):
     sizes = []
     parse = html.LexborHTMLParser

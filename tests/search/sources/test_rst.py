@@ -113,6 +113,7 @@ def test_a_page_over_the_work_limit_becomes_plain_text(source, caplog):
     assert [record.message.partition(":")[0] for record in caplog.records] == ["index"]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "source",
     first_of(

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { tokenize as tokensOf } from "../../../static/widget/src/markdown/highlight.js";
 import { findLanguage } from "../../../static/widget/src/markdown/languages.js";
 import { assertCheap, ordinaryCost } from "./cost.js";
+import { rounds } from "./rounds.js";
 
 const tokens = (code, lang) => tokensOf(code, findLanguage(lang).id);
 
@@ -76,10 +77,11 @@ describe("colours of code", () => {
     const ordinary = 'const name = "text"; // a comment\nif (name.length > 3) run(name, 42);\n'
       .repeat(70)
       .slice(0, 5_000);
-    const limit = 60 * 50 * ordinaryCost(() => tokens(ordinary, "js"));
+    const ROUNDS = rounds(10, 60);
+    const limit = ROUNDS * 50 * ordinaryCost(() => tokens(ordinary, "js"));
     let seed = 3;
     const check = (lang) => {
-      for (let i = 0; i < 60; i++) {
+      for (let i = 0; i < ROUNDS; i++) {
         seed = (seed * 48_271) % 2_147_483_647;
         const pair = pieces[seed % pieces.length] + pieces[(seed >> 8) % pieces.length];
         const code = pair.repeat(5_000).slice(0, 5_000);

@@ -4,6 +4,7 @@ import { splitSuggestions } from "../../../static/widget/src/markdown/addresses.
 import { completeMarkdown } from "../../../static/widget/src/markdown/incomplete.js";
 import { firstSentence, parseBlocks, StreamingParser } from "../../../static/widget/src/markdown/parser.js";
 import { assertCheap, ordinaryCost } from "./cost.js";
+import { rounds } from "./rounds.js";
 
 const BASE = "https://docs.example.com/";
 const SIZE = 16 * 1024;
@@ -116,7 +117,7 @@ describe("hostile text costs no more than some multiple of ordinary text", () =>
   }
 
   it("in as many pieces as it may come", () => {
-    const PIECES = 100;
+    const PIECES = rounds(20, 100);
     const stream = (/** @type {string} */ text) => {
       const growing = new StreamingParser();
       for (let at = 1; at <= PIECES; at++)

@@ -179,7 +179,7 @@ def _runs(pattern: re.Pattern[Any], methods: set[str]) -> list[Callable[[str], A
 
 
 @pytest.mark.parametrize("suffix", ["\x01", pytest.param("", marks=pytest.mark.matrix)])  # the first fits few patterns
-@pytest.mark.parametrize("package", first_of(["analytics", "assistant", "docsite", "search", "search/sources"], 4))
+@pytest.mark.parametrize("package", first_of(["assistant", "search", "docsite", "analytics", "search/sources"], 1))
 def test_patterns(package, suffix):
     slow = []
     for name, pattern, methods in patterns(package):
@@ -205,10 +205,13 @@ def test_bounded_patterns_exist():
 
 @pytest.mark.parametrize(
     ("pattern", "method"),
-    [
-        (r"<(?=\s*/?\s*question\b)", "findall"),  # as it once was in the prompts
-        (r"[\w−]{1,26}(?:\s?[-−+*/·]\s?[\w−]{1,26}){1,4}", "fullmatch"),  # of raised texts, with other numbers
-    ],
+    first_of(
+        [
+            (r"<(?=\s*/?\s*question\b)", "findall"),  # as it once was in the prompts
+            (r"[\w−]{1,26}(?:\s?[-−+*/·]\s?[\w−]{1,26}){1,4}", "fullmatch"),  # of raised texts, with other numbers
+        ],
+        1,
+    ),
 )
 def test_a_pattern_that_is_not_linear_is_found(pattern, method):
     run = getattr(re.compile(pattern), method)

@@ -175,6 +175,7 @@ def test_each_project_gets_its_week_when_that_is_over(make_project, subscribe):
     assert count(MONDAY + timedelta(hours=5)) == [1, 1]
 
 
+@pytest.mark.matrix
 def test_a_project_that_moves_to_where_monday_morning_is_over_misses_no_week(make_project, subscribe):
     project = make_project().project
     chosen = subscribe(project, "digest")

@@ -142,6 +142,7 @@ def test_an_invalid_network_or_one_of_all_addresses_is_refused(owner, mine, netw
     assert ApiKey.objects.filter(organization=mine.project.organization).count() == before
 
 
+@pytest.mark.matrix
 def test_at_most_ten_new_keys_an_hour(owner, mine):
     for _ in range(3):  # those of commands do not count, nor those of `create_project`
         call_command("createkey", mine.domain, "--kind", "admin", stdout=StringIO())

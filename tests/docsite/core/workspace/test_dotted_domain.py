@@ -20,6 +20,7 @@ def dotted(django_db_setup: None):
     return domain, {"Authorization": f"Bearer {assistant_key}"}
 
 
+@pytest.mark.matrix
 def test_the_api_serves_it(http, service, dotted):
     domain, headers = dotted
     body = {"fp": "anonymous", "messages": [{"id": "1", "role": "user", "content": "hello"}]}

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 
+import pytest
 from django.http import HttpResponse
 
 from docsite.core.tenants.models import Membership
@@ -22,6 +23,7 @@ def unfolded(html: str) -> list[str]:
     return re.findall(r"<details open><summary>([^<]+)</summary>", nav)
 
 
+@pytest.mark.matrix
 def test_every_page_opens_for_owner_and_teammate_and_is_marked_in_the_navigation(people, project):
     home = f"/admin/project/{project.domain}"
     shown = entries(people.owner.get(home).content.decode())

@@ -85,6 +85,7 @@ def form_of(project, **changes):
     return {**own, "support_url": "", "ai_scope": "all", "secret_rotation": "never", "mcp_access": "open", **changes}
 
 
+@pytest.mark.matrix
 def test_the_owner_edits_the_settings_of_every_app_on_the_projects_page(owner):
     from analytics.models import AnalyticsSettings
     from assistant.models import AssistantSettings

@@ -50,6 +50,7 @@ def test_the_secret_is_shown_once_and_signs(people, admin, page, project, receiv
 READ = {"added": 1, "changed": 0, "unchanged": 0, "removed": 0}
 
 
+@pytest.mark.matrix
 def test_deliveries_are_listed_with_answers_and_repeated(people, admin, page, project, receiver, send_all):
     add(admin, page, receiver)
     edit = f"{page}/{Webhook.objects.get(project=project.project).pk}"

@@ -220,6 +220,7 @@ def test_an_admin_key_that_may_not_read_is_refused(post, project):
     assert_error(post(request("ping"), {"Authorization": f"Bearer {token}"}), 403)
 
 
+@pytest.mark.matrix
 def test_the_tools_have_the_limits_of_the_http_api(http, start, project):
     service = start(LIMIT_SEARCH_ORG="2/h", LIMIT_ASSISTANT_ORG="1/h")
     url = f"{service.url}/mcp/{project.domain}"
@@ -245,6 +246,7 @@ def test_the_headers_show_each_limit_once(post):
     assert names == ['"collect-ip"', '"search-ip"', '"search-org"']
 
 
+@pytest.mark.matrix
 def test_every_request_counts_against_the_limit_of_its_address(http, start, project):
     service = start(LIMIT_COLLECT_IP="2/h")
     url = f"{service.url}/mcp/{project.domain}"

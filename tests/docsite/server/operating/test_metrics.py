@@ -27,6 +27,7 @@ def read(http, service) -> dict[str, float]:
     return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines}
 
 
+@pytest.mark.matrix
 def test_requests_are_counted_by_kind_and_status(http, measured, project):
     before = read(http, measured)
     search = f"{measured.url}/v1/search/{project.domain}"
