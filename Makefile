@@ -91,7 +91,7 @@ audit: | $(VENV)/.node  ## known vulnerabilities of the locked packages; says wh
 
 # DATA=folder of judged queries, else Django's documentation; ONLY=stream,search,answers,analytics
 # WRITE=1 writes the page "Performance"; KEEP=folder (all samples)
-bench: $(VENV)/.installed-dev $(PEERS)/node_modules/.package-lock.json  ## all benchmarks in small form, one table; 5 minutes
+bench: $(VENV)/.installed-dev $(PEERS)/node_modules/.package-lock.json  ## all benchmarks in small form, one table; 15 minutes
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m tests.bench $(DATA) \
 		$(if $(ONLY),--only $(ONLY)) $(if $(WRITE),--write) $(if $(KEEP),--keep $(KEEP))
 

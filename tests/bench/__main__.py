@@ -1,4 +1,4 @@
-"""Run all four benchmarks in small form, and print one table of ratios with the targets; some five minutes.
+"""Run all four benchmarks in small form, and print one table of ratios with the targets; some fifteen minutes.
 
     make bench [DATA=folder] [WRITE=1]
     python -m tests.bench [DATA] [--only stream,search] [--write] [--keep FOLDER]
