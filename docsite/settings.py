@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "docsite.privacy",
     "docsite.setup",
     "docsite.extras.access_logs",
+    "docsite.extras.agent_addresses",
     "docsite.extras.conformance",
     "docsite.extras.database_copy",
     "docsite.extras.demo",

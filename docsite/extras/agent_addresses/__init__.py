@@ -1,0 +1,1 @@
+"""Stores the addresses that operators publish for their agents: the command `agentaddresses`."""
