@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from django.db import connection
 
 from analytics.counting.cells import Ints, sort_unique
 from analytics.models import ViewKeys
+from docsite.core import sql
 from docsite.core.postgresql import primary
 from docsite.core.sized_cache import SizedCache
 
@@ -50,12 +50,11 @@ class ProjectKeys:
     def read_new_runs(self) -> None:
         """Read the runs that were stored since the last call. An empty one says that those before it are erased."""
         while True:
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    "SELECT id, keys FROM analytics_viewkeys WHERE project_id = %s AND id > %s ORDER BY id LIMIT %s",
-                    [self.project_id, self.last, _RUNS_OF_A_QUERY],
-                )
-                stored = [(pk, np.frombuffer(packed, _DTYPE)) for pk, packed in cursor.fetchall()]
+            rows = sql.fetch_all(
+                "SELECT id, keys FROM analytics_viewkeys WHERE project_id = %s AND id > %s ORDER BY id LIMIT %s",
+                [self.project_id, self.last, _RUNS_OF_A_QUERY],
+            )
+            stored = [(pk, np.frombuffer(packed, _DTYPE)) for pk, packed in rows]
             ends = [place for place, (_, keys) in enumerate(stored) if not len(keys)]
             if ends:
                 self.runs.clear()
@@ -155,13 +154,8 @@ def _merge_runs(newest: ViewKeys) -> int:
 
     The merged run has the highest id, so a process that has read only some of the old runs reads it next.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT LENGTH(keys), id FROM analytics_viewkeys "
-            "WHERE project_id = %s AND day = %s AND LENGTH(keys) > 0 ORDER BY 1",
-            [newest.project_id, newest.day],
-        )
-        lengths = cursor.fetchall()
+    query = "SELECT LENGTH(keys), id FROM analytics_viewkeys WHERE project_id = %s AND day = %s AND LENGTH(keys) > 0"
+    lengths = sql.fetch_all(f"{query} ORDER BY 1", [newest.project_id, newest.day])
     last = newest.pk
     for _, some in groupby(lengths, lambda row: (row[0] // 8).bit_length() // 4):  # a run is up to 16 times as long
         ids = [pk for _, pk in some]

@@ -20,6 +20,7 @@ from analytics.audience import Dimensions
 from analytics.collecting import view_keys
 from analytics.counting import audiences, background, pages, unsealed
 from analytics.models import PageView
+from docsite.core import sql
 from docsite.core.db import Row, Value, insert_groups
 from docsite.core.group_commit import GroupCommit
 from docsite.core.postgresql import primary
@@ -103,8 +104,7 @@ def _store(group: list[_Batch]) -> list[Receipt]:
     numbers = {project_id: _assign_numbers(project_id, views) for project_id, views in by_project.items()}
     received = int(time.time()) // 3600
     if connection.vendor == "sqlite":
-        with connection.cursor() as cursor:
-            cursor.execute("PRAGMA synchronous=FULL")  # an acknowledged view also survives a power cut
+        sql.execute("PRAGMA synchronous=FULL")  # an acknowledged view also survives a power cut
     known = {project_id: view_keys.load(project_id) for project_id in by_project}  # while others may still insert
     with transaction.atomic():
         unsealed.announce_insert(by_project)

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from django.db import connection
 from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from analytics import agents
 from analytics.counting import cells, pages
 from analytics.models import EPOCH, AgentViews, PageView
+from docsite.core import sql
 from docsite.core.db import insert
 from docsite.core.tenants.models import Project
 
@@ -50,18 +50,15 @@ class AgentSum(NamedTuple):
 
 def sum_views(project_id: int, after: int, up_to: int) -> list[AgentSum]:
     """Sum up by hour the views of a project with ids above `after` and up to `up_to`."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT project_id, 1, at / 3600000000, client_class, agent, rule, surface, verified, MAX(operator), "
-            "COUNT(*), MAX(at) FROM analytics_pageview "
-            "WHERE project_id = %s AND id > %s AND id <= %s "
-            "AND NOT (client_class = 'human' AND surface = 'html') "
-            "GROUP BY project_id, at / 3600000000, client_class, agent, rule, surface, verified",
-            [project_id, after, up_to],
-        )
-        return [
-            AgentSum(*row) for row in cast("list[tuple[int, int, int, str, str, str, str, str, str, int, int]]", cursor)
-        ]
+    rows = sql.fetch_all(
+        "SELECT project_id, 1, at / 3600000000, client_class, agent, rule, surface, verified, MAX(operator), "
+        "COUNT(*), MAX(at) FROM analytics_pageview "
+        "WHERE project_id = %s AND id > %s AND id <= %s "
+        "AND NOT (client_class = 'human' AND surface = 'html') "
+        "GROUP BY project_id, at / 3600000000, client_class, agent, rule, surface, verified",
+        [project_id, after, up_to],
+    )
+    return [AgentSum(*row) for row in rows]
 
 
 def add_sums(rows: Iterable[AgentSum]) -> None:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Collection
 from functools import partial
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from analytics.counting import unsealed
 from analytics.counting.sealer import LeaseLost, acquire_lease, add_seal, release_lease
@@ -19,6 +19,7 @@ from analytics.models import (
     Trail,
     ViewKeys,
 )
+from docsite.core import sql
 from docsite.core.tenants.models import Project
 
 KINDS = {"page views": PageView, "visit histories": Trail}
@@ -62,14 +63,10 @@ def _delete_counts(project: Project) -> dict[str, int]:
 
 def _delete(project: Project, condition: str, *values: int) -> dict[str, int]:
     """Delete the single views and visit histories of a project for which the SQL condition with these values holds."""
-    numbers = {}
-    with connection.cursor() as cursor:
-        for kind, model in KINDS.items():
-            cursor.execute(
-                f"DELETE FROM {model._meta.db_table} WHERE project_id = %s AND {condition}", [project.pk, *values]
-            )
-            numbers[kind] = cursor.rowcount
-    return numbers
+    delete = f"DELETE FROM {{}} WHERE project_id = %s AND {condition}"
+    return {
+        kind: sql.execute(delete.format(model._meta.db_table), [project.pk, *values]) for kind, model in KINDS.items()
+    }
 
 
 def _erase_under_lease(project: Project, erase: Callable[[], dict[str, int]]) -> dict[str, int]:

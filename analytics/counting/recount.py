@@ -10,7 +10,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from django.conf import settings
@@ -31,6 +31,7 @@ from analytics.counting.agent_views import AgentSum
 from analytics.counting.cells import Ints
 from analytics.counting.sealer import HOUR, Lease, LeaseLost, VisitorHistories
 from analytics.models import AnalyticsSettings, PageView, Trail, left_out
+from docsite.core import sql
 from docsite.core.tenants.models import Project
 
 logger = logging.getLogger(__name__)
@@ -197,24 +198,20 @@ class _Recount:
 def _mark_as_current(project_id: int, after: int, up_to: int, since: int) -> None:
     """Store that views were classified by the current rules."""
     for first in range(after, up_to, _BATCH):
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "UPDATE analytics_pageview SET rules_version = %s WHERE id > %s AND id <= %s AND project_id = %s "
-                "AND at >= %s AND rules_version < %s AND user_agent <> ''",
-                [agents.VERSION, first, min(first + _BATCH, up_to), project_id, since, agents.VERSION],
-            )
+        sql.execute(
+            "UPDATE analytics_pageview SET rules_version = %s WHERE id > %s AND id <= %s AND project_id = %s "
+            "AND at >= %s AND rules_version < %s AND user_agent <> ''",
+            [agents.VERSION, first, min(first + _BATCH, up_to), project_id, since, agents.VERSION],
+        )
 
 
 def _select_views(project_id: int, after: int, up_to: int, condition: str) -> Iterator[StoredView]:
     """The views that match a condition, with ids in a range."""
     while after < up_to:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"SELECT {_COLUMNS} FROM analytics_pageview WHERE id > %s AND id <= %s AND project_id = %s "
-                f"AND {condition} ORDER BY id LIMIT {_BATCH}",
-                [after, up_to, project_id],
-            )
-            rows = _to_views(cursor.fetchall())
+        rows = _fetch_views(
+            f"id > %s AND id <= %s AND project_id = %s AND {condition} ORDER BY id LIMIT {_BATCH}",
+            [after, up_to, project_id],
+        )
         if not rows:
             return
         after = rows[-1].id
@@ -224,26 +221,21 @@ def _select_views(project_id: int, after: int, up_to: int, condition: str) -> It
 def _select_visitors(project_id: int, after: int, up_to: int) -> Iterator[tuple[int, int]]:
     """Ids and visitors of the views with ids in a range."""
     for first in range(after, up_to, _BATCH):
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT id, visitor FROM analytics_pageview WHERE id > %s AND id <= %s AND project_id = %s",
-                [first, min(first + _BATCH, up_to), project_id],
-            )
-            yield from cursor.fetchall()
+        yield from sql.fetch_all(
+            "SELECT id, visitor FROM analytics_pageview WHERE id > %s AND id <= %s AND project_id = %s",
+            [first, min(first + _BATCH, up_to), project_id],
+        )
 
 
 def _load_views(ids: list[int]) -> Iterator[StoredView]:
     """The views with these ids that still exist."""
     for first in range(0, len(ids), _MAX_IDS):
         some = ids[first : first + _MAX_IDS]
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"SELECT {_COLUMNS} FROM analytics_pageview WHERE id IN ({', '.join(['%s'] * len(some))})", some
-            )
-            yield from _to_views(cursor.fetchall())
+        yield from _fetch_views(f"id IN ({', '.join(['%s'] * len(some))})", some)
 
 
-def _to_views(rows: list[Any]) -> list[StoredView]:
+def _fetch_views(condition: str, values: list[int]) -> list[StoredView]:
+    rows = sql.fetch_all(f"SELECT {_COLUMNS} FROM analytics_pageview WHERE {condition}", values)
     return [StoredView._make(row) for row in rows]
 
 

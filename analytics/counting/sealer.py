@@ -20,7 +20,7 @@ from itertools import chain, product
 
 import numpy as np
 from django.conf import settings
-from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from analytics import agents
@@ -28,6 +28,7 @@ from analytics.counting import agent_views, audiences, stored_cells, unsealed, v
 from analytics.counting.cells import CRAWLER, FIRST_KEY, HUMAN, READER, Bucket, Ints, add_up, sort_unique
 from analytics.counting.stored_cells import HourlyChanges
 from analytics.models import PageView, Seal, Trail
+from docsite.core import sql
 from docsite.core.db import insert
 from docsite.core.postgresql import primary
 
@@ -181,15 +182,13 @@ step_size = StepSize()
 def acquire_lease(project_id: int) -> Lease | None:
     """Acquire the lease of a project for LEASE_SECONDS. Returns None while another process holds it."""
     server, now = primary.check_server(), time.time()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE analytics_projectseal SET token = token + 1, leased_until = %s "
-            "WHERE project_id = %s AND (leased_until <= %s OR leased_until > %s) "
-            "RETURNING token, sealed_to, closed",
-            # The last condition ends a lease that a process with a wrong clock made too long.
-            [now + LEASE_SECONDS, project_id, now, now + 10 * LEASE_SECONDS],
-        )
-        row = cursor.fetchone()
+    row = sql.fetch_one(
+        "UPDATE analytics_projectseal SET token = token + 1, leased_until = %s "
+        "WHERE project_id = %s AND (leased_until <= %s OR leased_until > %s) "
+        "RETURNING token, sealed_to, closed",
+        # The last condition ends a lease that a process with a wrong clock made too long.
+        [now + LEASE_SECONDS, project_id, now, now + 10 * LEASE_SECONDS],
+    )
     if row is None:
         return None
     token, sealed_to, closed = row
@@ -234,19 +233,11 @@ def _select_views(lease: Lease, up_to: int, limit: int) -> Ints:
     """The next views of a project: id, hour, page, visitor, kind or `NO_KIND`, and audience."""
     counted = [(*pair, kind) for pair in product(_CLASSES, _SURFACES) if (kind := kind_of(*pair)) is not None]
     cases = "WHEN client_class = %s AND surface = %s THEN %s " * len(counted)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT id, at / {HOUR}, page, visitor, CASE {cases}ELSE {NO_KIND} END, audience FROM analytics_pageview "
-            "WHERE project_id = %s AND id > %s AND id <= %s ORDER BY id LIMIT %s",
-            [
-                *(value for case in counted for value in case),
-                lease.project_id,
-                lease.sealed_to,
-                up_to,
-                limit,
-            ],
-        )
-        rows = cursor.fetchall()
+    rows = sql.fetch_all(
+        f"SELECT id, at / {HOUR}, page, visitor, CASE {cases}ELSE {NO_KIND} END, audience FROM analytics_pageview "
+        "WHERE project_id = %s AND id > %s AND id <= %s ORDER BY id LIMIT %s",
+        [*chain.from_iterable(counted), lease.project_id, lease.sealed_to, up_to, limit],
+    )
     return np.fromiter(chain.from_iterable(rows), np.int64, 6 * len(rows)).reshape(-1, 6)
 
 
@@ -320,19 +311,16 @@ def load_histories(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list
     """The visit histories of visitors, in their order: the hour before which each is trimmed, and the packed visits."""
     trimmed, blobs = np.zeros(len(visitors), np.int64), [b""] * len(visitors)
     places = {visitor: place for place, visitor in enumerate(visitors)}
-    with connection.cursor() as cursor:
-        for start in range(0, len(visitors), 5000):
-            some = visitors[start : start + 5000]
-            marks = ", ".join(["%s"] * len(some))
-            cursor.execute(
-                "SELECT visitor, trimmed, sightings FROM analytics_trail "
-                f"WHERE project_id = %s AND visitor IN ({marks})",
-                [project_id, *some],
-            )
-            for visitor, hour, sightings in cursor.fetchall():
-                place = places[visitor]
-                blobs[place] = sightings
-                trimmed[place] = hour
+    for start in range(0, len(visitors), 5000):
+        some = visitors[start : start + 5000]
+        marks = ", ".join(["%s"] * len(some))
+        query = (
+            f"SELECT visitor, trimmed, sightings FROM analytics_trail WHERE project_id = %s AND visitor IN ({marks})"
+        )
+        for visitor, hour, sightings in sql.fetch_all(query, [project_id, *some]):
+            place = places[visitor]
+            blobs[place] = sightings
+            trimmed[place] = hour
     return trimmed, blobs
 
 

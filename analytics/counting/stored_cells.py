@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from django.db import connection
-
 from analytics.counting.cells import SPANS, Bucket, merge
 from analytics.models import AudienceCells, Cells
+from docsite.core import sql
 from docsite.core.db import insert
 
 Table = type[Cells] | type[AudienceCells]
@@ -100,10 +99,9 @@ def load_projects(
 
 
 def _select(table: Table, condition: str, values: Sequence[int]) -> Iterator[tuple[int, Bucket]]:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT project_id, start, blob FROM {table._meta.db_table} WHERE {condition}", values)
-        for project_id, start, blob in cursor.fetchall():
-            yield project_id, Bucket.decode(start, bytes(blob))
+    query = f"SELECT project_id, start, blob FROM {table._meta.db_table} WHERE {condition}"
+    for project_id, start, blob in sql.fetch_all(query, values):
+        yield project_id, Bucket.decode(start, bytes(blob))
 
 
 def merge_ended_hours(project_id: int, before: int, closed: int) -> None:

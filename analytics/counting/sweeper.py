@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import numpy as np
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from analytics.counting import partitions, visit_history
@@ -25,6 +25,7 @@ from analytics.counting.sealer import (
 )
 from analytics.identity import key_rotation
 from analytics.models import AnalyticsSettings, Seal, Trail, ViewKeys
+from docsite.core import sql
 from docsite.core.background import collect_failures
 from docsite.core.tenants.models import Project
 
@@ -119,18 +120,17 @@ def _remove_older(views: Removable) -> int:
     project_id, oldest, done_to = views
     ViewKeys.objects.filter(project=project_id, day__lt=oldest // 24).delete()
     removed = 0
-    with connection.cursor() as cursor:
-        while True:
-            began = time.monotonic()
-            cursor.execute(
-                "DELETE FROM analytics_pageview WHERE id IN (SELECT id FROM analytics_pageview "
-                "WHERE project_id = %s AND at < %s AND received < %s AND id <= %s AND NOT sample LIMIT %s)",
-                [project_id, oldest * HOUR, oldest, done_to, REMOVE_VIEWS],
-            )
-            if not cursor.rowcount:
-                return removed
-            removed += cursor.rowcount
-            time.sleep(REST * (time.monotonic() - began))
+    while True:
+        began = time.monotonic()
+        gone = sql.execute(
+            "DELETE FROM analytics_pageview WHERE id IN (SELECT id FROM analytics_pageview "
+            "WHERE project_id = %s AND at < %s AND received < %s AND id <= %s AND NOT sample LIMIT %s)",
+            [project_id, oldest * HOUR, oldest, done_to, REMOVE_VIEWS],
+        )
+        if not gone:
+            return removed
+        removed += gone
+        time.sleep(REST * (time.monotonic() - began))
 
 
 def _trim_histories(project_id: int, days: int) -> None:
@@ -166,12 +166,8 @@ def _wait_for_lease(project_id: int) -> Lease | None:
 
 
 def _next_visitors(project_id: int, last: int) -> list[int]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT visitor FROM analytics_trail WHERE project_id = %s AND visitor > %s ORDER BY visitor LIMIT %s",
-            [project_id, last, TRIM_VISITORS],
-        )
-        return [visitor for (visitor,) in cursor.fetchall()]
+    query = "SELECT visitor FROM analytics_trail WHERE project_id = %s AND visitor > %s ORDER BY visitor LIMIT %s"
+    return [visitor for (visitor,) in sql.fetch_all(query, [project_id, last, TRIM_VISITORS])]
 
 
 def _trim(project_id: int, visitors: list[int], before: int, horizon: int) -> tuple[VisitorHistories, list[int]]:

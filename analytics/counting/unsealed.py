@@ -11,6 +11,7 @@ from itertools import chain
 from django.conf import settings
 from django.db import connection, transaction
 
+from docsite.core import sql
 from docsite.core.tenants.models import Project
 
 MAX_COUNTED = 10_000  # of waiting views, for reports
@@ -34,38 +35,38 @@ def announce_insert(project_ids: Collection[int]) -> None:
     Only one transaction at a time inserts views of a project. The next one waits, and then sees the views of the first.
     So no id below one that a sealer has seen can be committed later. SQLite always has one writer.
     """
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            groups = sorted({project_id % _GROUPS for project_id in project_ids})
-            cursor.execute(
-                # If this host dies or freezes, PostgreSQL ends the transaction, so that others do not wait for hours.
-                "SELECT set_config('idle_in_transaction_session_timeout', %s, true), "
-                "pg_advisory_xact_lock(%s, number) FROM unnest(%s::int[]) AS number",
-                [f"{_MAX_IDLE * settings.ENV.database_seconds}s", _LOCK, groups],
-            )
-        found = sorted(set(project_ids))
-        for first in range(0, len(found), _MAX_IDS):
-            some = found[first : first + _MAX_IDS]
-            # Without a unique index: two transactions may mark one project, and neither waits for the other.
-            cursor.execute(
-                "INSERT INTO analytics_unsealedproject (project_id) "
-                f"SELECT id FROM {Project._meta.db_table} AS project "
-                f"WHERE id IN ({', '.join(['%s'] * len(some))}) AND NOT EXISTS "
-                "(SELECT 1 FROM analytics_unsealedproject AS mark WHERE mark.project_id = project.id)",
-                some,
-            )
+    if connection.vendor == "postgresql":
+        groups = sorted({project_id % _GROUPS for project_id in project_ids})
+        sql.execute(
+            # If this host dies or freezes, PostgreSQL ends the transaction, so that others do not wait for hours.
+            "SELECT set_config('idle_in_transaction_session_timeout', %s, true), "
+            "pg_advisory_xact_lock(%s, number) FROM unnest(%s::int[]) AS number",
+            [f"{_MAX_IDLE * settings.ENV.database_seconds}s", _LOCK, groups],
+        )
+    found = sorted(set(project_ids))
+    for first in range(0, len(found), _MAX_IDS):
+        some = found[first : first + _MAX_IDS]
+        # Without a unique index: two transactions may mark one project, and neither waits for the other.
+        sql.execute(
+            "INSERT INTO analytics_unsealedproject (project_id) "
+            f"SELECT id FROM {Project._meta.db_table} AS project "
+            f"WHERE id IN ({', '.join(['%s'] * len(some))}) AND NOT EXISTS "
+            "(SELECT 1 FROM analytics_unsealedproject AS mark WHERE mark.project_id = project.id)",
+            some,
+        )
 
 
 def newest_view_id(project_id: int) -> int:
     """The highest id of a project's views. From now on no lower id of the project can be committed."""
     with hold_inserts(project_id):
-        return int(_fetch("SELECT COALESCE(MAX(id), 0) FROM analytics_pageview WHERE project_id = %s", project_id))
+        query = "SELECT COALESCE(MAX(id), 0) FROM analytics_pageview WHERE project_id = %s"
+        return int(sql.fetch_value(query, [project_id]))
 
 
 def remove_mark(project_id: int) -> None:
     """Remove the mark of a project, unless it has views that are not sealed."""
-    with hold_inserts(project_id), connection.cursor() as cursor:
-        cursor.execute(
+    with hold_inserts(project_id):
+        sql.execute(
             f"DELETE FROM analytics_unsealedproject WHERE project_id = %s AND NOT {_HAS_UNSEALED}", [project_id] * 3
         )
 
@@ -79,54 +80,39 @@ def hold_inserts(project_id: int) -> Iterator[None]:
     if connection.vendor == "sqlite":
         yield
         return
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, project_id % _GROUPS])
+    with transaction.atomic():
+        sql.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, project_id % _GROUPS])
         yield
 
 
 def list_marked() -> list[int]:
     """The ids of the projects that may have views that are not sealed, those first that were marked first."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT project_id FROM analytics_unsealedproject GROUP BY project_id ORDER BY MIN(id)")
-        return [project_id for (project_id,) in cursor.fetchall()]
+    query = "SELECT project_id FROM analytics_unsealedproject GROUP BY project_id ORDER BY MIN(id)"
+    return [project_id for (project_id,) in sql.fetch_all(query)]
 
 
 def has_unsealed_views(project_id: int) -> bool:
     """Whether the cells of a project lack some of its views, which a sealer has still to count."""
-    return bool(_fetch(f"SELECT {_HAS_UNSEALED}", project_id, project_id))
+    return bool(sql.fetch_value(f"SELECT {_HAS_UNSEALED}", [project_id, project_id]))
 
 
 def count_unsealed_views(project_id: int) -> int:
     """How many views of a project are not sealed yet, up to `MAX_COUNTED`."""
-    return int(
-        _fetch(
-            "SELECT COUNT(*) FROM (SELECT 1 FROM analytics_pageview WHERE project_id = %s "
-            f"AND id > {_SEALED_TO.format('%s')} ORDER BY id LIMIT %s) AS waiting",
-            project_id,
-            project_id,
-            MAX_COUNTED,
-        )
-    )
+    waiting = f"SELECT 1 FROM analytics_pageview WHERE project_id = %s AND id > {_SEALED_TO.format('%s')}"
+    query = f"SELECT COUNT(*) FROM ({waiting} ORDER BY id LIMIT %s) AS waiting"
+    return int(sql.fetch_value(query, [project_id, project_id, MAX_COUNTED]))
 
 
 def count_waiting_views() -> int:
     """How many stored views of marked projects are not yet counted."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT DISTINCT mark.project_id, COALESCE(sealed_to, 0) FROM analytics_unsealedproject AS mark "
-            "LEFT JOIN analytics_projectseal AS seal ON seal.project_id = mark.project_id"
-        )
-        marked = cursor.fetchall()
+    marked = sql.fetch_all(
+        "SELECT DISTINCT mark.project_id, COALESCE(sealed_to, 0) FROM analytics_unsealedproject AS mark "
+        "LEFT JOIN analytics_projectseal AS seal ON seal.project_id = mark.project_id"
+    )
     waiting = 0
     for first in range(0, len(marked), _MAX_RANGES):
         some = marked[first : first + _MAX_RANGES]
         ranges = " OR ".join(["(project_id = %s AND id > %s)"] * len(some))
-        waiting += _fetch(f"SELECT COUNT(*) FROM analytics_pageview WHERE {ranges}", *chain.from_iterable(some))
+        query = f"SELECT COUNT(*) FROM analytics_pageview WHERE {ranges}"
+        waiting += int(sql.fetch_value(query, [*chain.from_iterable(some)]))
     return waiting
-
-
-def _fetch(query: str, *values: int) -> int:
-    """The number that a query finds."""
-    with connection.cursor() as cursor:
-        cursor.execute(query, values)
-        return int(cursor.fetchone()[0])

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import connection
 from django.db.models import Count
 
 from analytics import agents
@@ -15,6 +14,7 @@ from analytics.counting import agent_views, pages
 from analytics.counting.agent_views import Agent
 from analytics.models import EPOCH, AgentViews, PageView
 from analytics.reports import audience_counts
+from docsite.core import sql
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.reports.report_state import DAY, HOUR
 
@@ -122,15 +122,13 @@ def _find_pages(
 ) -> defaultdict[str, set[int]]:
     """The numbers of the pages that the clients of each operator read. `operators`: by agent."""
     read: defaultdict[str, set[int]] = defaultdict(set)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT DISTINCT agent, page FROM analytics_pageview WHERE project_id = %s AND at >= %s AND at < %s "
-            "AND agent <> '' AND client_class LIKE 'ai%%'",
-            [project.pk, *_whole_hours(start, end)],
-        )
-        for name, page in cursor.fetchall():
-            if name in operators:
-                read[operators[name]].add(page)
+    for name, page in sql.fetch_all(
+        "SELECT DISTINCT agent, page FROM analytics_pageview WHERE project_id = %s AND at >= %s AND at < %s "
+        "AND agent <> '' AND client_class LIKE 'ai%%'",
+        [project.pk, *_whole_hours(start, end)],
+    ):
+        if name in operators:
+            read[operators[name]].add(page)
     return read
 
 

@@ -15,7 +15,6 @@ from itertools import chain, product
 from typing import NamedTuple
 
 import numpy as np
-from django.db import connection
 from django.db.models import Sum
 
 from analytics.audience import ENTRY, INTERNAL
@@ -25,6 +24,7 @@ from analytics.models import EPOCH, Audience, PageView, Seal
 from analytics.reports import visitor_counts
 from analytics.reports.audience_counts import PAGE, AudienceCounts, Metric, count_keys
 from analytics.reports.visitor_counts import NAMES, Counts, StepCounts
+from docsite.core import sql
 from docsite.core.tenants.models import Project
 
 _HUMAN, _AI = 1, 2  # flags
@@ -144,13 +144,11 @@ def _select_views(
     conditions, values = _conditions(project, filters)
     kinds = {pair: flag for pair, flag in flags.items() if flag}
     cases = "WHEN client_class = %s AND surface = %s THEN %s " * len(kinds)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT at, page, audience, visitor, CASE {cases}ELSE 0 END FROM analytics_pageview "
-            f"WHERE project_id = %s AND at >= %s AND at < %s{conditions}",
-            [value for pair, flag in kinds.items() for value in (*pair, flag)] + [project.pk, first, last, *values],
-        )
-        rows = cursor.fetchall()
+    rows = sql.fetch_all(
+        f"SELECT at, page, audience, visitor, CASE {cases}ELSE 0 END FROM analytics_pageview "
+        f"WHERE project_id = %s AND at >= %s AND at < %s{conditions}",
+        [value for pair, flag in kinds.items() for value in (*pair, flag)] + [project.pk, first, last, *values],
+    )
     found = np.fromiter(chain.from_iterable(rows), np.int64, 5 * len(rows)).reshape(-1, 5)
     at, page, audience, visitor, flag = found[found[:, 4] > 0].T
     _, who = np.unique(visitor, return_inverse=True)

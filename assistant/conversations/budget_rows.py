@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
-from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import connection
 
 from assistant.models import AssistantSettings, TokenReservation, TokenUse
+from docsite.core import sql
 
 _SETTINGS, _USES, _RESERVATIONS = (model._meta.db_table for model in (AssistantSettings, TokenUse, TokenReservation))
 _RUNNING = "project_id = %s AND reserved_tokens > 0 AND id <> %s"
@@ -66,7 +67,7 @@ class Reserved(NamedTuple):
 def lock_day(project_id: int, day: date) -> None:
     """Lock a project's row of a day until the end of the transaction. It is created, if it is missing."""
     if not try_lock_day(project_id, day):
-        _execute(
+        sql.execute(
             f"INSERT INTO {_USES} (project_id, day, tokens, cost, unpriced_tokens) VALUES (%s, %s, 0, 0, 0) "
             "ON CONFLICT (project_id, day) DO NOTHING",
             [project_id, day],
@@ -77,12 +78,14 @@ def lock_day(project_id: int, day: date) -> None:
 def try_lock_day(project_id: int, day: date) -> bool:
     """Lock a project's row of a day until the end of the transaction. False if there is none."""
     lock = " FOR UPDATE" if connection.features.has_select_for_update else ""
-    return _fetch(f"SELECT 1 FROM {_USES} WHERE project_id = %s AND day = %s{lock}", [project_id, day]) is not None
+    return (
+        sql.fetch_one(f"SELECT 1 FROM {_USES} WHERE project_id = %s AND day = %s{lock}", [project_id, day]) is not None
+    )
 
 
 def add_to_day(project_id: int, day: date, added: Amounts) -> None:
     """Add to what a project has used on a day, which is locked."""
-    _execute(
+    sql.execute(
         f"UPDATE {_USES} SET tokens = tokens + %s, cost = cost + %s, unpriced_tokens = unpriced_tokens + %s "
         "WHERE project_id = %s AND day = %s",
         [*added, project_id, day],
@@ -91,7 +94,7 @@ def add_to_day(project_id: int, day: date, added: Amounts) -> None:
 
 def read_use(project_id: int, day: date) -> Use:
     """What a project has used until a day, and its owner's limits."""
-    *used, daily_cost_limit, monthly_cost_limit = _fetch(
+    *used, daily_cost_limit, monthly_cost_limit = sql.fetch_one(
         f"SELECT {_SUMS.format('')}, "
         f"(SELECT daily_cost_limit FROM {_SETTINGS} WHERE project_id = %s), "
         f"(SELECT monthly_cost_limit FROM {_SETTINGS} WHERE project_id = %s) "
@@ -104,7 +107,7 @@ def read_use(project_id: int, day: date) -> Use:
 
 def read_reservation(pk: int) -> Reservation | None:
     """A reservation; None if its project was deleted."""
-    row = _fetch(
+    row = sql.fetch_one(
         "SELECT day, address, reserved_tokens, used_tokens, used_cost, unpriced_tokens "
         f"FROM {_RESERVATIONS} WHERE id = %s",
         [pk],
@@ -119,7 +122,7 @@ def add_reservation(
     project_id: int, day: date, address: str, reserved: tuple[int, int], used: Amounts, expires_at: datetime
 ) -> int:
     """Reserve tokens and cost. Returns the id of the reservation."""
-    row = _fetch(
+    row = sql.fetch_one(
         f"INSERT INTO {_RESERVATIONS} (project_id, day, address, reserved_tokens, reserved_cost, used_tokens, "
         "used_cost, unpriced_tokens, expires_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) RETURNING id",
         [project_id, day, address, *reserved, *used, _moment(expires_at)],
@@ -130,7 +133,7 @@ def add_reservation(
 
 def change_reservation(pk: int, reserved: tuple[int, int], used: Amounts, expires_at: datetime) -> None:
     """Reserve other amounts: (0, 0) when the answer has ended."""
-    _execute(
+    sql.execute(
         f"UPDATE {_RESERVATIONS} SET reserved_tokens = %s, reserved_cost = %s, used_tokens = %s, used_cost = %s, "
         "unpriced_tokens = %s, expires_at = %s WHERE id = %s",
         [*reserved, *used, _moment(expires_at), pk],
@@ -139,7 +142,7 @@ def change_reservation(pk: int, reserved: tuple[int, int], used: Amounts, expire
 
 def note_use(pk: int, used: Amounts, expires_at: datetime) -> None:
     """Note what a running answer has used so far. A reservation that has expired stays as it is."""
-    _execute(
+    sql.execute(
         f"UPDATE {_RESERVATIONS} SET used_tokens = %s, used_cost = %s, unpriced_tokens = %s, expires_at = %s "
         "WHERE id = %s AND reserved_tokens > 0",
         [*used, _moment(expires_at), pk],
@@ -149,7 +152,7 @@ def note_use(pk: int, used: Amounts, expires_at: datetime) -> None:
 def read_reserved(project_id: int, day: date, address: str, now: datetime, besides: int) -> Reserved:
     """What is reserved until a day, by reservations other than `besides`. An empty address has nothing."""
     of_address = f"FROM {_RESERVATIONS} WHERE project_id = %s AND day = %s AND address = %s AND id <> %s"
-    row = _fetch(
+    row = sql.fetch_one(
         f"SELECT {_SUMS.format('reserved_')}, "
         f"(SELECT SUM(CASE WHEN reserved_tokens = 0 THEN used_tokens ELSE reserved_tokens END) {of_address}), "
         "(SELECT SUM(reserved_cost) + SUM(CASE WHEN reserved_tokens = 0 THEN used_cost ELSE 0 END) "
@@ -168,17 +171,6 @@ def read_reserved(project_id: int, day: date, address: str, now: datetime, besid
 
 def _moment(value: datetime) -> Any:
     return connection.ops.adapt_datetimefield_value(value)
-
-
-def _execute(query: str, values: Sequence[Any]) -> None:
-    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.execute(query, values)
-
-
-def _fetch(query: str, values: Sequence[Any]) -> Any:
-    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.execute(query, values)
-        return cursor.fetchone()
 
 
 def _pair(values: Sequence[Any]) -> list[Sums]:

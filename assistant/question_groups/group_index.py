@@ -3,10 +3,9 @@
 import threading
 from collections import Counter, OrderedDict, defaultdict
 
-from django.db import connection
-
 from assistant.models import QuestionGroup
 from assistant.question_groups import wording
+from docsite.core import sql
 from docsite.core.postgresql import primary
 
 MAX_PROJECTS = 32
@@ -86,13 +85,10 @@ def _load(project_id: int) -> GroupIndex:
     index = _indexes.pop(project_id, None)
     if index is None or index.epoch != _epoch:
         index = GroupIndex(_epoch)
-    with connection.cursor() as cursor:  # twice for each question, and the ORM takes several times as long
-        cursor.execute(
-            f"SELECT id, terms FROM {QuestionGroup._meta.db_table} WHERE project_id = %s AND id > %s ORDER BY id",
-            [project_id, index.last],
-        )
-        for pk, terms in cursor.fetchall():
-            index.add(pk, frozenset(terms.split()))
+    # Twice for each question, and the ORM takes several times as long.
+    query = f"SELECT id, terms FROM {QuestionGroup._meta.db_table} WHERE project_id = %s AND id > %s ORDER BY id"
+    for pk, terms in sql.fetch_all(query, [project_id, index.last]):
+        index.add(pk, frozenset(terms.split()))
     _indexes[project_id] = index
     while len(_indexes) > MAX_PROJECTS:
         _indexes.popitem(last=False)

@@ -17,7 +17,7 @@ from django.db import OperationalError, close_old_connections, connection
 from django.db.backends.utils import CursorWrapper
 from django.db.migrations.loader import MigrationLoader
 
-from docsite.core import availability, context, request_times
+from docsite.core import availability, context, request_times, sql
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -122,9 +122,7 @@ def has_row(query: str, *values: Value | datetime) -> bool:
     For queries that run every second or for every question: the ORM takes ten times as long.
     """
     adapt = connection.ops.adapt_datetimefield_value
-    with connection.cursor() as cursor:
-        cursor.execute(query, [adapt(value) if isinstance(value, datetime) else value for value in values])
-        return cursor.fetchone() is not None
+    return sql.fetch_one(query, [adapt(one) if isinstance(one, datetime) else one for one in values]) is not None
 
 
 @contextmanager
@@ -262,13 +260,8 @@ def _list_names(names: Sequence[str]) -> str:
 
 @cache
 def _column_types(table: str) -> dict[str, str]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT attname, format_type(atttypid, NULL) FROM pg_attribute "
-            "WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped",
-            [connection.ops.quote_name(table)],
-        )
-        return dict(cursor.fetchall())
+    query = "SELECT attname, format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = %s::regclass "
+    return dict(sql.fetch_all(f"{query} AND attnum > 0 AND NOT attisdropped", [connection.ops.quote_name(table)]))
 
 
 def list_missing_migrations() -> list[tuple[str, str]]:

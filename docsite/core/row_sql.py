@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from docsite.core import sql
+
 Row = TypeVar("Row", bound=models.Model)
 
 
@@ -18,9 +20,7 @@ def read_row(model: type[Row], column: str, value: int) -> Row | None:
     """The row with a value in a unique column; None if there is none."""
     database = connections[DEFAULT_DB_ALIAS]  # once: each use of Django's `connection` looks it up for the thread
     query, names, converters = _plan_read(model, column, database.vendor)
-    with database.cursor() as cursor:
-        cursor.execute(query, [value])
-        found = cursor.fetchone()
+    found = sql.fetch_one(query, [value], database)
     if found is None:
         return None
     values = list(found)
@@ -33,22 +33,18 @@ def insert_rows(rows: Sequence[models.Model]) -> None:
     """Insert new rows of one model with one statement, and set their ids."""
     database = connections[DEFAULT_DB_ALIAS]
     query, fields = _plan_insert(type(rows[0]), len(rows))
-    with database.cursor() as cursor:
-        cursor.execute(
-            query, [_prepare(field, field.pre_save(row, True), database) for row in rows for field in fields]
-        )
-        for row, (pk,) in zip(rows, cursor.fetchall(), strict=True):  # `bulk_create` relies on this order, too
-            row.pk = pk
-            row._state.adding, row._state.db = False, database.alias
+    values = [_prepare(field, field.pre_save(row, True), database) for row in rows for field in fields]
+    for row, (pk,) in zip(rows, sql.fetch_all(query, values), strict=True):  # `bulk_create` relies on this order, too
+        row.pk = pk
+        row._state.adding, row._state.db = False, database.alias
 
 
 def update_rows(model: type[models.Model], where: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     """Set some fields, by name, in the rows whose fields have the values of `where`. A row that is gone stays so."""
     database = connections[DEFAULT_DB_ALIAS]
     query, fields = _plan_update(model, tuple(values), tuple(where))
-    with database.cursor() as cursor:
-        arguments = zip(fields, (*values.values(), *where.values()), strict=True)
-        cursor.execute(query, [_prepare(field, value, database) for field, value in arguments])
+    arguments = zip(fields, (*values.values(), *where.values()), strict=True)
+    sql.execute(query, [_prepare(field, value, database) for field, value in arguments])
 
 
 def _prepare(field: "models.Field[Any, Any]", value: Any, database: BaseDatabaseWrapper) -> Any:

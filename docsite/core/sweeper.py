@@ -8,7 +8,7 @@ from functools import partial
 
 from django.db import close_old_connections, connection
 
-from docsite.core import write_ahead_log
+from docsite.core import sql, write_ahead_log
 from docsite.core.background import BackgroundThread
 from docsite.core.notifications import routines
 
@@ -68,9 +68,7 @@ def shrink_file(go_on: Callable[[], object] = bool) -> int:
     before = free = _read_pragma("freelist_count")
     while free > max(MIN_FREE_PAGES, _read_pragma("page_count") // 4):
         began = time.monotonic()
-        with connection.cursor() as cursor:
-            cursor.execute(f"PRAGMA incremental_vacuum({PAGES_OF_A_STEP})")
-            cursor.fetchall()  # each step of the statement moves a page
+        sql.fetch_all(f"PRAGMA incremental_vacuum({PAGES_OF_A_STEP})")  # each step of the statement moves a page
         last, free = free, _read_pragma("freelist_count")
         if free >= last:  # others free pages as fast
             break
@@ -80,6 +78,4 @@ def shrink_file(go_on: Callable[[], object] = bool) -> int:
 
 
 def _read_pragma(name: str) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(f"PRAGMA {name}")
-        return int(cursor.fetchone()[0])
+    return int(sql.fetch_value(f"PRAGMA {name}"))

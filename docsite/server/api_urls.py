@@ -1,10 +1,10 @@
 """URLs behind the API middleware: the API of `api.py`, the scripts for other sites, health."""
 
-from django.db import connection
 from django.http import HttpRequest, JsonResponse
 from django.urls import include, path
 from django.views.decorators.http import require_GET
 
+from docsite.core import sql
 from docsite.core.base_path import service_url
 from docsite.core.db import HEALTH, in_db
 from docsite.core.http.errors import NotFound
@@ -21,12 +21,7 @@ def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
 @require_GET
 async def health(request: HttpRequest) -> JsonResponse:
     """200 `{"status": "ok"}` when the database answers; else 503, from the API middleware."""
-
-    def ping() -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-
-    await in_db(ping, HEALTH)()
+    await in_db(sql.fetch_value, HEALTH)("SELECT 1")
     return JsonResponse({"status": "ok"})
 
 

@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from django.db.models import F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
+from docsite.core import sql
 from docsite.core.row_sql import update_rows
 from search.hits import Filters
 from search.models import SearchQuery
@@ -129,6 +130,5 @@ def _update(row: SearchQuery, search: AnsweredSearch) -> None:
 def lock_callers(callers: Iterable[int]) -> None:
     """Lock the rows of these callers for other processes until the transaction ends. SQLite has one writer anyway."""
     if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            for caller in sorted(callers):
-                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [caller])
+        for caller in sorted(callers):
+            sql.execute("SELECT pg_advisory_xact_lock(%s)", [caller])

@@ -16,9 +16,9 @@ from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from django.db import connection
 from django.db.models import Count, QuerySet
 
+from docsite.core import sql
 from docsite.core.access.readers import PUBLIC, Groups, decode_groups, reader_groups
 from docsite.core.postgresql import primary
 from docsite.core.sized_cache import SizedCache
@@ -169,9 +169,8 @@ def _get_states(project: Project) -> ReaderStates:
             segments = SegmentList.decode(staged.segments)
             _staged_states[staged] = ReaderStates(0, None, staged.vocabulary, segments, _load_columns(project))
         return _staged_states[staged]
-    with connection.cursor() as cursor:  # every search runs this, and the ORM would take five times as long
-        cursor.execute("SELECT number FROM search_generation WHERE project_id = %s", [project.pk])
-        row = cursor.fetchone()
+    # Every search runs this, and the ORM would take five times as long.
+    row = sql.fetch_one("SELECT number FROM search_generation WHERE project_id = %s", [project.pk])
     generation = int(row[0]) if row else 0
     states = _states.get(project.pk)
     if not states or states.generation != generation:

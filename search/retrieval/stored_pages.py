@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 from django.db import connection
 
+from docsite.core import sql
 from docsite.core.tenants.models import Project
 from search.hits import Hit, NextSection, SectionMatch
 from search.retrieval.excerpts import Highlighters, build_excerpt
@@ -143,14 +144,9 @@ def read_sections(columns: str, ids: Sequence[int]) -> list[tuple[Any, ...]]:
     """Columns of some sections and their pages. The ORM would take seven times as long, and every search runs this."""
     if not ids:
         return []
-    with connection.cursor() as cursor:
-        marks = ", ".join(["%s"] * len(ids))
-        cursor.execute(
-            f"SELECT {columns} FROM search_section section JOIN search_document document "
-            f"ON document_id = document.id WHERE section.id IN ({marks})",
-            ids,
-        )
-        return list(cursor.fetchall())
+    joined = "search_section section JOIN search_document document ON document_id = document.id"
+    marks = ", ".join(["%s"] * len(ids))
+    return sql.fetch_all(f"SELECT {columns} FROM {joined} WHERE section.id IN ({marks})", ids)
 
 
 def load_pages(project: Project, passages: Sequence[Place], around: Sequence[Place] = ()) -> Mapping[int, StoredPage]:
@@ -174,14 +170,11 @@ def load_pages(project: Project, passages: Sequence[Place], around: Sequence[Pla
 
 
 def _read_pages(ids: Collection[int]) -> dict[int, tuple[str, str, str, str, str, str, Sequence[str]]]:
+    # Every question runs this query and that of `_stream_sections`, and the ORM would take much longer.
+    columns = "id, path, title, description, version, language, address, tags"
     marks = ", ".join("%s" for _ in ids)
-    with connection.cursor() as cursor:  # every question runs these two queries, and the ORM would take much longer
-        cursor.execute(
-            "SELECT id, path, title, description, version, language, address, tags "
-            f"FROM search_document WHERE id IN ({marks})",
-            [*ids],
-        )
-        return {pk: (*columns, msgspec.json.decode(tags)) for pk, *columns, tags in cursor.fetchall()}
+    rows = sql.fetch_all(f"SELECT {columns} FROM search_document WHERE id IN ({marks})", [*ids])
+    return {pk: (*row, msgspec.json.decode(tags)) for pk, *row, tags in rows}
 
 
 def _stream_sections(last: Mapping[int, int], with_body: Collection[Place]) -> Iterator[tuple[Any, ...]]:

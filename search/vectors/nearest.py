@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from django.db import connection
 from numpy.typing import NDArray
 
+from docsite.core import sql
 from docsite.core.access.readers import Groups, decode_groups, reader_groups
 from docsite.core.postgresql import primary
 from docsite.core.sized_cache import SizedCache
@@ -141,13 +141,11 @@ def _get_matrix(project: Project) -> _Matrix | None:
     embedder = registry.get_embedder()
     if embedder is None:
         return None
-    with connection.cursor() as cursor:  # every search runs this, so it avoids the ORM
-        cursor.execute(
-            "SELECT revision, number FROM search_vectorindex LEFT JOIN search_generation "
-            "ON search_generation.project_id = search_vectorindex.project_id WHERE search_vectorindex.project_id = %s",
-            [project.pk],
-        )
-        row = cursor.fetchone()
+    row = sql.fetch_one(  # every search runs this, so it avoids the ORM
+        "SELECT revision, number FROM search_vectorindex LEFT JOIN search_generation "
+        "ON search_generation.project_id = search_vectorindex.project_id WHERE search_vectorindex.project_id = %s",
+        [project.pk],
+    )
     if row is None or not row[0]:
         return None
     revision, version = int(row[0]), (embedder.model, int(row[1] or 0))

@@ -10,6 +10,8 @@ from typing import Any
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.db import connection, transaction
 
+from docsite.core import sql
+
 MAX_REMEMBERED = 10_000
 
 _running: dict[str, float] = {}  # when the windows end of counters that this process has seen; the same in all threads
@@ -27,26 +29,23 @@ class CounterCache(BaseCache):
         now, name = time.time(), self.make_key(key, version)
         if _running.get(name, 0) >= now:
             return False  # the usual case needs no query
-        with connection.cursor() as cursor:
-            cursor.execute(f"SELECT expires_at FROM {self.table} WHERE key = %s AND expires_at >= %s", [name, now])
-            row = cursor.fetchone()
-        if row is not None:
+        query = f"SELECT expires_at FROM {self.table} WHERE key = %s AND expires_at >= %s"
+        if (row := sql.fetch_one(query, [name, now])) is not None:
             _remember(name, row[0])
             return False
         until = now + (timeout if isinstance(timeout, int | float) else float(self.default_timeout or 300))
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(
+        with transaction.atomic():
+            added = sql.execute(
                 f"INSERT INTO {self.table} (key, value, expires_at) VALUES (%s, %s, %s) "
                 "ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at "
                 f"WHERE {self.table}.expires_at < %s",
                 [name, int(value), until, now],
             )
-            added = bool(cursor.rowcount == 1)
-            if added:  # a new window is rare, so this is the moment to delete old ones
-                cursor.execute(f"DELETE FROM {self.table} WHERE expires_at < %s", [now])
-        if added:
+            if added == 1:  # a new window is rare, so this is the moment to delete old ones
+                sql.execute(f"DELETE FROM {self.table} WHERE expires_at < %s", [now])
+        if added == 1:
             _remember(name, until)
-        return added
+        return added == 1
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
         """Add to a running counter and return it. Raises ValueError when there is none.
@@ -54,32 +53,23 @@ class CounterCache(BaseCache):
         A counter that was deleted within its window begins again, as when a backup is restored.
         """
         now, name = time.time(), self.make_key(key, version)
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"UPDATE {self.table} SET value = value + %s WHERE key = %s AND expires_at >= %s RETURNING value",
-                [delta, name, now],
+        add = f"UPDATE {self.table} SET value = value + %s WHERE key = %s AND expires_at >= %s RETURNING value"
+        row = sql.fetch_one(add, [delta, name, now])
+        until = 0.0 if row else _running.pop(name, 0.0)
+        if until >= now:
+            row = sql.fetch_one(
+                f"INSERT INTO {self.table} (key, value, expires_at) VALUES (%s, %s, %s) "
+                f"ON CONFLICT (key) DO UPDATE SET value = {self.table}.value + excluded.value RETURNING value",
+                [name, delta, until],
             )
-            row = cursor.fetchone()
-            until = 0.0 if row else _running.pop(name, 0.0)
-            if until >= now:
-                cursor.execute(
-                    f"INSERT INTO {self.table} (key, value, expires_at) VALUES (%s, %s, %s) "
-                    f"ON CONFLICT (key) DO UPDATE SET value = {self.table}.value + excluded.value RETURNING value",
-                    [name, delta, until],
-                )
-                row = cursor.fetchone()
         if row is None:
             raise ValueError(f"no counter {key}")
         return int(row[0])
 
     def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
         """The counter, or the default."""
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"SELECT value FROM {self.table} WHERE key = %s AND expires_at >= %s",
-                [self.make_key(key, version), time.time()],
-            )
-            row = cursor.fetchone()
+        query = f"SELECT value FROM {self.table} WHERE key = %s AND expires_at >= %s"
+        row = sql.fetch_one(query, [self.make_key(key, version), time.time()])
         return default if row is None else int(row[0])
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 
+from docsite.core import sql
 from docsite.core.group_commit import GroupCommit
 
 STORED_HOURS = 8 * 24
@@ -53,16 +54,16 @@ def _store(writes: list[None]) -> list[None]:
     with _lock:
         uses, _uses = _uses, {}
     table = connection.ops.quote_name("projects_limituse")
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic():
         for (limit, organization, hour), use in sorted(uses.items()):  # in one order, so that processes cannot deadlock
-            cursor.execute(
+            sql.execute(
                 f"INSERT INTO {table} (limit_name, organization_id, hour, most, refused) VALUES (%s, %s, %s, %s, %s) "
                 "ON CONFLICT (limit_name, organization_id, hour) DO UPDATE SET "
                 f"most = CASE WHEN excluded.most > {table}.most THEN excluded.most ELSE {table}.most END, "
                 f"refused = {table}.refused + excluded.refused",
                 [limit, organization, hour, use.most, use.refused],
             )
-        cursor.execute(f"DELETE FROM {table} WHERE hour < %s", [int(time.time()) // HOUR - STORED_HOURS])
+        sql.execute(f"DELETE FROM {table} WHERE hour < %s", [int(time.time()) // HOUR - STORED_HOURS])
     return writes
 
 

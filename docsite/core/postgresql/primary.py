@@ -14,6 +14,8 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from docsite.core import sql
+
 logger = logging.getLogger(__name__)
 
 _forget: list[Callable[[], object]] = []
@@ -53,9 +55,7 @@ def _find_server(connection: Any) -> str:
     global _server
     if connection.vendor != "postgresql" or connection.alias != DEFAULT_DB_ALIAS:
         return ""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT extract(epoch FROM pg_postmaster_start_time())::text")
-        answering = str(cursor.fetchone()[0])
+    (answering,) = sql.fetch_one("SELECT extract(epoch FROM pg_postmaster_start_time())::text", database=connection)
     if answering != _server:
         with _lock:
             if _server not in ("", answering):

@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import Max, Q, QuerySet, Sum
 from django.template.defaultfilters import filesizeformat
 
+from docsite.core import sql
 from docsite.core.http import client_address, open_sockets, ratelimit
 from docsite.core.http.errors import format_duration
 from docsite.core.http.limit_use import HOUR, SERVICE
@@ -72,17 +73,14 @@ def list_refusals(project: Project) -> list[Fact]:
 
 def list_database(project: Project) -> list[Fact]:
     """The kind and the size of the database, and what this process knows of sockets and of readers' addresses."""
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute("SELECT current_setting('server_version'), pg_database_size(current_database())")
-            version, size = cursor.fetchone()
-            kind = "PostgreSQL"
-        else:
-            cursor.execute("SELECT sqlite_version()")
-            version, kind = cursor.fetchone()[0], "SQLite"
-            path = Path(str(connection.settings_dict["NAME"]))
-            files = [path, path.with_name(f"{path.name}-wal")]
-            size = sum(file.stat().st_size for file in files if file.exists())
+    if connection.vendor == "postgresql":
+        query = "SELECT current_setting('server_version'), pg_database_size(current_database())"
+        kind, (version, size) = "PostgreSQL", sql.fetch_one(query)
+    else:
+        kind, version = "SQLite", sql.fetch_value("SELECT sqlite_version()")
+        path = Path(str(connection.settings_dict["NAME"]))
+        files = [path, path.with_name(f"{path.name}-wal")]
+        size = sum(file.stat().st_size for file in files if file.exists())
     unread = "What the proxy forwards is no address: see the log, and run manage.py doctor --url."
     addresses = [Fact("Addresses of readers", "cannot be read", unread, state="bad")]
     return [

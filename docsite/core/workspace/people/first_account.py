@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.views.decorators.debug import sensitive_post_parameters
 
-from docsite.core import context
+from docsite.core import context, sql
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
@@ -50,8 +50,7 @@ def is_missing() -> bool:
 def _lock_accounts() -> None:
     """Let nobody else create an account until the transaction ends. SQLite has one writer anyway."""
     if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("LOCK TABLE auth_user IN SHARE ROW EXCLUSIVE MODE")
+        sql.execute("LOCK TABLE auth_user IN SHARE ROW EXCLUSIVE MODE")
 
 
 @sensitive_post_parameters()

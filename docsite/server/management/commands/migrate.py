@@ -14,6 +14,8 @@ from django.core.management.commands import migrate
 from django.db import DatabaseError, OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from docsite.core import sql
+
 RETRY_SECONDS = 0.2
 WATCH_SECONDS = 2.0  # who holds a lock for so long is named
 WAIT_SECONDS = 600.0
@@ -116,9 +118,8 @@ def _ask(query: str, value: int) -> str:
 def _let_file_shrink() -> None:
     """Have SQLite list, in a new file, what to move when pages are free: see `docsite.core.sweeper.shrink_file`."""
     if connection.vendor == "sqlite" and not connection.introspection.table_names():
-        with connection.cursor() as cursor:
-            cursor.execute("PRAGMA auto_vacuum = INCREMENTAL")
-            cursor.execute("VACUUM")
+        sql.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        sql.execute("VACUUM")
 
 
 @contextmanager
