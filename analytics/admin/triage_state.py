@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from analytics.feedback.triage import NOBODY, THUMBS, Selection
 from analytics.models import Feedback
@@ -26,21 +27,20 @@ class TriageState(ReportState):
     assignee: str = ""
 
     table_columns = PAGE_COLUMNS  # of the table by page; the other list is always sorted by time
+    choices: ClassVar = {
+        "tab": TABS,
+        "status": Feedback.Status.values,
+        "source": Feedback.Source.values,
+        "thumb": THUMBS,
+    }
     default_sort = "-down"  # pages with the most complaints first
 
     @classmethod
     def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-        """Add the lists and the filters."""
+        """Add the assignees."""
         assignee = typed.get("assignee", "")
         is_user = assignee.isascii() and assignee.isdigit() and len(assignee) < 10
-        return {
-            **super().list_choices(typed),
-            "tab": tuple(TABS),
-            "status": tuple(Feedback.Status.values),
-            "source": tuple(Feedback.Source.values),
-            "thumb": tuple(THUMBS),
-            "assignee": (NOBODY, assignee) if is_user else (NOBODY,),
-        }
+        return {**super().list_choices(typed), "assignee": (NOBODY, assignee) if is_user else (NOBODY,)}
 
     @property
     def selection(self) -> Selection:

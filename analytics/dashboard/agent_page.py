@@ -1,9 +1,9 @@
 """The page of one agent in the admin: its course, the pages that it read, and the people who came."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -43,11 +43,7 @@ class AgentPagesState(AgentState):
     agent: str = ""
 
     table_columns = (Column("path", "Path", "text"), Column("views", "Views", "number"))
-
-    @classmethod
-    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-        """An agent is of one class, so those that count as AI are no choice."""
-        return {**super().list_choices(typed), "kind": tuple(PageView.Class.values)}
+    choices: ClassVar = {"kind": PageView.Class.values}  # an agent is of one class: no choice of those that count as AI
 
     @property
     def key(self) -> AgentKey:

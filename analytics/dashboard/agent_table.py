@@ -37,13 +37,14 @@ class AgentState(report_state.ReportState):
     kind: str = ""
 
     table_columns: ClassVar[Sequence[Column]] = _COLUMNS
+    choices: ClassVar = {"kind": (*PageView.Class.values, AI)}
     default_sort = "-views"
     max_days = 0
 
     @classmethod
     def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-        """Add the classes. The change is always shown."""
-        return {**super().list_choices({**typed, "compare": "1"}), "kind": (*PageView.Class.values, AI)}
+        """The change is always shown."""
+        return super().list_choices({**typed, "compare": "1"})
 
 
 @dataclass(frozen=True)

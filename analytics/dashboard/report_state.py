@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from analytics.audience import DIMENSIONS
 from analytics.reports.audience_counts import PAGE
@@ -41,18 +42,13 @@ class ReportState(report_state.ReportState):
     language: str = ""
     entry: str = ""
 
+    choices: ClassVar = {"metric": METRICS, "tab": _COLUMNS, "all": DIMENSIONS}
     max_days = 0
 
     @classmethod
     def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
         """The columns of the chosen table."""
         return _COLUMNS.get(typed.get("tab", "pages"), ())
-
-    @classmethod
-    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-        """Add the metrics, the tables and the dimensions."""
-        own = {"metric": METRICS, "tab": tuple(_COLUMNS), "all": DIMENSIONS}
-        return {**super().list_choices(typed), **own}
 
     @property
     def filter_names(self) -> list[str]:

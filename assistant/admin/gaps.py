@@ -1,9 +1,8 @@
 """The gaps of a project in the admin: their list with its files, and the page of each group with its actions."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -40,15 +39,7 @@ class GapState(report_state.ReportState):
     problem: str = ""
 
     table_columns = COLUMNS
-
-    @classmethod
-    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-        """Add the states of groups and the kinds of gaps."""
-        return {
-            **super().list_choices(typed),
-            "state": (*State.values, ALL),
-            "problem": (WITHOUT_ANSWER, *Problem.values),
-        }
+    choices: ClassVar = {"state": (*State.values, ALL), "problem": (WITHOUT_ANSWER, *Problem.values)}
 
 
 def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:

@@ -1,7 +1,7 @@
 """The state of the report of questions."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from assistant.admin.conversations.list_state import OUTCOMES
 from assistant.gaps.questions import Filters
@@ -26,16 +26,8 @@ class QuestionState(report_state.ReportState):
     group: str = ""
 
     table_columns = COLUMNS
+    choices: ClassVar = {"outcome": OUTCOMES, "caller": Message.Caller.values}  # other filters take any value
     default_sort = "-total"
-
-    @classmethod
-    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-        """The outcomes and callers; other filters take any value."""
-        return {
-            **super().list_choices(typed),
-            "outcome": tuple(OUTCOMES),
-            "caller": tuple(Message.Caller.values),
-        }
 
     @classmethod
     def accepts_path(cls, path: str) -> bool:

@@ -1,7 +1,7 @@
 """The state of the searches report, and that of the page of one query."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from docsite.core.workspace.reports.report_state import Column, ReportState
 
@@ -27,11 +27,7 @@ class SearchesState(ReportState):
     tab: str = "top"
 
     table_columns = _COLUMNS
-
-    @classmethod
-    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-        """Add the lists."""
-        return {**super().list_choices(typed), "tab": tuple(TABS)}
+    choices: ClassVar = {"tab": TABS}
 
     @property
     def default_sort(self) -> str:  # type: ignore[override]

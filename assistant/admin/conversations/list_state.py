@@ -59,12 +59,7 @@ class ListState(ReportState):
     after: str = ""
 
     names: ClassVar = tuple(one.name for one in FILTERS)
-
-    @classmethod
-    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-        """Add the values of the filters that are choices."""
-        own = {one.name: tuple(one.choices) for one in FILTERS if one.choices}
-        return {**super().list_choices(typed), **own}
+    choices: ClassVar = {one.name: one.choices for one in FILTERS if one.choices}
 
     @classmethod
     def accepts_path(cls, path: str) -> bool:

@@ -1,6 +1,6 @@
 """The state of a report, which is the query string of its address. Every link of the report contains it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar, NamedTuple, Self
@@ -39,7 +39,7 @@ class ReportState:
     """The state of a report. `start` and `end` are a custom range as it was typed; one of them is enough.
 
     `path` is the page that a report with this filter is about. A report with more to choose adds fields, and their
-    values to `list_choices`.
+    values to `choices`, or to `list_choices` if they depend on others.
     """
 
     range: str = "30d"
@@ -52,6 +52,7 @@ class ReportState:
     path: str = ""
 
     table_columns: ClassVar[Sequence[Column]] = ()
+    choices: ClassVar[Mapping[str, Iterable[str]]] = {}
     default_sort: ClassVar[str] = ""  # with a minus: the largest first
     max_days: ClassVar[int] = 3660  # of a custom range, whose days are counted one by one; 0: no limit
 
@@ -70,6 +71,7 @@ class ReportState:
             "range": tuple(RANGES),
             "compare": ("1",),
             "sort": tuple(sign + key for key in sorts for sign in ("", "-")),
+            **{name: tuple(values) for name, values in cls.choices.items()},
         }
 
     @classmethod
