@@ -59,8 +59,8 @@ def show_page(request: HttpRequest, project: Project) -> HttpResponse:
         recording.flush()
         builders = (_count_views, _count_questions, _count_queries_and_feedback)
         context["parts"] = [part for build in builders for part in build(project, state, *window)]
-    title, status = f"Page {visible(state.path)}", 400 if errors else 200
-    return navigation.render(request, "admin/reports/page.html", project, title, context, status=status)
+    title = f"Page {visible(state.path)}"
+    return navigation.render(request, "admin/reports/page.html", project, title, context, wrong=errors)
 
 
 def _count_views(project: Project, state: ReportState, start: datetime, end: datetime) -> Iterator[Part]:

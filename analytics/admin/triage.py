@@ -55,8 +55,7 @@ def show_feedback(request: HttpRequest, project: Project) -> HttpResponseBase:
         context |= {"totals": totals, **_build_tiles(state, totals, before), **listed(project, state, *window)}
         context["dates"] = [links.api_time(instant) for instant in window]
     context |= _build_choices(request, project, state)
-    status = 400 if errors else 200
-    return navigation.render(request, "admin/feedback/list.html", project, "Feedback", context, status=status)
+    return navigation.render(request, "admin/feedback/list.html", project, "Feedback", context, wrong=errors)
 
 
 def download_feedback(request: HttpRequest, project: Project, name: str, form: str) -> HttpResponseBase:

@@ -66,9 +66,7 @@ def show_agent(request: HttpRequest, project: Project) -> HttpResponse:
         context |= describe_range(project, *window)
         context |= _build_agent(project, state, context["numbers"])
     title = f"{label}: {project.name}"
-    return navigation.render(
-        request, "admin/reports/agent.html", project, title, context, status=400 if errors else 200
-    )
+    return navigation.render(request, "admin/reports/agent.html", project, title, context, wrong=errors)
 
 
 def agent_url(project: Project, state: ReportState, agent: Agent) -> str:

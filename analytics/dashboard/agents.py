@@ -46,12 +46,7 @@ def show_agents(request: HttpRequest, project: Project) -> HttpResponse:
             "base_url": service_url(request),
         }
     return navigation.render(
-        request,
-        "admin/reports/agents.html",
-        project,
-        f"Agents: {project.name}",
-        context,
-        status=400 if errors else 200,
+        request, "admin/reports/agents.html", project, f"Agents: {project.name}", context, wrong=errors
     )
 
 

@@ -91,9 +91,7 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
             "reports": [(page.label, urls[page.key]) for page in navigation.all_pages() if page.is_report],
             "steps": next_steps.find_next_steps(request, project, start, end, now, state.dates_link),
         }
-    return navigation.render(
-        request, "admin/workspace/overview.html", project, project.name, context, status=400 if errors else 200
-    )
+    return navigation.render(request, "admin/workspace/overview.html", project, project.name, context, wrong=errors)
 
 
 def _build_tiles(project: Project, state: ReportState, numbers: Numbers, before: Numbers | None) -> list[Tile]:

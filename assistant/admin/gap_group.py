@@ -114,9 +114,7 @@ def _render(
         "address": navigation.page_url("gaps", project, group.pk, name="group"),
     }
     title = f"{'Gap' if group.has_problem else 'Question'}: {shown.gap.text[:80]}"
-    return navigation.render(
-        request, "admin/assistant/gaps/group.html", project, title, context, status=400 if wrong else 200
-    )
+    return navigation.render(request, "admin/assistant/gaps/group.html", project, title, context, wrong=wrong)
 
 
 def _forms(project: Project, shown: GroupReport) -> dict[str, forms.Form]:

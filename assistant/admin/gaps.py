@@ -69,9 +69,7 @@ def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:
             "dates": (links.api_time(start), links.api_time(end)),
             "base_url": service_url(request),
         }
-    return navigation.render(
-        request, "admin/assistant/gaps/list.html", project, "Gaps", context, status=400 if errors else 200
-    )
+    return navigation.render(request, "admin/assistant/gaps/list.html", project, "Gaps", context, wrong=errors)
 
 
 def send_gaps(request: HttpRequest, project: Project, form: str) -> HttpResponseBase:

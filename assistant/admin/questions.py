@@ -70,7 +70,7 @@ def show_questions(request: HttpRequest, project: Project) -> HttpResponse:
         context["complete"] = grouping.catch_up(grouping.PAGE_SECONDS)
         context |= _report(request, project, state, start, end, now)
     return navigation.render(
-        request, "admin/assistant/questions/report.html", project, "Questions", context, status=400 if errors else 200
+        request, "admin/assistant/questions/report.html", project, "Questions", context, wrong=errors
     )
 
 

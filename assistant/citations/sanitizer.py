@@ -12,7 +12,6 @@ within its paragraph.
 
 import html
 import re
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -31,7 +30,7 @@ _HOST = re.compile(r"//[\w-]+(?:\.[\w-]+)+")
 
 
 class Sanitizer(StreamRewriter):
-    """Decides about each sign that could begin something. A subclass decides about brackets, `<`, `!` and `@`."""
+    """Decides about each sign that could begin something. A subclass has the steps for brackets, `<`, `!` and `@`."""
 
     steps: ClassVar[Mapping[str, str]] = {
         "\\": "_backslash",
@@ -205,28 +204,6 @@ class Sanitizer(StreamRewriter):
         if self._pending[1:2].strip() and (sign != "." or self._pending[1].isalnum()):
             return self._address("")
         return self._accept(sign)
-
-    # ---- For a subclass. ----
-
-    @abstractmethod
-    def _angle(self) -> bool:
-        """Decide what begins with `<`."""
-
-    @abstractmethod
-    def _bang(self) -> bool:
-        """Decide what begins with `!`."""
-
-    @abstractmethod
-    def _square(self) -> bool:
-        """Decide what begins with `[`."""
-
-    @abstractmethod
-    def _other_marker(self) -> bool:
-        """Decide what begins with `【` or `［`."""
-
-    @abstractmethod
-    def _at(self) -> bool:
-        """Decide what begins with `@`."""
 
 
 def _continues_paragraph(line: Line, text: str) -> bool:

@@ -86,9 +86,8 @@ def show_audit(request: HttpRequest, project: Project) -> HttpResponse:
             for form, (label, _) in downloads.FORMATS.items()
         ],
     }
-    status = 200 if is_valid else 400
     title = f"Audit of {project.organization}"
-    return navigation.render(request, "admin/privacy/audit.html", project, title, context, status=status)
+    return navigation.render(request, "admin/privacy/audit.html", project, title, context, wrong=not is_valid)
 
 
 def send_audit(request: HttpRequest, project: Project, form: str) -> HttpResponseBase:

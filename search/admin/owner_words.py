@@ -73,8 +73,7 @@ def show_rules(request: HttpRequest, project: Project, rules: Rules) -> HttpResp
         "limits": {"lines": MAX_LINES, "phrases": MAX_PHRASES, "words": MAX_WORDS, "text": MAX_TEXT},
         "file": navigation.page_url(rules.key, project, name="file"),
     }
-    status = 400 if errors else 200
-    return navigation.render(request, "admin/search/owner_words.html", project, rules.title, context, status=status)
+    return navigation.render(request, "admin/search/owner_words.html", project, rules.title, context, wrong=errors)
 
 
 def download(request: HttpRequest, project: Project, rules: Rules) -> HttpResponse:

@@ -43,8 +43,7 @@ def show_pages(request: HttpRequest, project: Project) -> HttpResponseBase:
         **_count_pages(project),
         "readers": navigation.find_url("readers", project),
     }
-    status = 400 if error else 200
-    return navigation.render(request, "admin/search/protected.html", project, "Protected pages", context, status=status)
+    return navigation.render(request, "admin/search/protected.html", project, "Protected pages", context, wrong=error)
 
 
 def _check(text: str) -> str:

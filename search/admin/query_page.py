@@ -44,9 +44,8 @@ def show_query(request: HttpRequest, project: Project) -> HttpResponse:
         "all_searches": navigation.page_url("searches", project) + state.link(text=""),
         "result": _explain(project, text, Filters()) if text.strip() else None,
     }
-    status = 400 if errors else 200
     return navigation.render(
-        request, "admin/search/query.html", project, f"Search: {visible(text)}", context, status=status
+        request, "admin/search/query.html", project, f"Search: {visible(text)}", context, wrong=errors
     )
 
 

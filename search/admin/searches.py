@@ -66,8 +66,7 @@ def show_searches(request: HttpRequest, project: Project) -> HttpResponse:
     context["tabs"] = [
         Choice(label, state.link(tab=key, sort="") + TABLES, key == state.tab) for key, label in TABS.items()
     ]
-    status = 400 if errors else 200
-    return navigation.render(request, "admin/search/searches.html", project, "Searches", context, status=status)
+    return navigation.render(request, "admin/search/searches.html", project, "Searches", context, wrong=errors)
 
 
 def download_searches(request: HttpRequest, project: Project, form: str) -> HttpResponseBase:

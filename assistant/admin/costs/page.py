@@ -65,8 +65,8 @@ def show_costs(request: HttpRequest, project: Project) -> HttpResponse:
         "price_form": price_form,
         "may_act": has_role(request, project.organization_id, Role.OWNER),
     }
-    status = 400 if limits_form.errors or price_form.errors else 200
-    return navigation.render(request, "admin/assistant/costs/page.html", project, "Costs", context, status=status)
+    wrong = limits_form.errors or price_form.errors
+    return navigation.render(request, "admin/assistant/costs/page.html", project, "Costs", context, wrong=wrong)
 
 
 def _act(request: HttpRequest, project: Project, limits_form: LimitsForm, price_form: PriceForm) -> bool:

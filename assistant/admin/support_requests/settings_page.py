@@ -102,12 +102,7 @@ def show_settings(request: HttpRequest, project: Project) -> HttpResponse:
     }
     title = "Support requests: settings"
     return navigation.render(
-        request,
-        "admin/assistant/support_requests/settings.html",
-        project,
-        title,
-        context,
-        status=400 if form.errors else 200,
+        request, "admin/assistant/support_requests/settings.html", project, title, context, wrong=form.errors
     )
 
 

@@ -96,8 +96,6 @@ def confirm(request: HttpRequest, token: str) -> HttpResponse:
         "title": "Confirm your e-mail address",
         "project": None,
         "subscription": found,
-        "site_header": "Documentation service",
-        "site_title": "Documentation service",
     }
     status = 200 if found else 404
     return TemplateResponse(request, "notifications/confirm.html", context, status=status, headers=LINK_HEADERS)

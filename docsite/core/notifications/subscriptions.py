@@ -95,8 +95,6 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
         "label": named_topic.label if named_topic else topic,
         "is_found": found is not None,
         "is_ended": found is not None and topic not in found.topics.split(),
-        "site_header": "Documentation service",
-        "site_title": "Documentation service",
     }
     status = 200 if found else 404
     return TemplateResponse(request, "notifications/unsubscribe.html", context, status=status, headers=LINK_HEADERS)

@@ -125,14 +125,14 @@ def urls() -> list[URLPattern]:
 
 
 def render(
-    request: HttpRequest, template: str, project: Project, title: str, context: dict[str, Any], *, status: int = 200
+    request: HttpRequest, template: str, project: Project, title: str, context: dict[str, Any], *, wrong: object = None
 ) -> TemplateResponse:
     """Render a page in the frame of the project's workspace. The template extends `admin/workspace/page.html`.
 
-    No cache stores it: `admin_view` says so of every page of the admin.
+    The status is 400 if something is `wrong`. No cache stores it: `admin_view` says so of every page of the admin.
     """
     frame = {**admin.site.each_context(request), "title": title, "project": project}
-    return TemplateResponse(request, template, {**frame, **context}, status=status)
+    return TemplateResponse(request, template, {**frame, **context}, status=400 if wrong else 200)
 
 
 def _with_project(view: View) -> View:

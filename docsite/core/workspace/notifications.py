@@ -73,9 +73,8 @@ def show_notifications(request: HttpRequest, project: Project) -> HttpResponse:
         "has_mail_server": mail.is_configured(),
         "alerts": Alert.objects.filter(project=project, cleared_at=None, topic__in=keys).order_by("opened_at"),
     }
-    status = 400 if form.errors else 200
     name = "admin/workspace/notifications.html"
-    return navigation.render(request, name, project, "Notifications", context, status=status)
+    return navigation.render(request, name, project, "Notifications", context, wrong=form.errors)
 
 
 def _send_digest(stored: Subscription) -> tuple[bool, str]:

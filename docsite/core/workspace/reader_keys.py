@@ -88,8 +88,9 @@ def show_keys(request: HttpRequest, project: Project) -> HttpResponse:
         "max_groups": MAX_GROUPS,
         "protected": navigation.find_url("protected", project),
     }
-    status = 400 if form.errors else 200
-    return navigation.render(request, "admin/projects/reader_keys.html", project, "Reader keys", context, status=status)
+    return navigation.render(
+        request, "admin/projects/reader_keys.html", project, "Reader keys", context, wrong=form.errors
+    )
 
 
 navigation.add_page("readers", "Reader keys", group="Access", position=81, views=[("", show_keys, "")])

@@ -141,9 +141,8 @@ def _show(
 def _respond(
     request: HttpRequest, template: str, project: Project, title: str, context: dict[str, Any], form: WebhookForm
 ) -> HttpResponse:
-    status = 400 if form.errors else 200
     name = f"admin/workspace/webhooks/{template}"
-    return navigation.render(request, name, project, title, context, status=status)
+    return navigation.render(request, name, project, title, context, wrong=form.errors)
 
 
 def _find_delivery(webhook: Webhook, delivery_id: str) -> Delivery:

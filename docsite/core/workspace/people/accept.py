@@ -62,8 +62,6 @@ def accept(request: HttpRequest, token: str) -> HttpResponse:
             status, wrong = 409, "Somebody has this user name already."
     shown = {
         "title": "Invitation",
-        "site_title": "Documentation service",
-        "site_header": "Documentation service",
         "invitation": invitation,
         "form": form,
         "wrong": wrong,

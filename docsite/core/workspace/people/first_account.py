@@ -78,8 +78,6 @@ def create_first_account(request: HttpRequest) -> HttpResponse:
             status, wrong = 429, refusal.sentence
     shown = {
         "title": "First account",
-        "site_title": "Documentation service",
-        "site_header": "Documentation service",
         "form": form,
         "wrong": wrong,
     }

@@ -61,8 +61,7 @@ def show_people(request: HttpRequest, project: Project) -> HttpResponse:
         "sends_mail": mail.is_configured(),
     }
     title = f"People of {organization}"
-    status = 400 if form.errors else 200
-    return navigation.render(request, "admin/people/list.html", project, title, context, status=status)
+    return navigation.render(request, "admin/people/list.html", project, title, context, wrong=form.errors)
 
 
 def leave(request: HttpRequest, project: Project) -> HttpResponse:

@@ -99,10 +99,8 @@ def show_rules(request: HttpRequest, project: Project) -> HttpResponse:
         "unconnected": list_unconnected(organization, own.issuer) if (own := provider.find()) else [],
         "people": navigation.page_url("people", project),
     }
-    status = 400 if rules.errors or group.errors else 200
-    return navigation.render(
-        request, "admin/people/rules.html", project, f"Log-in to {organization}", context, status=status
-    )
+    title, wrong = f"Log-in to {organization}", rules.errors or group.errors
+    return navigation.render(request, "admin/people/rules.html", project, title, context, wrong=wrong)
 
 
 def list_unconnected(organization: Organization, issuer: str) -> list[str]:
