@@ -86,13 +86,7 @@ async def stream(
     try:
         while True:
             parameters = _build_parameters(model, max_tokens, tools, refused)
-            response = await _session().post(
-                completions_url(model),
-                data=_encode_body(model, messages, parameters),  # it is most of an open stream: nothing keeps it
-                headers={"Content-Type": "application/json", **_key_headers(model)},
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds),  # the relay limits silence
-                allow_redirects=False,
-            )
+            response = await _post(model, messages, parameters, connect_seconds)
             async with response:  # not the request, which would keep what it was made of
                 if response.status == 200:
                     del _unclear_refusals[key]
@@ -119,20 +113,38 @@ async def stream(
                     remember(key)
                     return
                 words = await _read_error(response)
-            status = response.status
             if "tools" in parameters and errors.FAILED_CALL in words:
                 tools = ()  # for this request only: the next call may be right
-                continue
-            newly_refused = errors.find_refused_parameters(status, words, parameters)
-            if not newly_refused and "tools" in parameters and errors.is_unclear_refusal(status, words):
-                _unclear_refusals[key] += 1
-            if not newly_refused:
-                raise _status_error(model, response, words)
-            refused |= newly_refused
+            else:
+                refused |= _find_refused(model, response, words, parameters)
     except aiohttp.InvalidURL:
         raise UpstreamError("the model server's address is not valid", advice="Check OPENAI_BASE_URL.") from None
     except aiohttp.ClientError as failure:
         raise _connection_error(model, failure) from None
+
+
+async def _post(
+    model: Model, messages: Iterable[dict[str, Any]], parameters: dict[str, Any], connect_seconds: float
+) -> aiohttp.ClientResponse:
+    return await _session().post(
+        completions_url(model),
+        data=_encode_body(model, messages, parameters),  # it is most of an open stream: nothing keeps it
+        headers={"Content-Type": "application/json", **_key_headers(model)},
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds),  # the relay limits silence
+        allow_redirects=False,
+    )
+
+
+def _find_refused(
+    model: Model, response: aiohttp.ClientResponse, words: str, parameters: dict[str, Any]
+) -> frozenset[str]:
+    """The parameters that a server refuses with these words. Raises `UpstreamError` if they name none."""
+    found = errors.find_refused_parameters(response.status, words, parameters)
+    if not found:
+        if "tools" in parameters and errors.is_unclear_refusal(response.status, words):
+            _unclear_refusals[model.base_url, model.name] += 1
+        raise _status_error(model, response, words)
+    return found
 
 
 def _join_deltas(items: Iterable[FormatItem]) -> Iterator[FormatItem]:

@@ -50,19 +50,14 @@ class StreamFailure:
 
 
 async def stream(
-    model: Model,
-    messages: Iterable[dict[str, Any]],
-    bounds: Bounds,
-    tools: Sequence[dict[str, Any]] = (),
+    model: Model, messages: Iterable[dict[str, Any]], bounds: Bounds, tools: Sequence[dict[str, Any]] = ()
 ) -> AsyncGenerator[Item | StreamFailure, None]:
     """Yield what the model server sends, then end, or end with one `StreamFailure`.
 
     A text that only repeats itself ends there, and the upstream request with it.
 
     A temporary failure is retried once, if no text has arrived. `tools` are those that the model may call,
-    as JSON schemas.
-    Cancellation (the reader left) passes through and closes the upstream
-    request on its way.
+    as JSON schemas. Cancellation (the reader left) passes through and closes the upstream request on its way.
     """
     breaker = breaker_of(model)
     if not await breaker.allows_request(bounds.breaker_failures, bounds.breaker_rest):
@@ -86,27 +81,23 @@ async def stream(
                             break
                         attempt.wait_after(item)
             await breaker.record_success()
-            if attempt.is_empty:
-                advice = errors.ONLY_THOUGHTS if attempt.has_progress else errors.EMPTY
-                logger.warning("The model %s at %s sent an empty answer. %s", model.name, model.address, advice)
+            attempt.report_emptiness(model)
             return
         except UpstreamError as failure:
             attempt.end_first_wait()
             if attempt.is_complete:  # so the failure does not matter
                 await breaker.record_success()
                 return
-            wait = failure.retry_after or 0.0
-            if failure.retryable and attempt.is_empty and not retried and wait <= MAX_RETRY_AFTER:
+            if attempt.may_be_repeated(failure) and not retried:
                 retried = True
-                await asyncio.sleep(wait + random.uniform(0.1, 0.4))
+                await asyncio.sleep((failure.retry_after or 0.0) + random.uniform(0.1, 0.4))
                 continue
             if failure.is_server_fault:
                 reason = f"{failure.reason}. {failure.advice}".rstrip(". ")
                 await breaker.record_failure(bounds.breaker_failures, bounds.breaker_rest, reason)
             else:
-                logger.warning(
-                    "The model %s at %s failed: %s. %s", model.name, model.address, failure.reason, failure.advice
-                )
+                facts = model.name, model.address, failure.reason, failure.advice
+                logger.warning("The model %s at %s failed: %s. %s", *facts)
             yield StreamFailure(failure.reason)
             return
         except Exception:  # the boundary to foreign code: after any failure the next model is asked
@@ -142,6 +133,16 @@ class _Attempt:
     def is_empty(self) -> bool:
         """Whether neither text nor calls have come."""
         return not self._size and not self._has_calls
+
+    def may_be_repeated(self, failure: UpstreamError) -> bool:
+        """Whether another attempt may follow a failure soon."""
+        return failure.retryable and self.is_empty and (failure.retry_after or 0.0) <= MAX_RETRY_AFTER
+
+    def report_emptiness(self, model: Model) -> None:
+        """Tell the log if a server that did not fail has sent neither text nor calls."""
+        if self.is_empty:
+            advice = errors.ONLY_THOUGHTS if self.has_progress else errors.EMPTY
+            logger.warning("The model %s at %s sent an empty answer. %s", model.name, model.address, advice)
 
     @contextmanager
     def in_time(self) -> Iterator[None]:

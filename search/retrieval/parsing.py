@@ -113,6 +113,12 @@ def _plan_engine_queries(terms: Sequence[Term], vocabulary: Vocabulary) -> list[
     return [narrow, wide] if narrow != wide else [wide] if every else []
 
 
+def _list_minor_words(language: str) -> frozenset[str]:
+    """The stop words of a text: in any language but English, all words of English without a sense of their own, too."""
+    own = frozenset[str]() if language == "en" else analysis.FUNCTION_WORDS.get(language, frozenset())
+    return analysis.STOP_WORDS | own
+
+
 class _TermReader:
     """Turns words into terms, with the vocabulary of an index."""
 
@@ -130,9 +136,7 @@ class _TermReader:
     def read_terms(self, text: str, is_alone: bool) -> tuple[Terms, list[tuple[str, str]]]:
         """The terms of a text, and the pairs of terms that stand side by side."""
         language = detect_language(text)
-        self.minor = analysis.STOP_WORDS
-        if language not in ("", "en"):  # all words of English that have no sense of their own are stop words
-            self.minor |= analysis.FUNCTION_WORDS.get(language, frozenset())
+        self.minor = _list_minor_words(language)
         words = self.select_words(analysis.tokens(text, self.vocabulary.terms), is_alone)
         is_typing = bool(text) and not text[-1].isspace() and bool(words) and text.rstrip().endswith(words[-1])
         language = language or self.preferred_language

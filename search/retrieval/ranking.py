@@ -145,9 +145,7 @@ def compute_features(
     page_scores = rarities @ np.maximum.reduceat(impacts[:, by_page], begins, axis=1)
     counts, sums = np.bincount(page), np.bincount(page, scores)
     is_rival = np.bincount(page, foreign | outdated) == 0  # a translation or an old version is no rival
-    rivals = page_scores[is_rival] if is_rival.any() else page_scores
-    first, second = [*sorted(rivals.tolist(), reverse=True)[:2], 0.0, 0.0][:2]
-    ahead = page_scores - np.where(page_scores == first, second, first)
+    lead = _compute_lead(page_scores, page_scores[is_rival] if is_rival.any() else page_scores)
 
     words = [number for number, term in enumerate(query.terms) if term.weight == 1.0]
     total = sum(rarities[words].tolist()) or 1.0
@@ -156,11 +154,11 @@ def compute_features(
     query_length = min(len(words), 12) / 12
     exact = index.have_facet(query.names, places)
     headings, titles = index.heading_sizes[places], index.title_sizes[places]
-    paths, here = [one.path for one in candidates], preferences.current_path
+    here = preferences.current_path
     columns: dict[str, Any] = {
         "relative": scores / best * coverage,
         "relative_long": scores / best * coverage * query_length,
-        "lead": (ahead / (first or 1.0)).clip(-1.0, 1.0)[page] * coverage,
+        "lead": lead[page] * coverage,
         "known": (rarities[words] @ held.any(axis=1)) / total,
         "words": held.sum(axis=0) / (len(words) or 1),
         "heading_overlap": np.where(exact & (headings > 0), 1.0, has["heading"].sum(axis=0) / headings.clip(1)),
@@ -175,15 +173,26 @@ def compute_features(
         "intro": index.positions[places] == 0,
         "query_length": query_length,
         "foreign": foreign,
-        "same_folder": [one != here and _folder(one) == _folder(here) for one in paths] if here else 0.0,
-        "current_page": [one == here for one in paths] if here else 0.0,
+        "same_folder": [one.path != here and _folder(one.path) == _folder(here) for one in candidates] if here else 0.0,
+        "current_page": [one.path == here for one in candidates] if here else 0.0,
         "outdated": outdated,
         "meaning": [likeness.get(one.section_id, 0.0) for one in candidates] if likeness else 0.0,
     }
-    rows = np.empty((len(candidates), len(FEATURES)))
+    return _stack(columns, len(candidates))
+
+
+def _stack(columns: Mapping[str, Any], candidates: int) -> Array:
+    rows = np.empty((candidates, len(FEATURES)))
     for number, name in enumerate(FEATURES):
         rows[:, number] = columns[name]
     return rows
+
+
+def _compute_lead(scores: Array, rivals: Array) -> Array:
+    """How far each page is ahead of the best other one of its rivals, in -1..1 of the best score."""
+    first, second = [*sorted(rivals.tolist(), reverse=True)[:2], 0.0, 0.0][:2]
+    ahead = scores - np.where(scores == first, second, first)
+    return (ahead / (first or 1.0)).clip(-1.0, 1.0)
 
 
 def _group(values: Array) -> tuple[Array, Array, Array]:

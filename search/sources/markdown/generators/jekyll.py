@@ -70,12 +70,8 @@ def _build_site(config: Meta, folder: Path) -> Site:
     style = str(config.get("permalink") or "date")
     timezone = str(config.get("timezone") or "")
     above = f"{str(config.get('collections_dir') or '').strip('/')}/".removeprefix("/")
-    named = config.get("collections")
-    named = as_mapping(dict.fromkeys(map(str, named)) if isinstance(named, list) else named)
-    collections = {"posts": {"output": "true"}, **{str(name): as_mapping(named[name]) for name in named}}
-    entries = config.get("defaults")
-    entries = list(map(as_mapping, entries if isinstance(entries, list) else ()))
-    entries = [{**entry, "values": name_groups(as_mapping(entry.get("values")))} for entry in entries]
+    collections = _read_collections(config)
+    entries = _read_defaults(config)
     defaults = _limit_defaults(entries)
     excluded = config.get("exclude")
     patterns = map(str, excluded if isinstance(excluded, list) else ())
@@ -127,6 +123,20 @@ def _build_site(config: Meta, folder: Path) -> Site:
         find_exclusion=find_exclusion,
         problems=find_cut("defaults of _config.yml", len(entries), MAX_DEFAULTS),
     )
+
+
+def _read_collections(config: Meta) -> dict[str, Meta]:
+    """The settings of each collection; that of the posts is always there."""
+    named = config.get("collections")
+    named = as_mapping(dict.fromkeys(map(str, named)) if isinstance(named, list) else named)
+    return {"posts": {"output": "true"}, **{str(name): as_mapping(named[name]) for name in named}}
+
+
+def _read_defaults(config: Meta) -> list[Meta]:
+    """The entries of `defaults`, whose values have groups under one name."""
+    entries = config.get("defaults")
+    entries = list(map(as_mapping, entries if isinstance(entries, list) else ()))
+    return [{**entry, "values": name_groups(as_mapping(entry.get("values")))} for entry in entries]
 
 
 def _limit_defaults(entries: Sequence[Meta]) -> list[Meta]:
