@@ -2,10 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from functools import partial
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
@@ -20,7 +19,7 @@ from assistant.question import Question
 from assistant.question_groups.pins import find_pin
 from assistant.schemas import Ask, AskV2, Forget, PreviewIn, PreviewOut, Stop
 from assistant.sessions.resume import RemoteAnswer, find_chat, find_message
-from assistant.sessions.running import DeliveryCheck, RunningAnswer, assume_delivered
+from assistant.sessions.running import RunningAnswer
 from assistant.sessions.start import Transport, forget_conversation, identify_asker, start_answer
 from assistant.wire import PROTOCOLS, without_trigger
 from assistant.wire.protocol import StreamProtocol
@@ -28,7 +27,7 @@ from docsite.core.access.api_middleware import own_origin
 from docsite.core.access.readers import narrow, set_reader_groups
 from docsite.core.access.request_checks import AssistantKey, CallerRequest
 from docsite.core.db import SEARCHES, in_db
-from docsite.core.http.streams import PieceResponse, SendNow, find_send_now
+from docsite.core.http.streams import PieceResponse, find_connection
 from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit
 from search.limits import search_charges
@@ -62,7 +61,7 @@ def _add_message_endpoint(name: str) -> None:
     async def message(request: CallerRequest, domain: str, payload: Ask) -> PieceResponse:
         transport = Transport(_caller(request), _origin(request), bool(payload.resumable))
         answer = await start_answer(request.auth, payload, transport)
-        return _response(answer, _protocol_for(request, payload, protocol), request)
+        return _AnswerStream(answer, _protocol_for(request, payload, protocol), request).respond()
 
     message.__annotations__["payload"] = schema
     routers[name].post(
@@ -94,7 +93,7 @@ async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpRes
     answer = await find_chat(asker)
     if answer is None:
         return HttpResponse(status=204)
-    return _response(answer, PROTOCOLS["v2"], request)
+    return _AnswerStream(answer, PROTOCOLS["v2"], request).respond()
 
 
 @router_v2.post(
@@ -151,57 +150,56 @@ async def forget(request: CallerRequest, domain: str, payload: Forget) -> HttpRe
     return HttpResponse(status=204)
 
 
-def _response(answer: RunningAnswer | RemoteAnswer, protocol: StreamProtocol, request: HttpRequest) -> PieceResponse:
-    scope = request.scope  # type: ignore[attr-defined]  # of Django's ASGIRequest
-    chunks = _chunks(answer, protocol, _delivery_check(scope), find_send_now(scope))
-    return PieceResponse(chunks, {**protocol.headers, "X-Thread-Id": answer.thread_id})
+class _AnswerStream:
+    """The life of a response: an answer on its way to one reader, from its first event to the end of the body.
 
-
-async def _chunks(
-    answer: RunningAnswer | RemoteAnswer, protocol: StreamProtocol, is_delivered: DeliveryCheck, send_now: SendNow
-) -> AsyncGenerator[bytes, None]:
-    """The body of a response: one chunk for each event. Never raises: Daphne would never end the response.
-
-    Events may be sent by `send_now`, while Django waits for the next chunk.
-
-    If all bytes are sent at once, TCP may report delivery although the reader has
-    left. So the end of a resumable answer waits until a moment after its start. By
-    then the server knows whether the reader has left and may resume the answer.
+    While the server waits for the next chunk, an event is pushed to the connection, if that takes it. The last one, and
+    what is not pushed, is a chunk of the body.
     """
-    encoder = protocol.encoder()
 
-    def encode(event: Event) -> Iterator[bytes]:
-        return map(protocol.frame, encoder.encode(event))
+    def __init__(self, answer: RunningAnswer | RemoteAnswer, protocol: StreamProtocol, request: HttpRequest) -> None:
+        self._answer = answer
+        self._protocol = protocol
+        self._encoder = protocol.encoder()
+        self._connection = find_connection(request.scope)  # type: ignore[attr-defined]  # of Django's ASGIRequest
 
-    def push(event: Event) -> bool:
-        return send_now(partial(encode, event))
+    def respond(self) -> PieceResponse:
+        """The response, which streams."""
+        return PieceResponse(self._chunks(), {**self._protocol.headers, "X-Thread-Id": self._answer.thread_id})
 
-    loop = asyncio.get_running_loop()
-    earliest_end = loop.time() + (MIN_STREAM_SECONDS if answer.resumable else 0)
-    try:
-        async with aclosing(answer.subscribe(is_delivered, push)) as events:
-            async for event in events:
-                if event is None:
-                    yield protocol.keep_alive
-                    continue
-                if isinstance(event, END_EVENTS) and (seconds := earliest_end - loop.time()) > 0:
-                    await asyncio.sleep(seconds)
-                yield b"".join(encode(event))
-    except Exception:  # the task boundary
-        logger.exception("Answer %s could not be encoded.", answer.message_id)
-        yield b"".join(encode(Failure(SORRY)))
-    if protocol.end:
-        yield protocol.end
+    async def _chunks(self) -> AsyncGenerator[bytes, None]:
+        """The body: one chunk for each event. Never raises: Daphne would never end the response.
+
+        If all bytes are sent at once, TCP may report delivery although the reader has left. So the end of a resumable
+        answer waits until a moment after its start. By then the server knows whether the reader has left and may
+        resume the answer.
+        """
+        loop = asyncio.get_running_loop()
+        earliest_end = loop.time() + (MIN_STREAM_SECONDS if self._answer.resumable else 0)
+        try:
+            async with aclosing(self._answer.subscribe(self._connection.is_delivered, self._push)) as events:
+                async for event in events:
+                    if event is None:
+                        yield self._protocol.keep_alive
+                        continue
+                    if isinstance(event, END_EVENTS) and (seconds := earliest_end - loop.time()) > 0:
+                        await asyncio.sleep(seconds)
+                    yield b"".join(self._encode(event))
+        except Exception:  # the task boundary
+            logger.exception("Answer %s could not be encoded.", self._answer.message_id)
+            yield b"".join(self._encode(Failure(SORRY)))
+        if self._protocol.end:
+            yield self._protocol.end
+
+    def _push(self, event: Event) -> bool:
+        return self._connection.send_now(partial(self._encode, event))
+
+    def _encode(self, event: Event) -> Iterator[bytes]:
+        return map(self._protocol.frame, self._encoder.encode(event))
 
 
 def _caller(request: HttpRequest) -> Message.Caller:
     return Message.Caller.WEB if request.headers.get("Origin") else Message.Caller.API
-
-
-def _delivery_check(scope: Mapping[str, Any]) -> DeliveryCheck:
-    """The check whether a response has reached its reader. Only our own server has one (`docsite.server.daphne`)."""
-    is_delivered: DeliveryCheck = scope.get("extensions", {}).get("docsite.is_delivered", assume_delivered)
-    return is_delivered
 
 
 def _origin(request: HttpRequest) -> str:

@@ -30,7 +30,7 @@ from docsite.core.http.errors import (
     NotFound,
     Unauthorized,
 )
-from docsite.core.http.streams import find_send_now
+from docsite.core.http.streams import find_connection
 
 FIRST_MESSAGE_SECONDS = 10.0
 IDLE_SECONDS = 300.0  # after the end of an answer, until the socket is closed
@@ -171,7 +171,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
     async def _send_parts(self, answer: RunningAnswer | RemoteAnswer, after: int) -> None:
         """Send the parts after the first `after` ones, which the client has. It always gets the last part."""
         encoder, to_skip = PROTOCOLS["socket"].encoder(), after
-        send_now = find_send_now(self.scope)
+        send_now = find_connection(self.scope).send_now
 
         def push(event: Event) -> bool:
             return not to_skip and send_now(lambda: map(str.encode, encoder.encode(event)))

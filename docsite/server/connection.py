@@ -88,7 +88,7 @@ class Request(WebRequest):  # type: ignore[misc]  # Daphne has no types
                 self.requestHeaders, self.responseHeaders = Headers(), Headers()
 
     def send_now(self, build: Callable[[], Iterable[bytes]]) -> bool:
-        """Send a piece of a stream, for `docsite.core.http.streams`."""
+        """Send a piece of a stream, as `docsite.core.http.streams` describes it."""
         if not self._is_streaming:
             return False
         transport = self.channel.transport
@@ -356,7 +356,7 @@ class Socket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no types
             super().onPing(payload)
 
     def send_now(self, build: Callable[[], Iterable[bytes]]) -> bool:
-        """Send text messages, for `docsite.core.http.streams`."""
+        """Send text messages, as `docsite.core.http.streams` describes it."""
         if self.state != self.STATE_OPEN or count_unsent(self.transport) > MAX_UNSENT_BYTES:
             return False
         for message in build():

@@ -25,6 +25,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionDone
 
 from docsite.core.access.uploads import EXTENSION
+from docsite.core.http import streams
 from docsite.server import lifecycle
 from docsite.server.connection import MAX_UNSENT_BYTES, ConnectionFactory, Socket, count_unsent
 from docsite.server.health import probes, readiness
@@ -63,22 +64,21 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
         """Start the application.
 
-        A function in its scope says whether the whole response has reached the client, another one sends pieces of a
-        stream at once, and a flag says whether the body of the request is missing because it is too large. A body for
-        the disk is there as a file, or as the error for which it was refused. The scope of a socket has its request id,
-        which the protocol sends when the socket is refused, and a function that sends messages at once.
+        Its scope has the connection (`docsite.core.http.streams`), and says whether the body of the request is missing
+        because it is too large. A body for the disk is there as a file, or as the error for which it was refused. The
+        scope of a socket has its request id, which the protocol sends when the socket is refused.
         """
         if channel := getattr(protocol, "channel", None):
             channel.delivery_check = getattr(channel, "delivery_check", None) or _DeliveryCheck(channel)
             upload = protocol.upload
             scope["extensions"] = {
-                "docsite.is_delivered": channel.delivery_check,
-                "docsite.send_now": protocol.send_now,
+                "docsite.connection": streams.Connection(protocol.send_now, channel.delivery_check),
                 "docsite.body_too_large": protocol.body_too_large and not (upload and upload.is_refused),
                 **({EXTENSION: upload.body} if upload else {}),
             }
         else:
-            scope["extensions"] = {"docsite.request_id": protocol.request_id, "docsite.send_now": protocol.send_now}
+            own = streams.Connection(protocol.send_now)
+            scope["extensions"] = {"docsite.request_id": protocol.request_id, "docsite.connection": own}
         if protocol not in self.connections:
             return None
         scope["asgi"] = {"version": "3.0"}

@@ -1,7 +1,7 @@
-"""Streamed responses that no proxy buffers, and pieces that are sent at once."""
+"""Streamed responses that no proxy buffers, and the connection that they go to."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.http import StreamingHttpResponse
 
@@ -22,15 +22,19 @@ class PieceResponse(StreamingHttpResponse):
         self.pieces = pieces
 
 
-SendNow = Callable[[Callable[[], Iterable[bytes]]], bool]
+class Connection(NamedTuple):
+    """What our own server offers to the sender of a stream. Another server never sends at once, and cannot tell.
 
-
-def find_send_now(scope: Mapping[str, Any]) -> SendNow:
-    """The function of our own server that sends pieces of a running stream at once, without a turn of the event loop.
-
-    It is given a function that builds the pieces: of an HTTP body, or the text messages of a socket. It returns False,
-    without calling that, if nothing can be sent now. Call it only while the server waits for the next piece. With
-    another server it never sends.
+    `send_now` saves a turn of the event loop. It is given a function that builds pieces of an HTTP body, or text
+    messages of a socket, and sends them. It returns False, without calling that, if nothing can be sent now. Call it
+    only while the server waits for the next piece. `is_delivered` says whether the client has got all that was sent.
     """
-    send_now: SendNow = scope.get("extensions", {}).get("docsite.send_now", lambda build: False)
-    return send_now
+
+    send_now: Callable[[Callable[[], Iterable[bytes]]], bool] = lambda build: False
+    is_delivered: Callable[[], bool] = lambda: True
+
+
+def find_connection(scope: Mapping[str, Any]) -> Connection:
+    """The connection of a request or a socket."""
+    found: Connection = scope.get("extensions", {}).get("docsite.connection", Connection())
+    return found
