@@ -96,7 +96,7 @@ def list_old() -> list[Partition]:
     if not (partitions := list_partitions()):  # as with SQLite
         return []
     newest = _newest_id(connection)
-    return [one for one in partitions if one.end + MIN_IDS <= newest]
+    return [partition for partition in partitions if partition.end + MIN_IDS <= newest]
 
 
 def drop(partition: Partition, removable: Sequence[Removable]) -> int:

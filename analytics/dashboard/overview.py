@@ -123,14 +123,14 @@ def _build_visitor_tiles(project: Project, numbers: Numbers, before: Numbers | N
         note="people and AI clients, each counted once",
         change=_compare(seen["total"], past["total"] if past else None),
         more_is="good",
-        course=[one.visitors["total"] for one in steps],
+        course=[step.visitors["total"] for step in steps],
     )
     share = Tile(
         label="AI share",
         value=percent(seen["ai"], seen["total"]) if seen["total"] else "",
         url=url,
         note=f"{seen['ai']:,} AI, {seen['human']:,} human" + _note_on_share(past),
-        course=[one.visitors["ai"] / one.visitors["total"] if one.visitors["total"] else None for one in steps],
+        course=[step.visitors["ai"] / step.visitors["total"] if step.visitors["total"] else None for step in steps],
     )
     return [visitors, share]
 
@@ -142,14 +142,14 @@ def _build_question_tiles(answers: AnswerStatistics, past: AnswerTotals | None, 
         url=urls["questions"],
         change=_compare(answers.whole.ended, past.ended if past else None),
         more_is="good",
-        course=[one.ended for one in answers.steps],
+        course=[step.ended for step in answers.steps],
     )
     answered = Tile(
         label="Answered",
         value=format_share(answers.whole.answered_rate),
         url=f"{urls['conversations']}&outcome={WITHOUT_ANSWER}",
         note=_note_on_answers(answers.whole.outcomes, past.answered_rate if past else None),
-        course=[one.answered_rate for one in answers.steps],
+        course=[step.answered_rate for step in answers.steps],
     )
     return [asked, answered]
 
@@ -173,7 +173,7 @@ def _build_search_tile(numbers: Numbers, before: Numbers | None, url: str) -> Ti
         note=_note_on_searches(searches),
         change=_compare(searches.without_result, _sum_up(before).without_result if before else None),
         more_is="bad",
-        course=[one.without_result for one in numbers.searches],
+        course=[search.without_result for search in numbers.searches],
     )
 
 
@@ -185,7 +185,7 @@ def _build_token_tile(project: Project, answers: AnswerStatistics, past: AnswerT
         url=url,
         note=_note_on_cost(project, answers.whole),
         change=_compare(tokens, _count_tokens(past) if past else None),
-        course=[_count_tokens(one) for one in answers.steps],
+        course=[_count_tokens(step) for step in answers.steps],
     )
 
 
@@ -198,7 +198,7 @@ def _build_time_tile(answers: AnswerStatistics, past: AnswerTotals | None, url: 
         note=_note_on_times(times),
         change=_compare(times.p50, past.first_token.p50 if past and past.first_token else None) if times else None,
         more_is="bad",
-        course=[one.first_token.p50 if one.first_token else None for one in answers.steps],
+        course=[step.first_token.p50 if step.first_token else None for step in answers.steps],
     )
 
 

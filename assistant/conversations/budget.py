@@ -67,7 +67,7 @@ def find_reached(project: Project) -> list[BudgetNotice]:
     if not notices:  # as on most days
         return []
     current = {(limit.period, limit.field, limit.starts_on, limit.size) for limit in list_limits(project, today)}
-    return [one for one in notices if (one.period, one.field, one.starts_on, one.size) in current]
+    return [notice for notice in notices if (notice.period, notice.field, notice.starts_on, notice.size) in current]
 
 
 def store_notice(project: Project, limit: BudgetLimit, percent: int) -> None:

@@ -117,23 +117,23 @@ def describe(
 
     With a `problem` only questions with that problem count, in both periods.
     """
-    groups = QuestionGroup.objects.select_related("assignee").in_bulk([one.group for one in counts])
-    newest = load_rows([one.newest for one in counts])
+    groups = QuestionGroup.objects.select_related("assignee").in_bulk([count.group for count in counts])
+    newest = load_rows([count.newest for count in counts])
     problems = count_problems(groups, start, end)
     before = count_before(list(groups), start, end, problem)
     effects = measure_effects([group for group in groups.values() if group.state == State.FIXED])
     return [
         Gap(
             group,
-            newest[one.newest].text,
-            Change(one.total, before[one.group]),
-            [(Problem(kind), number) for kind, number in problems[one.group].most_common()],
-            newest[one.newest].at,
-            explain(group, problems[one.group]),
-            effects.get(one.group),
+            newest[count.newest].text,
+            Change(count.total, before[count.group]),
+            [(Problem(kind), number) for kind, number in problems[count.group].most_common()],
+            newest[count.newest].at,
+            explain(group, problems[count.group]),
+            effects.get(count.group),
         )
-        for one in counts
-        if (group := groups.get(one.group)) and one.newest in newest
+        for count in counts
+        if (group := groups.get(count.group)) and count.newest in newest
     ]
 
 

@@ -205,7 +205,7 @@ def _choose_groups(new: Sequence[_NewRow]) -> None:
         if one.terms is not None:
             by_project[one.row.project_id].append(one)
     for project_id, rows in by_project.items():
-        found = {group_index.find_group(project_id, one.terms) for one in rows if one.terms} - {None}
+        found = {group_index.find_group(project_id, row.terms) for row in rows if row.terms} - {None}
         if QuestionGroup.objects.filter(pk__in=found).count() < len(found):
             group_index.forget(project_id)  # another process has deleted groups
         for one in rows:

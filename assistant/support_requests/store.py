@@ -71,11 +71,11 @@ def record(project: Project, body: "SupportRequestIn", thread: Thread | None) ->
     body.check()
     form_id = form_tokens.check(project, body.token)
     chosen = set(body.messageIds)
-    exchanges = [one for one in load_exchanges(thread) if one.message_id in chosen] if thread else []
+    exchanges = [exchange for exchange in load_exchanges(thread) if exchange.message_id in chosen] if thread else []
     transcript = [
         {"role": role, "text": project.redact(text)}
-        for one in exchanges
-        for role, text in (("user", one.question), ("assistant", one.answer))
+        for exchange in exchanges
+        for role, text in (("user", exchange.question), ("assistant", exchange.answer))
     ]
     try:
         with transaction.atomic():

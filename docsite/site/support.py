@@ -52,7 +52,7 @@ def support(request: HttpRequest, domain: str) -> HttpResponse:
             values = {name: form.get(name, "") for name in FIELDS}
             thread = _find_thread(project, values)
             chosen = [name.removeprefix(TURN) for name in form if name.startswith(TURN)]
-            unticked = {one.message_id for one in _exchanges(thread) if one.message_id not in chosen}
+            unticked = {exchange.message_id for exchange in _exchanges(thread) if exchange.message_id not in chosen}
             sent_id = store.record(project, _parse(values, chosen), thread).request_id
         else:
             ratelimit.spend((BROWSER_IP, network_of(client_ip(request))))
@@ -68,12 +68,12 @@ def support(request: HttpRequest, domain: str) -> HttpResponse:
         "token": form_tokens.issue(project),
         "exchanges": [
             {
-                "id": one.message_id,
-                "question": one.question,
-                "answer": transcript.render(one.answer),
-                "ticked": one.message_id not in unticked,
+                "id": exchange.message_id,
+                "question": exchange.question,
+                "answer": transcript.render(exchange.answer),
+                "ticked": exchange.message_id not in unticked,
             }
-            for one in _exchanges(_find_thread(project, values))
+            for exchange in _exchanges(_find_thread(project, values))
         ],
         "wrong": _wrong_fields(refusal, language),
         "refusal": interface_texts.translate_refusal(language, refusal) if refusal else "",

@@ -118,8 +118,8 @@ def _explain(project: Project, text: str, filters: Filters) -> dict[str, Any]:
     for hit in explained["hits"]:
         reasons = sorted(hit["features"], key=lambda one: -abs(one["contribution"]))
         hit["reasons"] = [
-            {**one, "about": ranking.FEATURES[one["name"]]}
-            for one in reasons
-            if abs(one["contribution"]) >= MIN_CONTRIBUTION
+            {**reason, "about": ranking.FEATURES[reason["name"]]}
+            for reason in reasons
+            if abs(reason["contribution"]) >= MIN_CONTRIBUTION
         ]
     return explained

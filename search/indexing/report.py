@@ -65,7 +65,7 @@ def diagnose(page: Page, parts: Sequence[Part]) -> dict[str, Any]:
             bool(part.heading and not part.body and len(part.trail) >= len(following.trail))
             for part, following in zip(parts, [*parts[1:], Part("", "", (), "", "")], strict=True)
         ),
-        "links": list(dict.fromkeys(one for one in targets if "#" in one and "://" not in one))[:MAX_LINKS],
+        "links": list(dict.fromkeys(target for target in targets if "#" in target and "://" not in target))[:MAX_LINKS],
         "ids": list(dict.fromkeys([*page.anchors, *ids]))[:MAX_IDS],
         "problems": [[kind, clean_text(detail)] for kind, detail in page.problems],
     }

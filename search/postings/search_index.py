@@ -152,7 +152,7 @@ class SearchIndex:
             chosen[one.docs] = True
         for passing in having:
             chosen &= passing
-        docs = np.concatenate([_NONE, *(one.docs for one in postings)])
+        docs = np.concatenate([_NONE, *(posting.docs for posting in postings)])
         found = zip(postings, map(query.scored.__getitem__, terms), strict=True)
         weighed = (one.impacts * share if share < 1 else one.impacts for one, share in found)
         impacts = np.concatenate([_NONE, *weighed])

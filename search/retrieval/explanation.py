@@ -36,7 +36,7 @@ def explain(
             "preferred": {"language": plan.preferences.language, "version": plan.preferences.version,
                           "near": plan.preferences.current_path},
             "candidates": len(candidates),
-            "pages": len({one.candidate.document_id for one in candidates}),
+            "pages": len({candidate.candidate.document_id for candidate in candidates}),
             "hits": [
                 {
                     "path": hit.path, "url": hit.url, "breadcrumb": list(hit.breadcrumb), "score": hit.score,

@@ -101,7 +101,7 @@ class ReaderStates:
 
         Drops the set that was used longest ago if it has been idle for `SET_IDLE_SECONDS`.
         """
-        sets = {one: self.used_at[one] for one in self.by_groups if one}
+        sets = {by_group: self.used_at[by_group] for by_group in self.by_groups if by_group}
         if not groups or len(sets) < MAX_GROUP_SETS:
             return True
         oldest = min(sets, key=sets.__getitem__)

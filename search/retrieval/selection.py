@@ -98,7 +98,7 @@ def is_about(plan: SearchPlan, sections: Iterable[Candidate]) -> bool:
         for term in plan.query.terms
         if term.weight == 1.0 and not term.is_minor
     ]
-    return not words or any(plan.index.holds(one.place, word) for one in sections for word in words)
+    return not words or any(plan.index.holds(section.place, word) for section in sections for word in words)
 
 
 def score_candidates(plan: SearchPlan) -> list[ScoredSection]:

@@ -126,7 +126,7 @@ class _Run:
         if not sections:  # an ingest has removed them
             return []
         vectors = self.embedder.embed_sections(
-            [build_text(one.document.title, one.trail, one.text) for one in sections]
+            [build_text(section.document.title, section.trail, section.text) for section in sections]
         )
         numbers = np.rint(vectors * (127 / np.abs(vectors).max(axis=1, keepdims=True))).astype(np.int8)
         return [

@@ -47,7 +47,7 @@ class OnnxEmbedder:
         )
         self._session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
         self._inputs = {one.name for one in self._session.get_inputs()}
-        outputs = [one.name for one in self._session.get_outputs()]
+        outputs = [output.name for output in self._session.get_outputs()]
         self._output = "sentence_embedding" if "sentence_embedding" in outputs else outputs[0]
         self._tokenizer = tokenizer or tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
         configured = _load_json(folder / "sentence_bert_config.json").get("max_seq_length")

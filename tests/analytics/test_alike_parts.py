@@ -41,15 +41,15 @@ def test_all_pages_compare_with_the_same_time(people: People, project: Tenant) -
         *(home, f"{home}/questions", f"{home}/gaps", f"{home}/searches", f"{home}/feedback", f"{home}/agents"),
         f"/admin/analytics/pageview/visitors/{project.domain}",
     ]
-    told = {
+    text = {
         page: re.findall(
             r"Compared with ([\d-]+ [\d:]+ to [\d-]+ [\d:]+)\.",
             people.owner.get(f"{page}?range=7d&compare=1" if page != home else f"{home}?range=7d").content.decode(),
         )
         for page in pages
     }
-    assert len(set(map(tuple, told.values()))) == 1, told
-    assert len(told[home]) == 1
+    assert len(set(map(tuple, text.values()))) == 1, text
+    assert len(text[home]) == 1
 
 
 @pytest.fixture

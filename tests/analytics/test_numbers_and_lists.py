@@ -187,8 +187,8 @@ def walk_overview(site: Site, tenant: Tenant) -> None:
     unanswered, link = site.tile(r"([\d,]+) without an answer")
     assert unanswered == site.count_rows(link)
     assert unanswered == site.context(f"{site.base}/questions{site.dates}&outcome=without_answer")["totals"].total
-    told, link = site.step(r"([\d,]+) questions? (?:has|have) no answer")
-    assert told == unanswered == site.context(link)["gaps"]
+    expected, link = site.step(r"([\d,]+) questions? (?:has|have) no answer")
+    assert expected == unanswered == site.context(link)["gaps"]
     small_talk, _ = site.tile(r"([\d,]+) only small talk")
     assert small_talk == site.count_rows(f"{site.base}/conversations{site.dates}&outcome=greeting")
     assert site.count_rows(f"{site.base}/conversations{site.dates}&outcome=answered") + small_talk + unanswered == asked
@@ -258,9 +258,12 @@ def walk_gaps(site: Site, tenant: Tenant, start: datetime, end: datetime) -> Non
         for problem in ("", "without_answer", "refused", "disliked"):
             shown = site.context(f"{page}{site.dates}&state={state}&problem={problem}")
             counts = gap_report.count_gaps(tenant.project, start, end, state, problem)  # of the API
-            assert shown["gaps"] == sum(one.total for one in counts)
+            assert shown["gaps"] == sum(count.total for count in counts)
             assert len(counts) == shown["table"].found
-            earlier = {one.group: one.total for one in gap_report.count_gaps(tenant.project, *before, "all", problem)}
+            earlier = {
+                count_gap.group: count_gap.total
+                for count_gap in gap_report.count_gaps(tenant.project, *before, "all", problem)
+            }
             for gap, _ in shown["rows"]:
                 assert gap.count.before == earlier.get(gap.group.pk, 0), (problem, gap.text)
             for gap, link in () if problem else shown["rows"][:OPENED]:

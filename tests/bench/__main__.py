@@ -64,8 +64,8 @@ def measure(command: Sequence[str], file: Path) -> tuple[list[summary.Row], list
             process.wait(30)
     if code or not file.exists():
         return [], [f"{command[0].rpartition('.')[2]} failed; see above."]
-    told = json.loads(file.read_text())
-    return summary.from_json(told["summary"]), told["notes"]
+    answer = json.loads(file.read_text())
+    return summary.from_json(answer["summary"]), answer["notes"]
 
 
 def main() -> int:
@@ -84,9 +84,9 @@ def main() -> int:
             for name, command in list_benchmarks(options.data).items():
                 if name in options.only.split(","):
                     say(f"{time.monotonic() - began:5.0f} s  === {name}")
-                    found, told = measure(command, folder / f"{name}.json")
+                    found, remarks = measure(command, folder / f"{name}.json")
                     rows += found
-                    notes += [f"{name}: {note}" for note in told]
+                    notes += [f"{name}: {note}" for note in remarks]
         source = "the folder that was named" if options.data else f"the documentation of {documentation.PACKAGE}"
         void = sum(row.verdict.startswith("void") for row in rows)
         text = "\n\n".join([

@@ -199,8 +199,8 @@ def install(name: str, *requirements: Path) -> Path:
             try:
                 subprocess.run(list(map(str, command)), timeout=INSTALL_SECONDS, check=True, stderr=subprocess.PIPE)
             except subprocess.SubprocessError as failed:
-                told = getattr(failed, "stderr", None) or b""
-                lines = [line for line in told.decode(errors="replace").splitlines() if "WARNING" not in line]
+                output = getattr(failed, "stderr", None) or b""
+                lines = [line for line in output.decode(errors="replace").splitlines() if "WARNING" not in line]
                 raise Trouble("\n".join([f"The environment {name} could not be made.", *lines[-5:]])) from None
         mark.write_text(wanted)
     return python

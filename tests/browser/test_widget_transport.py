@@ -577,8 +577,8 @@ def test_a_thumb_reaches_the_owner_and_can_be_taken_back(reader: Any, project: A
     conversation(host, rate, {"helpful": False, "reason": "Incomplete", "comment": "No Windows."})
     wait_for(said.exists, "the feedback")
     row = said.get()
-    told = (row.source, row.helpful, row.reason, row.comment, row.path, row.message)
-    assert told == ("contextual", False, "Incomplete", "No Windows.", "/host", answers_of(project).get())
+    found = (row.source, row.helpful, row.reason, row.comment, row.path, row.message)
+    assert found == ("contextual", False, "Incomplete", "No Windows.", "/host", answers_of(project).get())
     host.page.reload()
     expect(host.panel).to_be_visible()
     assert conversation(host, "thread.turns.at(-1).feedback.comment") == "No Windows."

@@ -50,7 +50,7 @@ def rehearse(trial: Trial) -> Iterator[Row]:
     schema = ("--builtin-schema", "vendor.compose-spec")
     run(programs / "check-jsonschema", *schema, DEPLOY / "compose.yaml", cwd=folder)
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
-    profiles = {name: sum(name in one["profiles"] for one in services.values()) for name in ("small", "grown")}
+    profiles = {name: sum(name in service["profiles"] for service in services.values()) for name in ("small", "grown")}
     yield Row(
         "compose.yaml", "", "schema of Compose", ", ".join(f"profile {name} of {n}" for name, n in profiles.items())
     )

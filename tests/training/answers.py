@@ -103,10 +103,12 @@ def fit(examples: Sequence[AnswerExample]) -> ChanceModel:
     """Fit a logistic regression. Each kind of query has the same weight, own or foreign."""
     import numpy as np
 
-    counts = Counter((one.kind, one.own) for one in examples)
-    weights = np.array([SHARES.get((one.kind, one.own), 1.0) / counts[one.kind, one.own] for one in examples])
-    rows = np.array([one.features for one in examples])
-    right = np.array([float(one.own) for one in examples])
+    counts = Counter((example.kind, example.own) for example in examples)
+    weights = np.array(
+        [SHARES.get((example.kind, example.own), 1.0) / counts[example.kind, example.own] for example in examples]
+    )
+    rows = np.array([example.features for example in examples])
+    right = np.array([float(example.own) for example in examples])
     intercept, *found = fit_logistic(rows, right, weights * len(examples) / weights.sum(), np.zeros(len(examples)))
     return ChanceModel(round(float(intercept), 3), [round(float(value), 3) for value in found])
 

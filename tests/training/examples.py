@@ -56,7 +56,11 @@ def _build_example(
 ) -> Example:
     with snapshot():
         plan = plan_search(project, query.text, Filters(**query.filter or {}), current_path=current_path)
-        scored = [one for one in selection.score_candidates(plan) if one.candidate.path != current_path]
+        scored = [
+            score_candidate
+            for score_candidate in selection.score_candidates(plan)
+            if score_candidate.candidate.path != current_path
+        ]
     pages = [one.candidate.path for one in scored]
     right = [is_answered and path in query.relevant for path in pages]
     return Example(query, [one.features.tolist() for one in scored], pages, right, weight, bool(current_path))

@@ -29,7 +29,7 @@ def show_detail(request: HttpRequest, project: Project, request_id: str) -> Http
         else:
             _save(request, row)
         return HttpResponseRedirect(request.path)
-    people = [(str(one.pk), one.get_username()) for one in find_assignees(project)]
+    people = [(str(assignee.pk), assignee.get_username()) for assignee in find_assignees(project)]
     context: dict[str, Any] = {
         "row": row,
         "turns": [

@@ -140,7 +140,7 @@ def _clear(alert: Alert) -> None:
 def _list_receivers(topic: str, project: Project | None) -> Collection[Subscription]:
     """Who is told about an alert. One about the service is told to each person once, whatever their projects."""
     receivers = subscriptions.list_receivers(topic, project)
-    return receivers if project else {one.user_id: one for one in reversed(receivers)}.values()
+    return receivers if project else {receiver.user_id: receiver for receiver in reversed(receivers)}.values()
 
 
 def render(delivery: Delivery) -> Email | None:

@@ -66,9 +66,9 @@ def _issue(monday: date, zone: str, only: Project | None = None) -> None:
     issued = Delivery.objects.filter(event=ISSUED, subject__startswith=f"{monday}:")
     sent = set(issued.values_list("subject", flat=True))
     found = [
-        one
-        for one in subscriptions.list_receivers(topics.DIGEST.key)
-        if one.project.time_zone == zone and only in (None, one.project)
+        receiver
+        for receiver in subscriptions.list_receivers(topics.DIGEST.key)
+        if receiver.project.time_zone == zone and only in (None, receiver.project)
     ]
     subscriptions.add_deliveries([one for one in found if f"{monday}:{one.pk}" not in sent], ISSUED, monday)
 

@@ -59,8 +59,8 @@ def list_receivers(topic: str, project: Project | None = None) -> list[Subscript
 
 def add_deliveries(receivers: Iterable[Subscription], event: str, subject: object) -> None:
     """Add an e-mail about a subject for each of the receivers."""
-    for one in receivers:
-        outbox.add(one.project, event, f"{subject}:{one.pk}", [Delivery.Channel.EMAIL])
+    for receiver in receivers:
+        outbox.add(receiver.project, event, f"{subject}:{receiver.pk}", [Delivery.Channel.EMAIL])
 
 
 def find_recipient(delivery: Delivery, topic: str) -> Recipient:

@@ -31,7 +31,7 @@ class NotificationsForm(forms.Form):
 
     def __init__(self, *args: Any, choices: list[Topic], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["topics"].choices = [(one.key, one.label) for one in choices]  # type: ignore[attr-defined]
+        self.fields["topics"].choices = [(choice.key, choice.label) for choice in choices]  # type: ignore[attr-defined]
 
 
 def show_notifications(request: HttpRequest, project: Project) -> HttpResponse:

@@ -23,9 +23,9 @@ def render_table(node: LexborNode, convert: Callable[[LexborNode], str]) -> str:
     rows = [row for row in node.css("tr") if _cells(row)]
     first = rows[0]
     has_head = (first.parent is not None and first.parent.tag == "thead") or all(
-        one.tag == "th" for one in _cells(first)
+        cell.tag == "th" for cell in _cells(first)
     )
-    return format_table([[_build_cell(one, convert) for one in _cells(row)] for row in rows], has_head)
+    return format_table([[_build_cell(cell, convert) for cell in _cells(row)] for row in rows], has_head)
 
 
 def _cells(row: LexborNode) -> list[LexborNode]:

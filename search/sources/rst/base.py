@@ -57,7 +57,7 @@ class BaseDirective(Directive):
         """A section for a described object. Its id is the first free anchor; none if the first anchor is empty."""
         section = nodes.section("", nodes.title("", "", *title), is_object=True)
         if anchors[0] and not self.has_no_index:
-            section["ids"] = [one for one in anchors if one and one not in self.state.document.ids][:1]
+            section["ids"] = [anchor for anchor in anchors if anchor and anchor not in self.state.document.ids][:1]
             self.state.document.note_explicit_target(section)
         return section
 

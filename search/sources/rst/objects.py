@@ -99,10 +99,10 @@ def describe(directive: BaseDirective, domain: str, kind: str) -> list[nodes.Nod
     lines = re.sub(r"\\\n\s*", "", "\n".join(directive.arguments)).split("\n")
     signatures = [parse_signature(domain, kind, line, scope) for line in lines]
     first = signatures[0]
-    names = [one.name for one in signatures]
-    section = directive.make_section(title_of(names), [one.anchor for one in signatures])
+    names = [signature.name for signature in signatures]
+    section = directive.make_section(title_of(names), [signature.anchor for signature in signatures])
     section.attributes.update(is_bare=not directive.content, directive=directive.name, names_shown=names)
-    texts = [one.text for one in signatures if one.text != one.name]
+    texts = [signature.text for signature in signatures if signature.text != signature.name]
     section += [nodes.paragraph("", "", nodes.literal("", text)) for text in texts]
     scope.classes += [first.class_name] if first.class_name else []
     directive.parse(node=section)

@@ -65,9 +65,9 @@ def read(request: SourceRequest) -> Iterator[Item]:
     for file, text in texts.items():
         name = posixpath.splitext(file)[0]
         sources = ["\n\n".join((site.prolog, text, site.epilog)), *_included_texts(text, name, site)]
-        targets = [target for one in sources for target in site.link_targets(one, name)]
+        targets = [target for source in sources for target in site.link_targets(source, name)]
         if file.endswith(MARKDOWN):
-            targets += [target for one in sources for target in links.link_targets(one, site, name)]
+            targets += [target for source in sources for target in links.link_targets(source, site, name)]
         digest = compute_digest(f"{conf.digest} {dirhtml}", name, *sources, *targets)
         address = _address(name, conf, dirhtml)
         make = partial(_make_page, file, text, site, conf.get_text("language"), address)

@@ -245,8 +245,8 @@ def test_the_command_explains() -> None:
     ],
 )
 def test_the_command_says_what_counts(arguments: tuple[str, ...], counted: str) -> None:
-    told = json.loads(_said(*arguments, "--json"))
-    assert told["counts_as"] == counted
-    assert set(told) == {"class", "agent", "operator", "rule", "rules", "surface", "counts_as"}
+    answer = json.loads(_said(*arguments, "--json"))
+    assert answer["counts_as"] == counted
+    assert set(answer) == {"class", "agent", "operator", "rule", "rules", "surface", "counts_as"}
     human, ai, none = ("human\n", "AI", "in no count")
     assert {"human": human, "ai": ai, "": none}[counted] in _said(*arguments).partition("counts as ")[2]

@@ -87,14 +87,14 @@ def test_agents_are_marked_by_where_they_come_from(make_project, file):
 def test_a_bad_file_is_named_and_nothing_is_kept(tmp_path, text, wrong):
     path = tmp_path / "file.json"
     path.write_text(text)
-    with pytest.raises(CommandError) as told:
+    with pytest.raises(CommandError) as failure:
         run("agentaddresses", "GPTBot", str(path))
-    assert str(told.value).startswith(f"{path} {wrong}")
+    assert str(failure.value).startswith(f"{path} {wrong}")
     assert not AgentAddresses.objects.exists()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["GPTBot"], "Name an agent and its file"),
         (["--remove"], "Name an agent and its file"),
@@ -104,10 +104,10 @@ def test_a_bad_file_is_named_and_nothing_is_kept(tmp_path, text, wrong):
         (["GPTBot", "https://127.0.0.1:9/x.json"], "https://127.0.0.1:9/x.json cannot be read (ConnectError)"),
     ],
 )
-def test_mistakes_are_told_in_a_sentence(arguments, told):
+def test_mistakes_are_told_in_a_sentence(arguments, expected):
     with pytest.raises(CommandError) as failure:
         run("agentaddresses", *arguments)
-    assert str(failure.value).startswith(told)
+    assert str(failure.value).startswith(expected)
 
 
 def test_a_plain_list_of_ranges_will_do():

@@ -233,8 +233,8 @@ def crashes_in_recounts() -> None:
         check(project, [*real, *(sample[key] for key in left)], windows(dice, now, 20, 2))
     assert number > 15, "several steps"
     check(project, real, windows(dice, now, 20, 12))
-    told = AgentViews.objects.filter(project=project, span=24).aggregate(views=Sum("views"))["views"]
-    assert told == sum(seen.kind != "human" for seen in real)
+    found = AgentViews.objects.filter(project=project, span=24).aggregate(views=Sum("views"))["views"]
+    assert found == sum(seen.kind != "human" for seen in real)
 
 
 def kills(many: str, crowd: str) -> None:
@@ -244,19 +244,19 @@ def kills(many: str, crowd: str) -> None:
     sealer.LEASE_SECONDS = 0.01  # and that one overtakes another
     connections.close_all()  # each child opens its own
     with tempfile.TemporaryDirectory() as folder:
-        told = Path(folder) / "acknowledged"
+        log = Path(folder) / "acknowledged"
         born = count()
-        alive = [_fork(project, now, next(born), told) for _ in range(int(crowd))]
+        alive = [_fork(project, now, next(born), log) for _ in range(int(crowd))]
         for _ in range(int(many)):
-            before = _size(told)
-            wait_for(lambda before=before: _size(told) > before, "views to be acknowledged")
+            before = _size(log)
+            wait_for(lambda before=before: _size(log) > before, "views to be acknowledged")
             time.sleep(dice.uniform(0.02, 0.2))
             place = dice.randrange(len(alive))
             _kill(alive[place])
-            alive[place] = _fork(project, now, next(born), told)
+            alive[place] = _fork(project, now, next(born), log)
         for pid in alive:
             _kill(pid)
-        lines = told.read_text().splitlines()
+        lines = log.read_text().splitlines()
     strange = [line for line in lines if not line.replace(" ", "").isdigit()]
     assert not strange, strange[:3]
     acknowledged = [(int(child), int(place)) for child, place in map(str.split, lines)]
@@ -297,11 +297,11 @@ def _made_view(now: datetime, child: int, number: int) -> Seen:
     return view(at, f"/page-{dice.randrange(5)}", dice.randrange(1, 15), kind, f"{child}.{number}")
 
 
-def _fork(project: Project, now: datetime, child: int, told: Path) -> int:
+def _fork(project: Project, now: datetime, child: int, log: Path) -> int:
     pid = os.fork()
     if pid:
         return pid
-    file = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     try:
         if child % 3:  # two of three write, two of three seal
             threading.Thread(target=_write, args=(project, now, child, file), daemon=True).start()
@@ -374,10 +374,10 @@ def several_send_the_same() -> None:
     view_keys.MERGE_RUNS = 3
     connections.close_all()  # each child opens its own
     with tempfile.TemporaryDirectory() as folder:
-        told = [Path(folder) / str(child) for child in range(4)]
-        children = [_fork_sender(project, views, file) for file in told]
-        assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children] == [0] * len(told)
-        accepted = [int(file.read_text()) for file in told]
+        files = [Path(folder) / str(child) for child in range(4)]
+        children = [_fork_sender(project, views, file) for file in files]
+        assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children] == [0] * len(files)
+        accepted = [int(file.read_text()) for file in files]
     counted = sum(seen.kind != "nobody" for seen in views)
     assert sum(accepted) == counted, accepted
     assert sum(number > 0 for number in accepted) > 1, "they were busy at the same time"

@@ -111,7 +111,7 @@ def kept_for_others() -> None:
     assert sealer.seal(PATIENCE)
     PageView.objects.update(received=0)
     mine = PageView.objects.filter(project=project)
-    ranges = [views_in(one).filter(project=project).order_by("pk") for one in list_partitions()]
+    ranges = [views_in(partition).filter(project=project).order_by("pk") for partition in list_partitions()]
     by_partition = [some for some in ranges if some.count() == IDS][:4]
     of_other, sample, counted, uncounted = (some.first() for some in by_partition)
     mine.filter(pk=of_other.pk).update(project=other)
@@ -133,7 +133,9 @@ def dropped_with_others() -> None:
     fill(project, 60, 15)
     assert sealer.seal(PATIENCE)
     PageView.objects.update(received=0)
-    shared = next(one for one in list_partitions() if views_in(one).filter(project=project).count() == IDS)
+    shared = next(
+        partition for partition in list_partitions() if views_in(partition).filter(project=project).count() == IDS
+    )
     some = views_in(shared)
     some.filter(pk__lt=shared.start + 50).update(project=other)
     sealer.add_seal(other.pk)

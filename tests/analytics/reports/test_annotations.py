@@ -31,9 +31,9 @@ def test_a_note_stands_at_its_day_until_it_is_deleted(people, project, report):
     answer = people.owner.post(f"{report}/annotations", note)
     assert answer["Location"] == f"{report}?{MARCH}#over-time"
     page = people.teammate.get(f"{report}?{MARCH}").content.decode()
-    told = "Release 2.0 &lt;b&gt;[U+202E]"
-    assert marks(page) == [told]
-    assert f"1 unique. {told} </span>" in re.sub(r"\s+", " ", page), "where the keyboard reads a bar"
+    sentence = "Release 2.0 &lt;b&gt;[U+202E]"
+    assert marks(page) == [sentence]
+    assert f"1 unique. {sentence} </span>" in re.sub(r"\s+", " ", page), "where the keyboard reads a bar"
     assert page.count('class="mark" x1') == 2, "the legend and the day"
     number = Annotation.objects.get(project=project.project, kind="note").pk
     assert people.stranger.post(f"{report}/annotations", {"delete": number}).status_code == 404

@@ -229,9 +229,9 @@ def test_a_question_is_exported_with_its_answer(http, service, project, read):
     assert answer.headers["content-type"] == "application/json"
     body = answer.json()
     assert (body["nextCursor"], body["hasMore"]) == (None, False)
-    refused, told = body["conversations"]
+    refused, expected = body["conversations"]
     question, reply = Message.objects.filter(thread__thread_id=thread_id).order_by("pk")[:2]
-    assert told == {
+    assert expected == {
         "id": question.message_id,
         "threadId": thread_id,
         "timestamp": question.created_at.isoformat().replace("+00:00", "Z"),
@@ -246,7 +246,7 @@ def test_a_question_is_exported_with_its_answer(http, service, project, read):
         "pageUrl": "https://docs.acme.example/guides/labels",
         "costMicros": reply.cost,
     }
-    assert told["sources"][0].keys() == {"title", "url"}
+    assert expected["sources"][0].keys() == {"title", "url"}
     assert (refused["query"], refused["threadId"]) == ("Who won the cup in 1954?", thread_id)
     assert refused["response"].startswith("I couldn't find this")
     assert (refused["sources"], refused["resolutionStatus"], refused["pageUrl"]) == ([], "unanswered", None)
@@ -255,14 +255,14 @@ def test_a_question_is_exported_with_its_answer(http, service, project, read):
     assert thread["threadId"] == thread_id
     assert thread["createdAt"].endswith("Z")
     assert [(turn["role"], turn["content"]) for turn in thread["messages"]] == [
-        *(("user", INSTALL), ("assistant", told["response"])),
+        *(("user", INSTALL), ("assistant", expected["response"])),
         *(("user", refused["query"]), ("assistant", refused["response"])),
     ]
     assert thread["messages"][0] == {
-        "id": told["id"],
+        "id": expected["id"],
         "role": "user",
         "content": INSTALL,
-        "createdAt": told["timestamp"],
+        "createdAt": expected["timestamp"],
     }
     stats = read(project, STATS, dateFrom=None, dateTo=None).json()
     assert stats == {"web": 1, "api": 1, "other": 0, "total": 2}

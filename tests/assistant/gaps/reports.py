@@ -30,7 +30,7 @@ def check_reports() -> None:
     (gap,) = report.describe(project, counts, *window)
     assert (gap.text, gap.count.now, dict(gap.problems)) == ("rotate the keys", 2, {"refused": 1, "no_result": 1})
     assert gap.effect == report.measure_effect(project) == report.Effect(0, 0, 1, 2)
-    assert [one.total for one in report.count_gaps(project, *window, state="open", order="-latest")] == [1]
+    assert [count_gap.total for count_gap in report.count_gaps(project, *window, state="open", order="-latest")] == [1]
     totals = questions.summarize(project, [window], questions.Filters(page="/install"))
     assert (totals.total, totals.answered, sum(map(len, totals.steps))) == (3, 1, 3)
     assert questions.count_pages(project, *window, questions.Filters()) == [("/install", 3)]

@@ -229,9 +229,9 @@ async def _batches(services: list[Service], figures: Figures) -> None:
 async def _send(service: Service, requests: Iterable[bytes]) -> None:
     connection = await Connection.open(service.port)
     for request in requests:
-        told = json.loads(await connection.ask(request))
-        if told["accepted"] != VIEWS:
-            raise Broken(f"a batch was not taken: {told}")
+        answer = json.loads(await connection.ask(request))
+        if answer["accepted"] != VIEWS:
+            raise Broken(f"a batch was not taken: {answer}")
     connection.close()
 
 

@@ -95,8 +95,8 @@ class Run:
     def _answers(self, name: str, asked: list[Query]) -> Iterator[Answer]:
         pages = self.ours.call("pages", set=name)
         shown = {path: checks.Page(page["title"], page["sections"]) for path, page in pages.items()}
-        told = self.ours.call("ask", set=name, queries=[query.request for query in asked])["answers"]
-        for query, given in zip(asked, told, strict=True):
+        found = self.ours.call("ask", set=name, queries=[query.request for query in asked])["answers"]
+        for query, given in zip(asked, found, strict=True):
             quoted = None
             if query.source == "faq" and query.set == name:
                 written = "\n\n".join(pages[path]["content"] for path in query.relevant if path in pages)
@@ -106,7 +106,7 @@ class Run:
     def explain(self) -> None:
         """How likely an answer was taken to be where it was refused or given wrongly."""
         for name in self.data.sets:
-            wrong = [one for one in self.figures.answers if one.set == name and one.own == one.refused]
+            wrong = [answer for answer in self.figures.answers if answer.set == name and answer.own == answer.refused]
             chances = self.ours.call("chance", set=name, queries=[one.query.request for one in wrong])["chances"]
             for one, chance in zip(wrong, chances, strict=True):
                 self.figures.chances[name, one.query.id] = chance
@@ -126,10 +126,10 @@ class Run:
         """All samples, ready for JSON."""
         return {
             "answers": [
-                {"set": one.set, "qid": one.query.id, "text": one.text, "sources": one.sources}
-                | {"searched": one.searched, "faults": [fault for fault in one.faults if fault[1]]}
-                | ({} if one.quoted is None else {"quoted": one.quoted})
-                for one in self.figures.answers
+                {"set": answer.set, "qid": answer.query.id, "text": answer.text, "sources": answer.sources}
+                | {"searched": answer.searched, "faults": [fault for fault in answer.faults if fault[1]]}
+                | ({} if answer.quoted is None else {"quoted": answer.quoted})
+                for answer in self.figures.answers
             ],
             "http": [vars(one) for one in self.figures.http],
             "notes": self.figures.notes,

@@ -70,17 +70,17 @@ def _use_weights(set: str) -> Iterator[None]:
 
 def ask(set: str, queries: list[Any]) -> dict[str, Any]:
     """The answer to each query, the pages that it cites, and those that search finds with the same weights."""
-    project, told = projects[set], []
+    project, found = projects[set], []
     with _use_weights(set):
         for text, wanted in queries:
             filters = Filters(**wanted or {})
             outcome = checks.answer(project, Question(text, filters=filters))
-            told.append({
+            found.append({
                 "text": outcome.text,
                 "sources": [project.path_of(source.url) for source in outcome.sources],
                 "searched": [hit.path for hit in find(project, text, filters=filters, limit=SEARCHED)],
             })  # fmt: skip
-    return {"answers": told}
+    return {"answers": found}
 
 
 def chance(set: str, queries: list[Any]) -> dict[str, Any]:

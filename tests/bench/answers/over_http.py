@@ -44,8 +44,8 @@ def measure(queries: Sequence[Query], keys: dict[str, str], folder: Path, databa
     try:
         return asyncio.run(_modes(stage, queries, keys, database))
     except (Broken, OSError, TimeoutError, asyncio.IncompleteReadError) as broken:
-        told = "\n".join(process.tail() for process in stage.processes)
-        raise Trouble(f"An answer over HTTP broke off: {broken!r}\n{told}") from None
+        found = "\n".join(process.tail() for process in stage.processes)
+        raise Trouble(f"An answer over HTTP broke off: {broken!r}\n{found}") from None
     finally:
         stage.end()
         os.sched_setaffinity(0, cores)

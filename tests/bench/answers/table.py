@@ -30,7 +30,7 @@ def sources(figures: Figures) -> str:
     lines = [["own queries", "n", "refused", "source recall", "search recall@5", "any source right",
               "any of search's first 5", "first source right", "search's first"]]  # fmt: skip
     for group, belongs in GROUPS.items():
-        some = [one for one in figures.answers if one.own and belongs(one)]
+        some = [answer for answer in figures.answers if answer.own and belongs(answer)]
         if not some:
             continue
         recall = [_mean(metrics.recall(one.sources, one.query.relevant) for one in some)]
@@ -51,7 +51,7 @@ def answers(figures: Figures) -> str:
     """How much an answer to an own query is, and whether it quotes the section that is called like the question."""
     lines = [["own queries answered", "n", "sources, mean", "words, mean", "words, p95", "section quoted"]]
     for group, belongs in GROUPS.items():
-        some = [one for one in figures.answers if one.own and belongs(one)]
+        some = [answer for answer in figures.answers if answer.own and belongs(answer)]
         given = [one for one in some if not one.refused]
         if not given:
             continue
@@ -68,8 +68,8 @@ def refusals(figures: Figures) -> str:
     """What is refused, and how many refusals are right where as many foreign as own queries are asked."""
     lines = [["refusals", "own", "own refused", "foreign", "foreign refused", "precision"]]
     for kind in KINDS:
-        own = [one.refused for one in figures.answers if one.query.kind == kind and one.own]
-        foreign = [one.refused for one in figures.answers if one.query.kind == kind and not one.own]
+        own = [answer.refused for answer in figures.answers if answer.query.kind == kind and answer.own]
+        foreign = [answer.refused for answer in figures.answers if answer.query.kind == kind and not answer.own]
         if not own or not foreign:
             continue
         share, right = _mean(own), _mean(foreign)
@@ -85,8 +85,8 @@ def refusals(figures: Figures) -> str:
 
 def links(figures: Figures) -> str:
     """The citations of all answers, also to foreign queries, and how many lead wrong."""
-    found = [reason for one in figures.answers for _, reason in one.faults]
-    marked = sum(":~:" in url for one in figures.answers for url, _ in one.faults)
+    found = [reason for answer in figures.answers for _, reason in answer.faults]
+    marked = sum(":~:" in url for answer in figures.answers for url, _ in answer.faults)
     failed = sum(map(bool, found))
     counts = Counter(filter(None, found))
     lines = [["citations", "n", "share", "target"]]
@@ -113,8 +113,8 @@ def http(figures: Figures) -> str:
 
 def summarize(figures: Figures, witness: Witness) -> Iterator[Row]:
     """Questions of all sets: sources, refusals, links; then the time to the first text."""
-    own = [one for one in figures.answers if one.own and one.query.kind == "question"]
-    foreign = [one for one in figures.answers if not one.own and one.query.kind == "question"]
+    own = [answer for answer in figures.answers if answer.own and answer.query.kind == "question"]
+    foreign = [answer for answer in figures.answers if not answer.own and answer.query.kind == "question"]
     if own:
         recall = _mean(metrics.recall(one.sources, one.query.relevant) for one in own)
         searched = _mean(metrics.recall(one.searched, one.query.relevant) for one in own)
@@ -124,7 +124,7 @@ def summarize(figures: Figures, witness: Witness) -> Iterator[Row]:
         right = _mean(one.refused for one in foreign)
         precision = right / (share + right) if share + right else 1.0
         yield Row("precision of refusals", precision, "", limit=PRECISION, more_is_better=True)
-        wrong = sum(bool(reason) for one in figures.answers for _, reason in one.faults)
+        wrong = sum(bool(reason) for answer in figures.answers for _, reason in answer.faults)
         yield Row("citations that lead wrong", wrong, "", limit=0.0)
     for one in figures.http:
         p95 = percentile(one.text, 0.95)
@@ -137,15 +137,15 @@ def worst(figures: Figures) -> str:
     """What went wrong and how: the surest mistakes first. Keywords tell too little to be called wrong."""
     chances = figures.chances
     wrong = sorted(chances, key=lambda key: chances[key])
-    answers = {(one.set, one.query.id): one for one in figures.answers}
+    answers = {(answer.set, answer.query.id): answer for answer in figures.answers}
     lists = []
     for kind in KINDS[:2]:
-        told = [(f"{chances[key]:.2f} {_told(answers[key])}", answers[key]) for key in wrong]
-        refused = [line for line, one in told if one.own and one.query.kind == kind]
-        accepted = [line for line, one in reversed(told) if not one.own and one.query.kind == kind]
+        found = [(f"{chances[key]:.2f} {_told(answers[key])}", answers[key]) for key in wrong]
+        refused = [line for line, one in found if one.own and one.query.kind == kind]
+        accepted = [line for line, one in reversed(found) if not one.own and one.query.kind == kind]
         lists += [_listed(f"Own {kind}s refused", refused), _listed(f"Foreign {kind}s answered", accepted)]
-    unquoted = [one for one in figures.answers if one.quoted is False]
-    bad = [(one, url, reason) for one in figures.answers for url, reason in one.faults if reason]
+    unquoted = [answer for answer in figures.answers if answer.quoted is False]
+    bad = [(answer, url, reason) for answer in figures.answers for url, reason in answer.faults if reason]
     lists.append(
         _listed("Sections not quoted", [f"{_told(one)}: {', '.join(one.sources) or 'refused'}" for one in unquoted])
     )

@@ -104,25 +104,25 @@ def rows(text: str) -> dict[str, list[str]]:
 
 
 def test_sources_that_miss_what_search_finds_are_marked():
-    told = rows(table.sources(Figures([answer("s", "/a", "/a /b"), answer("s", "", "/x /a")])))
-    assert told["all questions"] == ["2", "1", "0.250 !", "0.750", "0.500", "1.000", "0.500", "0.500"]
-    assert "faq" not in told
+    found = rows(table.sources(Figures([answer("s", "/a", "/a /b"), answer("s", "", "/x /a")])))
+    assert found["all questions"] == ["2", "1", "0.250 !", "0.750", "0.500", "1.000", "0.500", "0.500"]
+    assert "faq" not in found
     assert rows(table.sources(Figures([answer("s", "/a", "/a")])))["qa"][2] == "0.500"
 
 
 def test_precision_weighs_foreign_and_own_queries_alike():
     own = [answer("s", "/a", "/a")] * 3 + [answer("s", "", "/a")]
     foreign = [answer("t", "", "/x")] * 1 + [answer("t", "/x", "/x")]
-    told = rows(table.refusals(Figures(own + foreign)))
-    assert told["questions"] == ["4", "0.250 !", "2", "0.500", "0.667 !"]
+    found = rows(table.refusals(Figures(own + foreign)))
+    assert found["questions"] == ["4", "0.250 !", "2", "0.500", "0.667 !"]
 
 
 def test_citations_that_lead_wrong_are_counted():
     good, bad = answer("s", "/a", "/a"), answer("s", "/a", "/a")
     bad.faults.append(("/b#c:~:text=d", "no such anchor"))
-    told = rows(table.links(Figures([good, bad])))
-    assert told["that lead wrong"][:2] == ["1 !", "0.3333"]
-    assert told["- no such anchor"][0] == "1"
+    found = rows(table.links(Figures([good, bad])))
+    assert found["that lead wrong"][:2] == ["1 !", "0.3333"]
+    assert found["- no such anchor"][0] == "1"
     assert rows(table.links(Figures([good])))["that lead wrong"][0] == "0"
 
 

@@ -69,7 +69,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Measure each database, one after the other."""
     amounts, began = choose_amounts(options), time.monotonic()
     data = options.data or documentation.prepare()
-    told: dict[str, Any] = {
+    found: dict[str, Any] = {
         "machine": page.describe_machine(),
         "amounts": asdict(amounts),
         "databases": {},
@@ -77,10 +77,10 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     }
 
     def keep(results: Results) -> None:
-        told["databases"][results.database] = asdict(results)
-        told["minutes"] = (time.monotonic() - began) / 60
+        found["databases"][results.database] = asdict(results)
+        found["minutes"] = (time.monotonic() - began) / 60
         if options.json:
-            options.json.write_text(json.dumps(told, indent=1))
+            options.json.write_text(json.dumps(found, indent=1))
 
     for database in options.databases.split(","):
         own = folder / database
@@ -91,10 +91,10 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         except Trouble as trouble:
             one.results.notes.append(str(trouble)[-300:])
             keep(one.results)
-    return told
+    return found
 
 
-def show(options: argparse.Namespace, told: dict[str, Any]) -> str:
+def show(options: argparse.Namespace, results: dict[str, Any]) -> str:
     """The tables; also in the page, where that is wanted."""
     assumed = dict(report.ASSUMPTIONS)
     for pair in options.assume:
@@ -103,9 +103,9 @@ def show(options: argparse.Namespace, told: dict[str, Any]) -> str:
             raise Trouble(f"--assume: there is no {name}.")
         assumed[name] = float(value)
     sections = {
-        report.MEASURED: report.describe_measured(told),
-        report.OPERATED: report.describe_operation(told),
-        report.COMPUTED: report.describe_computed(told, assumed),
+        report.MEASURED: report.describe_measured(results),
+        report.OPERATED: report.describe_operation(results),
+        report.COMPUTED: report.describe_computed(results, assumed),
     }
     if options.write:
         for heading, text in sections.items():

@@ -150,4 +150,4 @@ async def read_answer(reader: asyncio.StreamReader) -> bytes:
 
 def to_json(figures: Sequence[Figures]) -> list[dict[str, Any]]:
     """The figures, ready for JSON."""
-    return [asdict(one) for one in figures]
+    return [asdict(figure) for figure in figures]

@@ -192,6 +192,6 @@ async def _settle(services: list[Process]) -> None:
     """Wait until new processes have done what earlier ones left, such as grouping questions, or for a minute."""
     until, cores = time.monotonic() + MAX_SETTLE_SECONDS, 1.0
     while cores > SETTLED_CORES and time.monotonic() < until:
-        before = sum(one.cpu() for one in services)
+        before = sum(service.cpu() for service in services)
         await asyncio.sleep(3)
-        cores = (sum(one.cpu() for one in services) - before) / 3
+        cores = (sum(service.cpu() for service in services) - before) / 3

@@ -37,24 +37,28 @@ _COPIES = 3
 _PRICES = (0.01, 0.1, 1.0)  # of a question, for comparison
 
 
-def describe_measured(told: Mapping[str, Any]) -> str:
+def describe_measured(results: Mapping[str, Any]) -> str:
     """What the databases held, then a row for each load on the middle number of projects."""
-    amounts = told["amounts"]
+    amounts = results["amounts"]
     middle = sorted(amounts["projects"])[len(amounts["projects"]) // 2]
     lines = [
-        f"Every line is measured: on {told['machine']}, in {told['minutes']:.0f} minutes. Each database held "
+        f"Every line is measured: on {results['machine']}, in {results['minutes']:.0f} minutes. Each database held "
         f"{max(amounts['projects']):,} projects, {amounts['views']:,} views, {amounts['sections']:,} sections and "
         f"{amounts['conversations']:,} conversations, half of them of one project. Eight clients, on the same cores, "
         f"waited for each answer. Requests went to {middle:,} projects; `--json FILE` has those to fewer and to more. "
         "The mix is 16 views and 3 searches to a question. CPU is of one request. In these few seconds most views are "
         "the first of their page, which needs more statements. The column “growth” is bytes of the database for each "
         "request."
-        + (" These tables are from the short form (`SHORT=1`), a hundredth of everything." if told["is_short"] else ""),
+        + (
+            " These tables are from the short form (`SHORT=1`), a hundredth of everything."
+            if results["is_short"]
+            else ""
+        ),
         "",
         "| database | processes | load | a second | p50 / p95 ms | CPU web / database ms | memory MB | growth B | |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for name, database in told["databases"].items():
+    for name, database in results["databases"].items():
         for one in [load for load in database["loads"] if load["projects"] == middle]:
             failed = f"{one['failures']} failed" if one["failures"] else ""
             lines.append(
@@ -64,7 +68,7 @@ def describe_measured(told: Mapping[str, Any]) -> str:
                 f"| {one['growth']:,.0f} | {'; '.join(filter(None, [_judge(one), failed]))} |"
             )
     lines.append("")
-    for name, database in told["databases"].items():
+    for name, database in results["databases"].items():
         for count, idle in database["idle"].items():
             lines.append(
                 f"- Idle, {name}, {count} process{'es' * (count != '1')}: {idle['web']:.1%} of a core in the service, "
@@ -77,7 +81,7 @@ def _judge(step: Mapping[str, Any]) -> str:
     return f"void: other work took {step['others']:.0%}" if step["others"] > MAX_SHARE else ""
 
 
-def describe_operation(told: Mapping[str, Any]) -> str:
+def describe_operation(results: Mapping[str, Any]) -> str:
     """Times of filling, sealing, reports, backup, migrations and the sweep."""
     lines = [
         "Every line is measured, in the same run. Space is what the database grew by; of a backup, its size. The sweep "
@@ -87,7 +91,7 @@ def describe_operation(told: Mapping[str, Any]) -> str:
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     notes = []
-    for name, database in told["databases"].items():
+    for name, database in results["databases"].items():
         for task, step in database["steps"].items():
             if task in ("export", "admin pages"):
                 continue
@@ -109,9 +113,9 @@ def describe_operation(told: Mapping[str, Any]) -> str:
     return "\n".join([*lines, "", *notes])
 
 
-def describe_computed(told: Mapping[str, Any], assumed: Mapping[str, float]) -> str:
+def describe_computed(results: Mapping[str, Any], assumed: Mapping[str, float]) -> str:
     """Cores, storage and cost for larger numbers."""
-    name, database = next(reversed(told["databases"].items()))
+    name, database = next(reversed(results["databases"].items()))
     lines = [
         f"Every line is computed, from the figures of {name} on one process (views of one project, searches and "
         "questions of the middle number of projects) and from these assumptions. Change one with "
@@ -165,10 +169,10 @@ def _find_cpu(database: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
     Views are those of one project, because elsewhere most were the first of their page, which is rare in a long run.
     Searches and questions are those of the middle number of projects.
     """
-    loads = [one for one in database["loads"] if one["requests"]]
-    numbers = sorted({one["projects"] for one in loads})
+    loads = [load for load in database["loads"] if load["requests"]]
+    numbers = sorted({load["projects"] for load in loads})
     found = {}
-    for one in sorted(loads, key=lambda one: -one["processes"]):
-        if one["projects"] == (numbers[0] if one["kind"] == "view" else numbers[len(numbers) // 2]):
-            found[one["kind"]] = one["web_cpu"], one["database_cpu"]
+    for load in sorted(loads, key=lambda one: -one["processes"]):
+        if load["projects"] == (numbers[0] if load["kind"] == "view" else numbers[len(numbers) // 2]):
+            found[load["kind"]] = load["web_cpu"], load["database_cpu"]
     return found

@@ -11,7 +11,7 @@ LOAD = load.Figures("search", 1, 100, 1_000, 200.0, 5.0, 9.0, 6.0, 1.5, 200_000_
 STEP = {"seconds": 10.0, "cpu": 8.0, "database_cpu": 2.0, "others": 0.0}
 
 
-def told(**kinds):
+def build_results(**kinds):
     loads = [load.Figures(kind, 1, 100, 1_000, web_cpu=web, database_cpu=db) for kind, (web, db) in kinds.items()]
     steps = {
         "views": {**STEP, "views": 1_000_000, "growth": 200_000_000},
@@ -36,7 +36,7 @@ def read_computed(text):
 
 def test_cores_and_storage_are_computed_from_what_was_measured():
     assumed = report.ASSUMPTIONS | {"views": 2_592_000_000, "peak": 1.0, "busy": 0.5, "raw_days": 15.0}
-    measured = told(view=(1.0, 0.5), search=(10.0, 1.0), ask=(20.0, 4.0))
+    measured = build_results(view=(1.0, 0.5), search=(10.0, 1.0), ask=(20.0, 4.0))
     computed = read_computed(report.describe_computed(measured, assumed))
     assert computed["view: a second at the peak"] == "1,000"
     # 1,000 views of 1 ms, 30 searches of 10 ms and 5 questions of 20 ms a second, on cores that are half busy
@@ -47,18 +47,18 @@ def test_cores_and_storage_are_computed_from_what_was_measured():
 
 
 def test_the_page_says_what_is_missing_instead_of_guessing():
-    assert "too few figures" in report.describe_computed(told(view=(1.0, 0.5)), report.ASSUMPTIONS)
+    assert "too few figures" in report.describe_computed(build_results(view=(1.0, 0.5)), report.ASSUMPTIONS)
 
 
 def test_the_page_has_the_loads_of_the_middle_number_of_projects():
-    measured = told()
+    measured = build_results()
     measured["databases"]["PostgreSQL"]["loads"] += load.to_json([load.Figures("mix", 1, 1, 1_000)])
     text = report.describe_measured(measured)
     assert ("| search |" in text, "| mix |" in text, "Requests went to 100 projects" in text) == (True, False, True)
 
 
 def test_a_load_beside_other_work_is_void():
-    measured = told()
+    measured = build_results()
     assert "void" not in report.describe_measured(measured)
     measured["databases"]["PostgreSQL"]["loads"][0]["others"] = 0.5
     assert "| void: other work took 50% |" in report.describe_measured(measured)

@@ -34,8 +34,8 @@ def prepare() -> Path:
         try:
             subprocess.run(command, timeout=SECONDS, check=True, capture_output=True)
         except subprocess.SubprocessError as failed:
-            told = (getattr(failed, "stderr", None) or b"").decode(errors="replace").splitlines()
-            raise Trouble("\n".join([f"The source of {PACKAGE} could not be downloaded.", *told[-3:]])) from None
+            output = (getattr(failed, "stderr", None) or b"").decode(errors="replace").splitlines()
+            raise Trouble("\n".join([f"The source of {PACKAGE} could not be downloaded.", *output[-3:]])) from None
     try:
         subprocess.run(
             [sys.executable, "-m", "tests.bench.documentation", str(folder)],

@@ -66,7 +66,7 @@ def test_a_range_is_its_days(name):
                 assert all(first < last for first, last in steps)
             found = [dates.find_day(first) for first, _ in split(start, end, DAY)]
             minutes = range(0, int((end - start) / MINUTE) + 15, 15)
-            assert set(found) == {dates.find_day(min(start + MINUTE * one, end - MINUTE / 60)) for one in minutes}
+            assert set(found) == {dates.find_day(min(start + MINUTE * minute, end - MINUTE / 60)) for minute in minutes}
             assert len(set(found)) == len(found)
 
 
@@ -99,7 +99,7 @@ def test_a_day_has_its_hours_under_their_names(zone, day, minutes, names):
 def test_a_day_that_a_zone_skips_is_no_step():
     with timezone.override("Pacific/Apia"):
         steps = split(dates.parse("2011-12-29"), dates.parse("2012-01-01"), DAY)
-        assert [name_step(*one) for one in steps] == ["Thu 29 Dec 2011", "Sat 31 Dec 2011"]
+        assert [name_step(*step) for step in steps] == ["Thu 29 Dec 2011", "Sat 31 Dec 2011"]
 
 
 @pytest.mark.parametrize(

@@ -144,9 +144,9 @@ def test_the_old_address_of_a_page_redirects(client: Client, page: Page, old: st
 def test_links_of_a_markdown_page_are_whole_addresses_outside_of_code(client: Client, page: Page) -> None:
     link = re.compile(r"\]\(([^)\s]+)\)")
     fence = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-    told = client.get(page.markdown_path).text
-    assert fence.findall(told) == fence.findall(page.body)
-    first, *links = link.findall(fence.sub("", told))
+    text = client.get(page.markdown_path).text
+    assert fence.findall(text) == fence.findall(page.body)
+    first, *links = link.findall(fence.sub("", text))
     assert first == "http://testserver/llms.txt"
     assert links == [
         urljoin("http://testserver", at) if at[0] == "/" else at for at in link.findall(fence.sub("", page.body))

@@ -102,8 +102,8 @@ ODD = ("\0", "\ud800", "\udce4")
 def test_one_odd_text_costs_its_own_page_only(make_project, field, odd):
     project = make_project().project
     good = Page("good.md", "/good", "# Good\n")
-    told = (odd,) if field in ("tags", "keywords") else f"/a{odd}"
-    summary = ingest(project, [replace(good, **{"origin": "odd.md", "path": "/odd", field: told}), good])
+    found = (odd,) if field in ("tags", "keywords") else f"/a{odd}"
+    summary = ingest(project, [replace(good, **{"origin": "odd.md", "path": "/odd", field: found}), good])
     assert set(project.documents.values_list("path", flat=True)) == {"/good"}
     origin = "/a\ufffd" if field == "origin" else "odd.md"
     assert [(bad.origin, bad.reason) for bad in summary.skipped] == [

@@ -23,7 +23,7 @@ def page(path: str, groups: tuple[str, ...] | None = None, words: str = "the val
 
 
 def groups_of(project: Any) -> dict[str, tuple[str, ...]]:
-    return {one.path: one.group_names for one in Document.indexed.filter(project=project)}
+    return {document.path: document.group_names for document in Document.indexed.filter(project=project)}
 
 
 def seen(project: Any, *groups: str) -> set[str]:
@@ -44,7 +44,7 @@ def test_code_that_sets_no_reader_sees_public_pages_only(tenant: Any) -> None:
     ingest(tenant, [page("/a"), page("/b", ("staff",)), page("/c", ("staff", "partners"))])
     assert reader_groups() == frozenset()
     assert set(Document.objects.filter(project=tenant).values_list("path", flat=True)) == {"/a"}
-    assert {one.path for one in tenant.documents.all()} == {"/a"}
+    assert {document.path for document in tenant.documents.all()} == {"/a"}
     assert seen(tenant, "partners") == {"/a", "/c"}
     assert seen(tenant, "staff") == {"/a", "/b", "/c"}
     assert seen(tenant, "sta", "s%", "_taff") == {"/a"}

@@ -58,7 +58,7 @@ def test_the_likeliest_sections_are_those_of_fts5():
         database.execute("CREATE VIRTUAL TABLE t USING fts5(title, heading, trail, about, body, facets)")
         database.executemany(
             "INSERT INTO t (rowid, title, heading, trail, about, body, facets) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(one.section_id, one.title, one.heading, one.trail, one.about, one.body, one.facets) for one in rows],
+            [(row.section_id, row.title, row.heading, row.trail, row.about, row.body, row.facets) for row in rows],
         )
 
         def match(words) -> str:
@@ -91,8 +91,8 @@ def test_a_segment_is_its_bytes():
 @pytest.mark.parametrize("is_shuffled", [False, True])
 def test_merged_segments_are_those_of_all_their_sections(is_shuffled):
     rows = entries(300)
-    stay = [one for one in rows if one.section_id % 7]
-    gone = np.array([one.section_id for one in rows if one.section_id % 7 == 0])
+    stay = [row for row in rows if row.section_id % 7]
+    gone = np.array([row.section_id for row in rows if row.section_id % 7 == 0])
     parts = [rows[:120], rows[120:120], rows[120:130], rows[130:]]
     if is_shuffled:  # the ids of two segments overlap
         parts = [rows[::2], rows[1::2]]
@@ -121,7 +121,7 @@ def test_an_index_of_several_segments_is_that_of_one():
 
 def test_an_index_of_some_sections_counts_these_alone():
     rows = entries(400)
-    long = [replace(one, body=f"{one.body} {'filler ' * 300}") if GROUPS[0] in one.facets else one for one in rows]
+    long = [replace(row, body=f"{row.body} {'filler ' * 300}") if GROUPS[0] in row.facets else row for row in rows]
     gone = [one.section_id for one in long if one.section_id % 5 == 0]
     stay = [one for one in long if one.section_id % 5 and GROUPS[1] in one.facets]
     whole = SearchIndex({"a": Segment.build(long[:250]), "c": Segment.build(long[250:])}, gone)

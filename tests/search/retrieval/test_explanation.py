@@ -28,8 +28,8 @@ def explained(*arguments: str) -> dict:
 
 def test_it_finds_what_readers_find(project):
     hits = page_search.find(project.project, "install acme with pip")
-    told = explained(project.domain, "install acme with pip")
-    assert [(hit["path"], hit["score"]) for hit in told["hits"]] == [(hit.path, hit.score) for hit in hits]
+    explanation = explained(project.domain, "install acme with pip")
+    assert [(hit["path"], hit["score"]) for hit in explanation["hits"]] == [(hit.path, hit.score) for hit in hits]
     lines = run(project.domain, "install acme with pip", "--limit", "1").splitlines()
     assert lines == [
         f" 1. {hits[0].score:.3f}  Installing acme > With pip",
@@ -40,11 +40,11 @@ def test_it_finds_what_readers_find(project):
 
 def test_a_score_is_the_sum_of_its_parts(project):
     for hit in explained(project.domain, "install acme from source")["hits"]:
-        assert [one["name"] for one in hit["features"]] == list(FEATURES)
-        for one in hit["features"]:
-            assert one["weight"] == MODEL.weights.get(one["name"], 0)
-            assert one["contribution"] == pytest.approx(one["value"] * one["weight"], abs=0.001)
-        total = hit["intercept"] + hit["boost"] + sum(one["contribution"] for one in hit["features"])
+        assert [feature["name"] for feature in hit["features"]] == list(FEATURES)
+        for feature in hit["features"]:
+            assert feature["weight"] == MODEL.weights.get(feature["name"], 0)
+            assert feature["contribution"] == pytest.approx(feature["value"] * feature["weight"], abs=0.001)
+        total = hit["intercept"] + hit["boost"] + sum(feature["contribution"] for feature in hit["features"])
         assert hit["log_odds"] == pytest.approx(total, abs=0.002)
         assert hit["score"] == pytest.approx(1 / (1 + math.exp(-hit["log_odds"])), abs=0.0001)
 
@@ -71,7 +71,7 @@ def test_a_boost_is_a_part_of_the_score(make_project):
 def test_it_explains_how_each_word_was_read(project, query, word, how):
     terms = {term["word"]: term for term in explained(project.domain, query)["terms"]}
     assert terms[word]["how"] == how
-    assert all(one["sections"] > 0 for one in terms[word]["spellings"]) or how in ("unknown", "completed")
+    assert all(spelling["sections"] > 0 for spelling in terms[word]["spellings"]) or how in ("unknown", "completed")
     assert f"{word:<16} {how}" in run(project.domain, query, "--explain")
 
 
@@ -93,20 +93,25 @@ def test_it_explains_compounds_and_other_spellings(make_project):
 
 
 def test_it_explains_filters_and_preferences(project):
-    told = explained(
+    explanation = explained(
         project.domain, "how do I set the folder", "--version", "latest", "--page", "https://x/configure.md"
     )
-    assert told["ignored"] == ["how", "do", "I", "the"]
-    assert told["filter"] == {"version": "2.0"}
-    assert told["preferred"]["near"] == "/configure"
-    assert told["candidates"] >= told["pages"] > 0
-    here = {one["name"]: one["value"] for hit in told["hits"] if hit["path"] == "/configure" for one in hit["features"]}
+    assert explanation["ignored"] == ["how", "do", "I", "the"]
+    assert explanation["filter"] == {"version": "2.0"}
+    assert explanation["preferred"]["near"] == "/configure"
+    assert explanation["candidates"] >= explanation["pages"] > 0
+    here = {
+        feature["name"]: feature["value"]
+        for hit in explanation["hits"]
+        if hit["path"] == "/configure"
+        for feature in hit["features"]
+    }
     assert here["current_page"] == 1
     text = run(project.domain, "how do I set the folder", "--version", "latest", "--page", "/configure", "--explain")
     assert "left out, because they are stop words: how do I the" in text
     assert "only version 2.0" in text
     assert "preferred: near /configure" in text
-    assert (told["candidates"], told["pages"]) == (1, 1)
+    assert (explanation["candidates"], explanation["pages"]) == (1, 1)
     assert "1 section of 1 page was compared" in text
 
 
@@ -134,8 +139,8 @@ def test_a_search_without_results_has_advice(project, make_project):
 @pytest.mark.parametrize("command", ["ingest", "search", "reindex"])
 def test_the_page_about_commands_names_every_option(command):
     body = navigation.pages()["commands"].body
-    told = body[body.index(f"### {command}\n") :].split("\n### ")[0]
+    found = body[body.index(f"### {command}\n") :].split("\n### ")[0]
     parser = load_command_class("search", command).create_parser("manage.py", command)
     known = set(BaseCommand().create_parser("manage.py", command)._option_string_actions)
     for option in {*parser._option_string_actions} - known | ({"--version"} if command == "search" else set()):
-        assert option in told, option
+        assert option in found, option

@@ -130,8 +130,8 @@ def test_all_passages_take_a_query_for_pages_and_one_for_redirects_while_the_ind
     index_state.get_state(site)
     hits = [hit(f"[a](../api.md) [b](x{number}.md)") for number in range(20)]
     with CaptureQueriesContext(connection) as asked:
-        told = links.make_absolute(site, hits)
-        assert {one.body for one in told} == {f"[a]({SITE}/api) b"}
+        found = links.make_absolute(site, hits)
+        assert {one.body for one in found} == {f"[a]({SITE}/api) b"}
     assert len(asked) == 3  # with that for the number of the generation
     with CaptureQueriesContext(connection) as asked:
         assert {one.body for one in links.make_absolute(site, hits)} == {f"[a]({SITE}/api) b"}

@@ -217,7 +217,7 @@ def test_a_word_of_every_section_is_not_looked_for_where_rarer_ones_find_enough(
     narrow, wide = parse("acme zebra parcel ", known).engine_queries
     assert (narrow.needed, narrow.scored.keys()) == ({"zebra", "parcel"}, {"zebra", "parcel"})
     assert wide.needed == wide.scored.keys() == {"acm", "zebra", "parcel"}
-    assert [one.needed for one in parse("acme zebra ", known).engine_queries] == [{"acm", "zebra"}]
+    assert [engine_query.needed for engine_query in parse("acme zebra ", known).engine_queries] == [{"acm", "zebra"}]
 
 
 def test_on_a_large_site_one_of_the_rarer_words_is_needed_and_all_count():

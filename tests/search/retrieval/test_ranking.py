@@ -412,6 +412,6 @@ def test_too_many_words_are_no_trouble(zoo):
 
 def test_the_page_about_search_names_every_feature_with_its_weight():
     rows = re.findall(r"^\| `(\w+)` \| (.+) \| (\S+) \|$", navigation.pages()["how-it-works"].body, re.MULTILINE)
-    expected = [(name, told, f"{MODEL.weights.get(name, 0.0):+.1f}") for name, told in FEATURES.items()]
-    assert rows == expected, "\n".join(f"| `{name}` | {told} | {weight} |" for name, told, weight in expected)
+    expected = [(name, found, f"{MODEL.weights.get(name, 0.0):+.1f}") for name, found in FEATURES.items()]
+    assert rows == expected, "\n".join(f"| `{name}` | {found} | {weight} |" for name, found, weight in expected)
     assert math.isfinite(ranking.MODEL.intercept)

@@ -177,11 +177,11 @@ def test_what_is_gone_goes_and_what_fails_stays(mapped, make_project):
 
 def test_a_stored_source_with_a_place_of_its_own_makes_nothing_anew_either(mapped, make_project):
     project = make_project(f"{mapped.url}/docs/").project
-    told = {"path_prefix": "/v2", "version": "2.0"}
-    ingest(project, registry.read(request(mapped, **told)))
+    found = {"path_prefix": "/v2", "version": "2.0"}
+    ingest(project, registry.read(request(mapped, **found)))
     stored = Document.objects.filter(project=project)
     held = {item.address: item.validator for item in stored}
-    summary = ingest(project, registry.read(request(mapped, previous_validators=held, **told)))
+    summary = ingest(project, registry.read(request(mapped, previous_validators=held, **found)))
     assert (summary.unchanged, summary.added, summary.changed) == (4, 0, 0)
     assert {(item.path, item.version) for item in stored} >= {("/v2/guide", "2.0")}
 

@@ -57,8 +57,14 @@ def said(domain, *arguments):
 
 def test_two_sources_stand_beside_each_other(tenant, guide, api):
     run(tenant.domain, guide, "--name", "guide")
-    told = run(tenant.domain, api, "--name", "api", "--under", "/api", "--version", "2")
-    assert (told["source"], told["added"], told["removed"], told["skipped"], told["leftOut"]) == ("api", 1, 0, [], [])
+    found = run(tenant.domain, api, "--name", "api", "--under", "/api", "--version", "2")
+    assert (found["source"], found["added"], found["removed"], found["skipped"], found["leftOut"]) == (
+        "api",
+        1,
+        0,
+        [],
+        [],
+    )
     assert paths(tenant) == {"/zebra", "/both", "/api/walrus"}
     assert [hit.path for hit in page_search.find(tenant.project, "zebra")] == ["/zebra"]
     assert [hit.path for hit in page_search.find(tenant.project, "walrsu")] == ["/api/walrus"], (
@@ -67,8 +73,8 @@ def test_two_sources_stand_beside_each_other(tenant, guide, api):
     assert index_state.get_state(tenant.project).vocabulary.sections == 3
     (api / "walrus.md").unlink()
     (api / "seal.md").write_text("# Seal\n\nWhiskers.\n")
-    told = run(tenant.domain, "--name", "api")
-    assert (told["added"], told["removed"]) == (1, 1)
+    found = run(tenant.domain, "--name", "api")
+    assert (found["added"], found["removed"]) == (1, 1)
     assert paths(tenant) == {"/zebra", "/both", "/api/seal"}
     assert not {"walrus", "tusk"} & {*+index_state.get_state(tenant.project).vocabulary.terms}
 
@@ -76,8 +82,8 @@ def test_two_sources_stand_beside_each_other(tenant, guide, api):
 def test_a_path_belongs_to_the_source_that_had_it_first(tenant, guide, api):
     run(tenant.domain, guide, "--name", "guide")
     (api / "both.md").write_text("# Both\n\nOf the API.\n")
-    told = run(tenant.domain, api, "--name", "api")
-    assert told["skipped"] == [{"file": "both.md", "reason": "path /both is already taken by the source guide"}]
+    found = run(tenant.domain, api, "--name", "api")
+    assert found["skipped"] == [{"file": "both.md", "reason": "path /both is already taken by the source guide"}]
     assert "Of the guide" in tenant.project.documents.get(path="/both").content
 
 
@@ -261,8 +267,8 @@ def test_superusers_alone_name_hosts_that_are_not_public(tenant, owner, settings
     superuser = logged_in(f"superuser-of-{tenant.domain}", is_superuser=True)
     assert superuser.post(page("add"), form(tenant, location=location)).status_code == 302
     source = tenant.project.sources.get()
-    told = form(tenant, location=location, schedule="day")
-    assert owner.post(page("change", source.pk), told).status_code == 302, "it was named by somebody who may"
+    found = form(tenant, location=location, schedule="day")
+    assert owner.post(page("change", source.pk), found).status_code == 302, "it was named by somebody who may"
 
 
 def test_superusers_name_what_is_on_the_server(tenant, guide):
@@ -274,10 +280,10 @@ def test_superusers_name_what_is_on_the_server(tenant, guide):
 
 def test_a_changed_schedule_does_not_read_and_another_place_does(tenant, owner):
     source = stored(tenant, "/srv/docs", state=State.DONE, finished_at=NOW)
-    told = {"location": "/srv/docs", "schedule": "hour"}
-    assert owner.post(page("change", source.pk), told).status_code == 302
+    found = {"location": "/srv/docs", "schedule": "hour"}
+    assert owner.post(page("change", source.pk), found).status_code == 302
     assert (now(source).state, source.due_at) == (State.DONE, NOW + timedelta(hours=1))
-    assert owner.post(page("change", source.pk), {**told, "location": "https://x.example/"}).status_code == 302
+    assert owner.post(page("change", source.pk), {**found, "location": "https://x.example/"}).status_code == 302
     assert now(source).state == State.QUEUED
 
 
@@ -298,15 +304,15 @@ def test_the_page_of_a_source_shows_its_progress(tenant, owner, guide):
     source = stored(tenant, guide)
     assert owner.get(page("read", source.pk)).status_code == 405
     owner.post(page("read", source.pk))
-    told = owner.get(page("state", source.pk)).json()
-    assert (told["isActive"], told["state"]) == (True, "Waiting")
+    answer = owner.get(page("state", source.pk)).json()
+    assert (answer["isActive"], answer["state"]) == (True, "Waiting")
     assert b"data-active" in owner.get(page("change", source.pk)).content
     (guide / "bad.md").write_bytes(b"\xff")
     runs.run(queue.claim_next())
-    told = owner.get(page("state", source.pk)).json()
-    assert (told["isActive"], told["state"]) == (False, "Read")
-    assert "2 added" in told["html"]
-    assert "is not UTF-8" in told["html"]
+    answer = owner.get(page("state", source.pk)).json()
+    assert (answer["isActive"], answer["state"]) == (False, "Read")
+    assert "2 added" in answer["html"]
+    assert "is not UTF-8" in answer["html"]
     assert "data-active" not in owner.get(page("change", source.pk)).content.decode()
     listed = owner.get(page("changelist")).content.decode()
     assert 'class="badge done"' in listed

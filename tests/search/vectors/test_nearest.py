@@ -43,8 +43,10 @@ def test_a_question_in_other_words_finds_the_section(make_project: Any, pages: A
     everything = dict(nearest.nearest(project, query, 99))
     assert len(everything) == 3
     sections = list(Section.objects.filter(document__project=project))
-    assert all(one.digest == compute_digest(one.document.title, one.trail, one.text) for one in sections)
-    texts = {one.pk: f"{one.document.title}\n{one.text}" for one in sections}
+    assert all(
+        section.digest == compute_digest(section.document.title, section.trail, section.text) for section in sections
+    )
+    texts = {section.pk: f"{section.document.title}\n{section.text}" for section in sections}
     exact = {pk: float(embedder.embed_sections([text])[0] @ query) for pk, text in texts.items()}
     assert everything == pytest.approx(exact, abs=0.01)  # one byte for each dimension
     some = [sections[0].pk, sections[2].pk]

@@ -60,7 +60,7 @@ async def _call(context: ToolContext, arguments: Arguments) -> Output:
 
 
 def _describe(outcome: Outcome, message_id: str) -> Answer:
-    sources = [Source(number=one.number, title=one.title, url=one.url) for one in outcome.sources]
+    sources = [Source(number=source.number, title=source.title, url=source.url) for source in outcome.sources]
     return Answer(
         answer=outcome.text,
         isAnswered=outcome.kind in ANSWERED,

@@ -32,7 +32,7 @@ def listen(receiver):
     def listen(project, **facts):
         skip_earlier()
         group_index.forget(project.pk)
-        names = " ".join(one.name for one in events.list_event_types())
+        names = " ".join(event_type.name for event_type in events.list_event_types())
         webhook, _ = webhooks.build(project, receiver.url)
         webhook.events, webhook.service_url = names, SERVICE
         for name, value in facts.items():
@@ -123,7 +123,7 @@ def read_documented():
 
 
 def test_every_type_of_event_is_documented():
-    assert {one.name for one in events.list_event_types()} == set(read_documented())
+    assert {event_type.name for event_type in events.list_event_types()} == set(read_documented())
 
 
 def test_only_the_chosen_events_of_the_own_project_are_stored(make_project, listen, receiver, send_all, owner):
@@ -173,8 +173,8 @@ def test_each_question_without_an_answer_is_news_once(make_project, listen, rece
     assert grouping.catch_up()
     thumbs.set_thumb(answers["refused"].pk, helpful=False)
     send_all()
-    told = sorted(event["data"]["outcome"] for event in receiver.events)
-    assert told == ["closest_passages", "cut", "failed", "refused", "unsupported"]
+    found = sorted(event["data"]["outcome"] for event in receiver.events)
+    assert found == ["closest_passages", "cut", "failed", "refused", "unsupported"]
 
 
 def test_a_thumb_with_its_reason_and_comment_is_one_event(project, listen, receiver, send_all):

@@ -123,7 +123,7 @@ def test_each_gets_what_they_chose_and_may_have(make_project, subscribe, letters
     ApiKey.objects.filter(project=project).update(expires_at=timezone.now() + timedelta(days=3))
     alerts.check_all()
     assert subjects(letters(reader)) == ["The source docs could not be read"]
-    assert [one.startswith("The key") for one in subjects(letters(owner))] == [True]
+    assert [subject.startswith("The key") for subject in subjects(letters(owner))] == [True]
     assert letters(former) == letters(stranger) == letters(unseen) == []
     assert len(letters(seen)) == 2
     assert not Delivery.objects.filter(project=project).exclude(state="delivered").exists()
@@ -295,7 +295,7 @@ def test_a_full_disk_is_told_to_superusers_once(make_project, subscribe, letters
         Subscription.objects.create(
             project=one, user=admin, email=address, confirmed_email=address, topics="disk", service_url=SERVICE
         )
-        for one, address in ((one, f"root-{one.domain}@acme.example") for one in projects)
+        for one, address in ((project, f"root-{project.domain}@acme.example") for project in projects)
     ]
     full = shutil._ntuple_diskusage(100 * 1024**3, 99 * 1024**3, 1024**3)  # type: ignore[attr-defined]
     monkeypatch.setattr(shutil, "disk_usage", lambda path: full)

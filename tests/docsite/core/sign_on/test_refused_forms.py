@@ -20,7 +20,7 @@ HOST = "docs.acme.example"
 
 
 @pytest.mark.parametrize(
-    ("headers", "told"),
+    ("headers", "expected"),
     [
         ({"HTTP_ORIGIN": f"http://{HOST}"}, ""),
         ({"HTTP_ORIGIN": f"https://{HOST}"}, ""),  # the proxy does not say that it has TLS
@@ -42,7 +42,7 @@ HOST = "docs.acme.example"
         ({"HTTP_ORIGIN": f"http://{HOST}", "token": "x" * 64}, "The form is too old"),
     ],
 )
-def test_a_refused_form_says_which_header_is_wrong(settings: Any, headers: dict[str, str], told: str) -> None:
+def test_a_refused_form_says_which_header_is_wrong(settings: Any, headers: dict[str, str], expected: str) -> None:
     settings.ALLOWED_HOSTS = [HOST, "127.0.0.1"]
     settings.CSRF_TRUSTED_ORIGINS = [f"https://{HOST}"]
     browser = Client(enforce_csrf_checks=True, HTTP_HOST=HOST, REMOTE_ADDR="2001:db8:77::1")
@@ -51,8 +51,8 @@ def test_a_refused_form_says_which_header_is_wrong(settings: Any, headers: dict[
     assert '<meta name="referrer" content="strict-origin-when-cross-origin">' in page, "a proxy may say no-referrer"
     token = headers.pop("token", "") or page.partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]
     answer = browser.post(LOGIN, {"csrfmiddlewaretoken": token, "username": "x", "password": "y"}, **headers)
-    assert answer.status_code == (403 if told else 200), answer.content.decode()
-    assert told in answer.content.decode()
+    assert answer.status_code == (403 if expected else 200), answer.content.decode()
+    assert expected in answer.content.decode()
     assert "DEBUG" not in answer.content.decode()
 
 
@@ -147,7 +147,7 @@ def test_doctor_logs_in_and_says_what_prevents_it(
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "expected"),
     [
         ("__Host-docs_session=x; Path=/; Secure; HttpOnly", ""),
         ("__Host-docs_session=x; Path=/docs; Secure", "arrives changed, and browsers drop it (path=/docs; secure)"),
@@ -156,10 +156,10 @@ def test_doctor_logs_in_and_says_what_prevents_it(
         ("docs_session=x; Path=/", "no cookie __Host-docs_session arrives"),
     ],
 )
-def test_a_cookie_that_browsers_drop_is_found(line: str, told: str) -> None:
+def test_a_cookie_that_browsers_drop_is_found(line: str, expected: str) -> None:
     found = log_in._find_cookie_fault(httpx.Response(200, headers={"Set-Cookie": line}), "__Host-docs_session")
-    assert told in found
-    assert bool(told) == bool(found)
+    assert expected in found
+    assert bool(expected) == bool(found)
 
 
 def test_the_account_of_a_run_that_was_killed_is_deleted_by_the_next(service: Service) -> None:

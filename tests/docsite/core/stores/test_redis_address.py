@@ -49,6 +49,6 @@ def test_a_wrong_one_is_refused_with_a_sentence(url, words):
 
 
 def test_no_part_of_a_password_is_told():
-    with pytest.raises(ValueError, match="% codes") as told:
+    with pytest.raises(ValueError, match="% codes") as failure:
         parse("redis+sentinel://user:ab[secret]cd@one:26379/NAME/0")
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(failure.value)
