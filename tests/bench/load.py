@@ -1,6 +1,6 @@
 """Readers of streamed answers, light enough to leave the core to the relay: raw sockets, no parsing beyond need.
 
-All doors are read in one way: tokens are found in the bytes by their stamps (see `tests.bench.model`), so it does
+All endpoints are read in one way: tokens are found in the bytes by their stamps (see `tests.bench.model`), so it does
 not matter how a relay frames or joins them. Times are nanoseconds of CLOCK_MONOTONIC.
 """
 
@@ -32,7 +32,7 @@ class Broken(Exception):
 
 
 @dataclass(frozen=True)
-class Door:
+class Endpoint:
     """An address where a question is answered with a stream."""
 
     kind: str  # "openai", "v1", "v2" or "socket"
@@ -142,12 +142,12 @@ class Answer:
 
 
 class Reader(asyncio.Protocol):
-    """One connection to a door. One question at a time; HTTP connections are kept alive as servers allow."""
+    """One connection to an endpoint. One question at a time; HTTP connections are kept alive as servers allow."""
 
     transport: asyncio.Transport
 
-    def __init__(self, door: Door) -> None:
-        self.door = door
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
         self.answer: Answer | None = None
         self.head = b""  # of the response, while it is incomplete
         self.reading_head = False
@@ -156,7 +156,7 @@ class Reader(asyncio.Protocol):
         self.opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     @classmethod
-    async def open(cls, door: Door, *, small: bool = False) -> "Reader":
+    async def open(cls, endpoint: Endpoint, *, small: bool = False) -> "Reader":
         """Connect. `small` keeps the kernel from reading ahead for a reader that stops."""
         sock = socket.socket()
         sock.setblocking(False)
@@ -166,9 +166,9 @@ class Reader(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(PATIENCE):
-                await loop.sock_connect(sock, ("127.0.0.1", door.port))
-                _, reader = await loop.create_connection(lambda: cls(door), sock=sock)
-                if door.kind == "socket":
+                await loop.sock_connect(sock, ("127.0.0.1", endpoint.port))
+                _, reader = await loop.create_connection(lambda: cls(endpoint), sock=sock)
+                if endpoint.kind == "socket":
                     reader._handshake()
                     await reader.opened
         except BaseException:
@@ -178,17 +178,17 @@ class Reader(asyncio.Protocol):
 
     def ask(self) -> Answer:
         """Send a question; the answer fills itself."""
-        body = json.dumps(self.door.body()).encode()
-        self.answer = answer = Answer(self.door.kind)
+        body = json.dumps(self.endpoint.body()).encode()
+        self.answer = answer = Answer(self.endpoint.kind)
         if self.lost:
             answer.fail("the connection was closed")
             answer.end()
             return answer
-        if self.door.kind == "socket":
+        if self.endpoint.kind == "socket":
             message = _frame(1, body)
         else:
             self.reading_head = True
-            message = _request(self.door, "POST", body)
+            message = _request(self.endpoint, "POST", body)
         answer.asked = time.monotonic_ns()
         self.transport.write(message)
         return answer
@@ -207,15 +207,15 @@ class Reader(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         now = time.monotonic_ns()
-        if self.reading_head or not (self.opened.done() or self.door.kind != "socket"):
+        if self.reading_head or not (self.opened.done() or self.endpoint.kind != "socket"):
             data = self._read_head(data)
-        if self.door.kind == "socket":
+        if self.endpoint.kind == "socket":
             data = self._read_frames(data)
         if not data or self.answer is None:
             return
         self.answer.take(now, data)
         ended = self.answer.failure or (
-            self.answer.whole if self.door.kind == "socket" else data.endswith(b"0\r\n\r\n") and self.answer.whole
+            self.answer.whole if self.endpoint.kind == "socket" else data.endswith(b"0\r\n\r\n") and self.answer.whole
         )
         if ended:
             self._end()
@@ -223,7 +223,7 @@ class Reader(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost = True
         if not self.opened.done():
-            if self.door.kind == "socket":
+            if self.endpoint.kind == "socket":
                 self.opened.set_exception(Broken(f"the socket was not opened: {self.head[:200]!r}"))
             else:
                 self.opened.cancel()
@@ -242,7 +242,7 @@ class Reader(asyncio.Protocol):
             return b""
         self.head, self.reading_head = b"", False
         status = head.split(b" ", 2)[1]
-        if self.door.kind == "socket":
+        if self.endpoint.kind == "socket":
             if status == b"101":
                 self.opened.set_result(None)
             else:
@@ -257,7 +257,7 @@ class Reader(asyncio.Protocol):
     def _handshake(self) -> None:
         key = base64.b64encode(os.urandom(16)).decode()
         self.transport.write(
-            f"GET {self.door.path} HTTP/1.1\r\nHost: 127.0.0.1:{self.door.port}\r\nUpgrade: websocket\r\n"
+            f"GET {self.endpoint.path} HTTP/1.1\r\nHost: 127.0.0.1:{self.endpoint.port}\r\nUpgrade: websocket\r\n"
             f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
         )
 
@@ -292,9 +292,9 @@ def _frame(kind: int, payload: bytes) -> bytes:
     return bytes([0x80 | kind]) + length + bytes(4) + payload
 
 
-def _request(door: Door, method: str, body: bytes) -> bytes:
+def _request(endpoint: Endpoint, method: str, body: bytes) -> bytes:
     return (
-        f"{method} {door.path} HTTP/1.1\r\nHost: 127.0.0.1:{door.port}\r\nAuthorization: Bearer {door.key}\r\n"
+        f"{method} {endpoint.path} HTTP/1.1\r\nHost: 127.0.0.1:{endpoint.port}\r\nAuthorization: Bearer {endpoint.key}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nAccept: */*\r\n\r\n"
     ).encode() + body
 
@@ -308,7 +308,7 @@ class Caller:
 
     async def post(self, path: str, body: Any = None) -> Any:
         """The JSON of a 200; anything else raises `Broken`."""
-        request = _request(Door("json", self.port, path, self.key), "POST", json.dumps(body).encode())
+        request = _request(Endpoint("json", self.port, path, self.key), "POST", json.dumps(body).encode())
         async with asyncio.timeout(PATIENCE):
             try:
                 head, content = await self._exchange(request)

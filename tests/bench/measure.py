@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tests.bench.load import Answer, Broken, Caller, Door, Reader
+from tests.bench.load import Answer, Broken, Caller, Endpoint, Reader
 from tests.bench.model import Plan
 from tests.bench.others import Witness
 from tests.bench.relays import Process, busy
@@ -30,9 +30,9 @@ class Target:
     """Something that answers with a stream, and its process."""
 
     name: str
-    door: Door
+    endpoint: Endpoint
     process: Process | None = None  # None: the model server itself, without a relay
-    tiny: Door | None = None  # the same with next to nothing to search
+    tiny: Endpoint | None = None  # the same with next to nothing to search
 
 
 @dataclass
@@ -77,9 +77,9 @@ class Bench:
         self.witness = Witness()
         self._readers: list[Reader] = []
 
-    async def reader(self, door: Door, *, small: bool = False) -> Reader:
+    async def reader(self, endpoint: Endpoint, *, small: bool = False) -> Reader:
         """A reader that is closed with the measurement, whatever happens."""
-        reader = await Reader.open(door, small=small)
+        reader = await Reader.open(endpoint, small=small)
         self._readers.append(reader)
         return reader
 
@@ -146,7 +146,7 @@ class Bench:
 
         async def opener() -> None:
             for _ in left:
-                reader = await self.reader(target.door)
+                reader = await self.reader(target.endpoint)
                 answer = reader.ask()
                 await answer.began
                 if answer.failure:
@@ -183,11 +183,11 @@ class Bench:
         milliseconds delays its own first sign (Python's threads take turns of 5 ms) and would be mistaken.
         """
         await self.plan(tokens=3)
-        for measure, door in (("first token", target.door), (WITHOUT, target.tiny or target.door)):
-            reader = await self.reader(door)
+        for measure, endpoint in (("first token", target.endpoint), (WITHOUT, target.tiny or target.endpoint)):
+            reader = await self.reader(endpoint)
             for _ in range(self.knobs.asks):
                 if reader.lost:
-                    reader = await self.reader(door)
+                    reader = await self.reader(endpoint)
                 answer = reader.ask()
                 try:
                     async with asyncio.timeout(20):
@@ -249,11 +249,11 @@ class Bench:
         stopped = False
 
         async def worker() -> None:
-            reader = await self.reader(target.door)
+            reader = await self.reader(target.endpoint)
             try:
                 while not stopped:
                     if reader.lost:
-                        reader = await self.reader(target.door)
+                        reader = await self.reader(target.endpoint)
                     answers.append(answer := reader.ask())
                     await answer.ended
                     if answer.failure and not stopped:
@@ -301,7 +301,7 @@ class Bench:
         for when, plan in (("before", {"wait": 15.0}), ("after", {"rate": 100.0})):
             for _ in range(self.knobs.leavers):
                 await self.plan(**plan)
-                reader = await self.reader(target.door)
+                reader = await self.reader(target.endpoint)
                 answer = reader.ask()
                 await self._until(lambda seen, asked=answer: seen["started"] or asked.failure, 5)
                 if answer.failure:
@@ -310,7 +310,7 @@ class Bench:
                     await answer.began
                 await asyncio.sleep(0.035)
                 left = time.monotonic_ns()
-                if target.door.kind == "socket":
+                if target.endpoint.kind == "socket":
                     reader.stop()
                 else:
                     reader.close()
@@ -361,7 +361,7 @@ class Bench:
         readers: list[Reader] = []
         answers: list[Answer] = []
         for _ in range(self.knobs.readers):
-            reader = await self.reader(target.door, small=True)
+            reader = await self.reader(target.endpoint, small=True)
             readers.append(reader)
             answers.append(answer := reader.ask())
             await answer.began

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.bench.load import QUESTION, Door
+from tests.bench.load import QUESTION, Endpoint
 from tests.ports import free_port
 
 HERE = Path(__file__).resolve().parent
@@ -318,12 +318,12 @@ def uvicorn(python: Path, application: str, port: int) -> list[str | Path]:
     return [*(python, "-m", "uvicorn", application, "--port", str(port)), "--no-access-log", "--log-level", "warning"]
 
 
-def door(process: Process, kind: str, tenant: Tenant, domain: str = DOMAIN) -> Door:
-    """A door of our service."""
+def build_endpoint(process: Process, kind: str, tenant: Tenant, domain: str = DOMAIN) -> Endpoint:
+    """An endpoint of our service."""
     version, last = ("v2", "message") if kind == "v2" else ("v1", "socket" if kind == "socket" else "message")
     path = f"/discovery/{version}/assistant/{domain}/{last}"
     questions = tenant.questions if domain == DOMAIN else (QUESTION,)
-    return Door(kind, process.port, path, tenant.keys[domain], questions)
+    return Endpoint(kind, process.port, path, tenant.keys[domain], questions)
 
 
 # Peers

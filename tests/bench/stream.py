@@ -44,7 +44,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench import documentation, relays, table
-from tests.bench.load import Caller, Door
+from tests.bench.load import Caller, Endpoint
 from tests.bench.measure import Bench, Figures, Knobs, Target
 from tests.bench.relays import Process, Stage, Trouble, say
 from tests.bench.summary import to_json
@@ -100,13 +100,13 @@ async def set_up(options: argparse.Namespace, stage: Stage) -> Scene:
             problems.append(str(trouble))
     say("Starting …")
     model = relays.start_model(stage)
-    targets = [Target(table.BARE, Door("openai", model.port, COMPLETIONS, "none"))]
+    targets = [Target(table.BARE, Endpoint("openai", model.port, COMPLETIONS, "none"))]
     if "starlette" not in without:
         floor = relays.start_floor(stage, python, model)
-        targets.append(Target(table.FLOOR, Door("openai", floor.port, COMPLETIONS, "none"), floor))
+        targets.append(Target(table.FLOOR, Endpoint("openai", floor.port, COMPLETIONS, "none"), floor))
     if litellm:
         proxy = relays.start_litellm(stage, litellm, model)
-        targets.append(Target(table.LITELLM, Door("openai", proxy.port, COMPLETIONS, relays.LITELLM_KEY), proxy))
+        targets.append(Target(table.LITELLM, Endpoint("openai", proxy.port, COMPLETIONS, relays.LITELLM_KEY), proxy))
     tenant = relays.prepare(stage, python, options.data or documentation.prepare())
     daphne = relays.serve(stage, "ours-daphne", "daphne", python, tenant, model)
     sockets = relays.serve(stage, "ours-socket", "daphne", python, tenant, model)
@@ -118,8 +118,8 @@ async def set_up(options: argparse.Namespace, stage: Stage) -> Scene:
         (table.UVICORN, uvicorn, "v2"),
     ):
         if name.split()[-1] not in without:
-            tiny = relays.door(process, kind, tenant, relays.TINY)
-            targets.append(Target(name, relays.door(process, kind, tenant), process, tiny))
+            tiny = relays.build_endpoint(process, kind, tenant, relays.TINY)
+            targets.append(Target(name, relays.build_endpoint(process, kind, tenant), process, tiny))
     keyed: list[tuple[str, Process, Caller, str, Sequence[str], str]] = []
     for domain, queries, measure in ((relays.EMPTY, ["feeder"], "json"), (relays.DOMAIN, tenant.questions, "search")):
         key, path = tenant.keys[domain], f"/discovery/v1/search/{domain}"

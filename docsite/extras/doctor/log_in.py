@@ -68,8 +68,8 @@ def _log_in(browser: httpx.Client, url: str, name: str, password: str) -> tuple[
         advice = "Wait up to an hour, or raise LIMIT_LOGIN_IP. If all readers share it, see the line “Proxy”."
         return "this host has tried to log in too often (429)", advice
     if sent.status_code != httpx.codes.FOUND:
-        told = [unescape(text) for text in _TOLD.findall(sent.text)] or ["", "Look at the proxy and at the log."]
-        return f"the form is refused with {sent.status_code}. {told[0]}".rstrip(". "), told[-1]
+        remarks = [unescape(text) for text in _TOLD.findall(sent.text)] or ["", "Look at the proxy and at the log."]
+        return f"the form is refused with {sent.status_code}. {remarks[0]}".rstrip(". "), remarks[-1]
     if fault := _find_cookie_fault(sent, settings.SESSION_COOKIE_NAME):
         return f"after the log-in, {fault}", _COOKIES
     inside = httpx.URL(page).join(sent.headers.get("Location", ""))

@@ -77,7 +77,7 @@ def _watch(tell: Callable[[str], None], wait: float) -> Iterator[None]:
             setting = "PRAGMA busy_timeout" if is_sqlite else "SET lock_timeout"
             cursor.execute(f"{setting} = {int(max(wait, 1) * 1000)}")  # PostgreSQL takes 0 for no end
         own = 0 if is_sqlite else cursor.execute("SELECT pg_backend_pid()").fetchone()[0]
-    told: dict[str, str] = {}  # by the name of the process
+    holders: dict[str, str] = {}  # by the name of the process
     has_ended = threading.Event()
 
     def follow() -> None:
@@ -85,8 +85,8 @@ def _watch(tell: Callable[[str], None], wait: float) -> Iterator[None]:
         while not (is_sqlite or has_ended.wait(WATCH_SECONDS)):  # SQLite does not say who writes
             holder = _ask(_BLOCKING, own)
             name = holder.partition(":")[0].partition(" (")[0]
-            if name and name == before and name not in told:
-                told[name] = holder
+            if name and name == before and name not in holders:
+                holders[name] = holder
                 tell(holder)
             before = name
 
@@ -99,7 +99,7 @@ def _watch(tell: Callable[[str], None], wait: float) -> Iterator[None]:
         # A locked SQLite seems to lack what Django asks it for.
         is_locked = is_sqlite and ("is locked" in str(failure) or "fields.E180" in str(failure))
         if is_locked or code == _LOCK_NOT_AVAILABLE:
-            holder = next(reversed(told.values()), "another process writes the database")
+            holder = next(reversed(holders.values()), "another process writes the database")
             raise CommandError(_GAVE_UP.format(wait, holder)) from None
         raise
     finally:
