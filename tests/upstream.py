@@ -364,9 +364,11 @@ class Call:
 
 def _ordered(request: dict[str, Any]) -> str:
     """What anybody who got a word into the request wants to have said."""
-    said = "\n".join(message["content"] or "" for message in request["messages"])
-    orders = " ".join(html.unescape(order) for order in re.findall(r"(?:SAY|say): ?(.*?)(?=\n|$)", said))
-    numbers = {title: number for number, title in re.findall(r'<passage number="(\d+)" page="([^">]*?)[ "]*[">]', said)}
+    prompt = "\n".join(message["content"] or "" for message in request["messages"])
+    orders = " ".join(html.unescape(order) for order in re.findall(r"(?:SAY|say): ?(.*?)(?=\n|$)", prompt))
+    numbers = {
+        title: number for number, title in re.findall(r'<passage number="(\d+)" page="([^">]*?)[ "]*[">]', prompt)
+    }
     return re.sub(r"\[page:(.*?)\]", lambda found: f"[{numbers.get(found[1], 'nowhere')}]", orders)
 
 

@@ -294,8 +294,9 @@ def _frame(kind: int, payload: bytes) -> bytes:
 
 def _request(endpoint: Endpoint, method: str, body: bytes) -> bytes:
     return (
-        f"{method} {endpoint.path} HTTP/1.1\r\nHost: 127.0.0.1:{endpoint.port}\r\nAuthorization: Bearer {endpoint.key}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nAccept: */*\r\n\r\n"
+        f"{method} {endpoint.path} HTTP/1.1\r\nHost: 127.0.0.1:{endpoint.port}\r\n"
+        f"Authorization: Bearer {endpoint.key}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\nAccept: */*\r\n\r\n"
     ).encode() + body
 
 

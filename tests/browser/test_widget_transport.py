@@ -573,17 +573,17 @@ def test_a_thumb_reaches_the_owner_and_can_be_taken_back(reader: Any, project: A
     host.ask(INSTALL)
     expect_phase(host, "done")
     rate = "rate(panel.conversation.thread.turns.at(-1).id, it)"
-    said = Feedback.objects.filter(project=project.project)
+    stored = Feedback.objects.filter(project=project.project)
     conversation(host, rate, {"helpful": False, "reason": "Incomplete", "comment": "No Windows."})
-    wait_for(said.exists, "the feedback")
-    row = said.get()
+    wait_for(stored.exists, "the feedback")
+    row = stored.get()
     found = (row.source, row.helpful, row.reason, row.comment, row.path, row.message)
     assert found == ("contextual", False, "Incomplete", "No Windows.", "/host", answers_of(project).get())
     host.page.reload()
     expect(host.panel).to_be_visible()
     assert conversation(host, "thread.turns.at(-1).feedback.comment") == "No Windows."
     conversation(host, rate, None)
-    wait_for(lambda: not said.exists(), "the feedback to be gone")
+    wait_for(lambda: not stored.exists(), "the feedback to be gone")
 
 
 @pytest.mark.matrix

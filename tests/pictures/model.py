@@ -29,8 +29,8 @@ PAUSE = 0.045  # seconds before each word: some twenty a second
 class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        said = "\n".join(message["content"] or "" for message in request["messages"])
-        passages = re.findall(r'<passage number="(\d+)" page="([^">]*?)[ "]*[">]', said)
+        prompt = "\n".join(message["content"] or "" for message in request["messages"])
+        passages = re.findall(r'<passage number="(\d+)" page="([^">]*?)[ "]*[">]', prompt)
         numbers = {
             title: number for number, title in reversed(passages)
         }  # the first of each page; a test of the model has none

@@ -21,7 +21,7 @@ def test_two_migrations_at_once_both_succeed_on_postgresql(new_database: Callabl
 
 @pytest.mark.matrix
 @pytest.mark.parametrize(
-    ("statement", "said"),
+    ("statement", "expected"),
     first_of(
         [
             (f"SELECT pg_advisory_xact_lock({_LOCK})", "another migrate, process {} of the database (holder, "),
@@ -31,17 +31,17 @@ def test_two_migrations_at_once_both_succeed_on_postgresql(new_database: Callabl
     ),
 )
 def test_it_says_for_whom_it_waits_and_gives_up_on_postgresql(
-    new_database: Callable[[str], dict[str, str]], statement: str, said: str
+    new_database: Callable[[str], dict[str, str]], statement: str, expected: str
 ) -> None:
     database = new_database("another" if "advisory" in statement else "locked")
     scenarios.manage(("migrate", "projects", "0001", "--verbosity=0"), database)
     with psycopg.connect(database["DATABASE_URL"], application_name="holder") as holder:
         holder.execute(statement)
-        said = said.format(holder.info.backend_pid)
+        expected = expected.format(holder.info.backend_pid)
         result = scenarios.complete("migrate", "--wait=6", **database)
     assert result.returncode == 1, result.stdout
-    assert f"Waits for {said}" in result.stderr
-    assert f"Gave up after 6 seconds: {said}" in result.stderr
+    assert f"Waits for {expected}" in result.stderr
+    assert f"Gave up after 6 seconds: {expected}" in result.stderr
     assert statement[:60] in result.stderr
     assert "Traceback" not in result.stderr
     scenarios.migrate(database)

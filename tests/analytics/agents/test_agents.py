@@ -215,14 +215,14 @@ def test_a_markdown_fetch_is_by_no_known_crawler() -> None:
     assert not is_markdown_fetch("ai_training", "md")
 
 
-def _said(*arguments: str) -> str:
+def _print_class(*arguments: str) -> str:
     out = io.StringIO()
     call_command("classify", *arguments, stdout=out)
     return out.getvalue()
 
 
 def test_the_command_explains() -> None:
-    assert _said("GPTBot/1.2") == (
+    assert _print_class("GPTBot/1.2") == (
         "class      ai_training: a crawler for AI training\n"
         "agent      GPTBot\n"
         "operator   OpenAI\n"
@@ -245,8 +245,8 @@ def test_the_command_explains() -> None:
     ],
 )
 def test_the_command_says_what_counts(arguments: tuple[str, ...], counted: str) -> None:
-    answer = json.loads(_said(*arguments, "--json"))
+    answer = json.loads(_print_class(*arguments, "--json"))
     assert answer["counts_as"] == counted
     assert set(answer) == {"class", "agent", "operator", "rule", "rules", "surface", "counts_as"}
     human, ai, none = ("human\n", "AI", "in no count")
-    assert {"human": human, "ai": ai, "": none}[counted] in _said(*arguments).partition("counts as ")[2]
+    assert {"human": human, "ai": ai, "": none}[counted] in _print_class(*arguments).partition("counts as ")[2]

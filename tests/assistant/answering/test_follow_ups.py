@@ -88,8 +88,8 @@ def test_a_previous_question_without_content_is_skipped(filler):
 
 
 def test_the_page_that_the_last_answer_cites_is_always_found(site):
-    said = "Print them [1](https://docs.acme.example/parcel-cli#set-up) and [2](https://docs.acme.example/errors)."
-    history = [Turn("user", "How do I install a zebra?"), Turn("assistant", said)]
+    sentence = "Print them [1](https://docs.acme.example/parcel-cli#set-up) and [2](https://docs.acme.example/errors)."
+    history = [Turn("user", "How do I install a zebra?"), Turn("assistant", sentence)]
     assert follow_ups.find_cited_addresses(history) == (
         "https://docs.acme.example/parcel-cli",
         "https://docs.acme.example/errors",

@@ -45,13 +45,13 @@ PASSAGES = [hit("/a"), hit("/b", title="B"), hit("/a", anchor="other")]
 )
 def test_a_refusal_is_in_the_language_of_the_nearest_page(language, unknown, nearest, ask):
     hits = [replace(hit(), language=language)]
-    said = "".join(
+    found = "".join(
         piece.delta
         for piece in refuse(hits, Question("?", settings=AnswerSettings(support_url="https://help.example/")), "thr_1")
     )
-    assert said.startswith(unknown)
-    assert f"\n\n{nearest}\n\n- [A](" in said
-    assert f"[{ask}](https://help.example/?threadId=thr_1)" in said
+    assert found.startswith(unknown)
+    assert f"\n\n{nearest}\n\n- [A](" in found
+    assert f"[{ask}](https://help.example/?threadId=thr_1)" in found
 
 
 def test_a_quote_starts_where_the_question_is_answered_and_keeps_code_whole():
@@ -318,8 +318,8 @@ def test_no_text_can_end_the_quotation_it_stands_in():
 
 
 def test_a_model_sees_its_earlier_answers_without_the_links_we_put_in():
-    said = "Run it [1](https://docs.example.com/a#p:~:text=Run). `a[1]`\n\n```suggestions\n(More)[/b]\n```"
-    messages = prompts.build(Question("q"), [hit()], [Turn("user", "[1](x)"), Turn("assistant", said)])
+    sentence = "Run it [1](https://docs.example.com/a#p:~:text=Run). `a[1]`\n\n```suggestions\n(More)[/b]\n```"
+    messages = prompts.build(Question("q"), [hit()], [Turn("user", "[1](x)"), Turn("assistant", sentence)])
     assert [message["content"] for message in messages[1:3]] == ["[1](x)", "Run it. `a[1]`"]
 
 

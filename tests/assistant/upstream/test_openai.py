@@ -235,8 +235,8 @@ async def test_texts_that_arrive_together_are_one_text(upstream):
 async def test_thoughts_without_their_opening_tag_are_shown_once(upstream):
     model = Model(f"{upstream.url}/v1", "fake:obey thoughts")
     texts = []
-    for said in ("Hm.</think>Use it.", "Oh.</think>Use it.", "Use it.", "Use it."):
-        asked = [{"role": "user", "content": f"How? SAY: {said}"}]
+    for expected in ("Hm.</think>Use it.", "Oh.</think>Use it.", "Use it.", "Use it."):
+        asked = [{"role": "user", "content": f"How? SAY: {expected}"}]
         items = [item async for item in relay.stream(model, asked, Bounds())]
         texts.append("".join(item.text for item in items if isinstance(item, Delta)))
     await formats.close()

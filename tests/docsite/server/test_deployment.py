@@ -34,8 +34,8 @@ def test_check_deploy_is_clean_when_the_service_is_on_https_only():
 
 
 def test_check_deploy_tells_what_is_missing_otherwise():
-    said = scenarios.complete("check", "--deploy", "--fail-level", "WARNING", HTTPS_ONLY="").stderr
-    assert set(re.findall(r"security\.(W\d+)", said)) == {"W004", "W012", "W016"}
+    output = scenarios.complete("check", "--deploy", "--fail-level", "WARNING", HTTPS_ONLY="").stderr
+    assert set(re.findall(r"security\.(W\d+)", output)) == {"W004", "W012", "W016"}
 
 
 def test_pages_and_answers_say_that_https_is_meant_to_stay(start, http, project):

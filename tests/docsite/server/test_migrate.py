@@ -75,17 +75,17 @@ def held(target: str, tmp_path: Path) -> Iterator[int]:
 
 @pytest.mark.matrix
 @pytest.mark.parametrize(
-    ("target", "said"),
+    ("target", "expected"),
     [("migrate", "another migrate, process {}"), ("database", "another process writes the database")],
 )
-def test_it_says_for_whom_it_waits_and_gives_up(tmp_path: Path, copy_database: Any, target: str, said: str) -> None:
+def test_it_says_for_whom_it_waits_and_gives_up(tmp_path: Path, copy_database: Any, target: str, expected: str) -> None:
     database = copy_database(tmp_path)
     scenarios.manage(("migrate", "projects", "0001", "--verbosity=0"), database)
     with held(target, tmp_path) as holder:
         result = scenarios.complete("migrate", "--wait=5", **database)
     assert result.returncode == 1, result.stdout
-    assert f"Gave up after 5 seconds: {said.format(holder)}" in result.stderr
-    assert (f"Waits for {said.format(holder)}" in result.stderr) is (target == "migrate"), (
+    assert f"Gave up after 5 seconds: {expected.format(holder)}" in result.stderr
+    assert (f"Waits for {expected.format(holder)}" in result.stderr) is (target == "migrate"), (
         "SQLite does not say who writes"
     )
     assert "Traceback" not in result.stderr

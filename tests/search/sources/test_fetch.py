@@ -69,8 +69,8 @@ def test_public_addresses_are_public(address):
 
 
 def test_the_refusal_says_what_the_owner_can_do():
-    said = refusal("http://localhost:9/a", "10.0.0.0/8")
-    assert "CRAWL_PRIVATE_HOSTS=localhost:9" in said
+    found = refusal("http://localhost:9/a", "10.0.0.0/8")
+    assert "CRAWL_PRIVATE_HOSTS=localhost:9" in found
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_an_unknown_name_is_told(site):
     ],
 )
 def test_what_is_no_address_of_the_web_is_refused(url, reason):
-    said = refusal(url)
-    assert reason in said
-    assert "secret" not in said
+    found = refusal(url)
+    assert reason in found
+    assert "secret" not in found
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def run(domain, *arguments):
     return json.loads(out.getvalue())
 
 
-def said(domain, *arguments):
+def run_ingest(domain, *arguments):
     out, err = io.StringIO(), io.StringIO()
     call_command("ingest", domain, *map(str, arguments), stdout=out, stderr=err)
     return out.getvalue(), err.getvalue()
@@ -103,7 +103,7 @@ def test_without_a_source_all_that_are_stored_are_read_again(tenant, guide, api)
         ("api", 0, 1),
         ("guide", 1, 2),
     ]
-    out, _ = said(tenant.domain)
+    out, _ = run_ingest(tenant.domain)
     assert f"{tenant.domain}, guide: 0 added, 0 changed, 3 unchanged, 0 removed, 0 skipped (" in out
     assert out.endswith(f"See it: open /playground#domain={tenant.domain} on the service\n")
 
@@ -112,7 +112,7 @@ def test_one_that_fails_does_not_keep_the_others_from_being_read(tenant, guide, 
     run(tenant.domain, guide, "--name", "guide")
     stored(tenant, api / "gone", name="api")
     with pytest.raises(CommandError, match=r"1 of 2 failed: api\."):
-        said(tenant.domain)
+        run_ingest(tenant.domain)
     assert now(tenant.project.sources.get(name="guide")).outcome["unchanged"] == 2
     failed = tenant.project.sources.get(name="api")
     assert (failed.state, failed.due_at) == (State.FAILED, None)
@@ -137,14 +137,14 @@ def test_one_that_fails_does_not_keep_the_others_from_being_read(tenant, guide, 
 )
 def test_a_source_that_cannot_be_stored_fails_with_a_sentence(tenant, arguments, says):
     with pytest.raises(CommandError, match=says):
-        said(tenant.domain, *arguments)
+        run_ingest(tenant.domain, *arguments)
     assert not tenant.project.sources.exists()
 
 
 def test_long_lists_of_skipped_pages_are_cut(tenant, guide):
     for number in range(23):
         (guide / f"bad{number}.md").write_bytes(b"\xff")
-    _, err = said(tenant.domain, guide, "--name", "guide")
+    _, err = run_ingest(tenant.domain, guide, "--name", "guide")
     assert err.count("is not UTF-8") == 20
     assert "  and 3 more\n" in err
     assert len(run(tenant.domain)[0]["skipped"]) == 23

@@ -121,14 +121,14 @@ def test_the_link_is_sent_where_a_mail_server_is_configured(people, page, monkey
 
 
 @pytest.mark.parametrize(
-    ("answers", "said", "finding"),
+    ("answers", "expected", "finding"),
     [
         ([], "It was sent by e-mail.", "takes the login"),
         (["550 5.7.1 Relaying denied"], "It was not sent by e-mail.</strong> The mail server answered 550:", "550"),
         (["451 4.7.1 Try again later"], "It was not sent by e-mail.</strong> The mail server answered 451:", "451"),
     ],
 )
-def test_an_invitation_that_the_mail_server_refuses_is_told(people, page, settings, answers, said, finding):
+def test_an_invitation_that_the_mail_server_refuses_is_told(people, page, settings, answers, expected, finding):
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     with serve_mail() as server:
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", int(server.url.rpartition(":")[2])
@@ -136,7 +136,7 @@ def test_an_invitation_that_the_mail_server_refuses_is_told(people, page, settin
         server.refusals["ada@example.org"] = list(answers)
         values = {"invite": "1", "role": "viewer", "email": "ada@example.org"}
         html = people.owner.post(page, values).content.decode()
-        assert said in html
+        assert expected in html
         assert "/invitations/" in html, "the link is shown, so that the owner can send it"
         assert ("Not sent by e-mail." in people.owner.get(page).content.decode()) == bool(answers)
         found = delivery_components.check_mail()

@@ -230,7 +230,7 @@ def test_vitepress_has_files_unless_its_addresses_are_clean(write):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "expected"),
     [
         ("mkdocs.yml", "a: b\nnav: [", "mkdocs.yml is not YAML (line 2)"),
         ("mkdocs.yml", "- a", "mkdocs.yml is not a list of names and values"),
@@ -248,7 +248,7 @@ def test_vitepress_has_files_unless_its_addresses_are_clean(write):
         (".mintignore", None, ".mintignore lies outside the source folder"),
     ],
 )
-def test_a_broken_configuration_is_told_and_hides_nothing(write, tmp_path, name, text, said):
+def test_a_broken_configuration_is_told_and_hides_nothing(write, tmp_path, name, text, expected):
     beside = {"versions.json": {"docusaurus.config.js": ""}, ".mintignore": {"docs.json": '{"navigation": {}}'}}
     root = write({"docs/a.md": "Text", **beside.get(name, {})})
     (tmp_path / "outside.json").write_text("[]")
@@ -256,8 +256,8 @@ def test_a_broken_configuration_is_told_and_hides_nothing(write, tmp_path, name,
         (root / name).symlink_to(tmp_path / "outside.json")
     else:
         (root / name).write_text(text)
-    if said:
-        with pytest.raises(ValueError, match="^" + said.replace("(", r"\(").replace(")", r"\)")):
+    if expected:
+        with pytest.raises(ValueError, match="^" + expected.replace("(", r"\(").replace(")", r"\)")):
             read(root)
     else:
         assert [item for item in read(root) if not isinstance(item, UnreadablePage)]
