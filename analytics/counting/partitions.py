@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from django.db import OperationalError, ProgrammingError, connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from docsite.core import sql
+
 logger = logging.getLogger(__name__)
 
 TABLE = "analytics_pageview"
@@ -54,13 +56,9 @@ def list_partitions(database: BaseDatabaseWrapper = connection) -> list[Partitio
     """The partitions of the table, lowest ids first, without the default one. An empty list on SQLite."""
     if database.vendor != "postgresql":
         return []
-    with database.cursor() as cursor:
-        cursor.execute(
-            "SELECT relname, pg_get_expr(relpartbound, oid) FROM pg_class "
-            "WHERE oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = %s::regclass)",
-            [TABLE],
-        )
-        found = [(name, _BOUNDS.fullmatch(bounds)) for name, bounds in cursor.fetchall()]
+    children = "SELECT inhrelid FROM pg_inherits WHERE inhparent = %s::regclass"
+    query = f"SELECT relname, pg_get_expr(relpartbound, oid) FROM pg_class WHERE oid IN ({children})"
+    found = [(name, _BOUNDS.fullmatch(bounds)) for name, bounds in sql.fetch_all(query, [TABLE], database)]
     ranges = [Partition(name, int(bounds[1] or 0), int(bounds[2])) for name, bounds in found if bounds]
     return sorted(ranges, key=lambda partition: partition.start)
 
@@ -108,10 +106,10 @@ def drop(partition: Partition, removable: Sequence[Removable]) -> int:
     # Read before the table is locked, since it may take seconds.
     if _has_rows_that_stay(partition, removable):
         return 0
-    views = int(_fetch(connection, f"SELECT count(*) FROM {partition.name}"))
+    views = int(sql.fetch_value(f"SELECT count(*) FROM {partition.name}"))
 
     def drop() -> int:
-        _execute(connection, f"DROP TABLE IF EXISTS {partition.name}")  # another process may have done it
+        sql.execute(f"DROP TABLE IF EXISTS {partition.name}")  # another process may have done it
         return views
 
     return _run_alone(connection, drop)
@@ -120,13 +118,12 @@ def drop(partition: Partition, removable: Sequence[Removable]) -> int:
 def _has_rows_that_stay(partition: Partition, removable: Sequence[Removable]) -> bool:
     columns = [list(column) for column in zip(*removable, strict=True)] or [[], [], []]
     return bool(
-        _fetch(
-            connection,
+        sql.fetch_value(
             f"SELECT EXISTS (SELECT 1 FROM {partition.name} AS view "
             "LEFT JOIN unnest(%s::int8[], %s::int8[], %s::int8[]) AS may_go (project_id, before_hour, done_to) "
             "ON may_go.project_id = view.project_id WHERE may_go.project_id IS NULL OR sample "
             f"OR at >= before_hour * {_HOUR} OR received >= before_hour OR id > done_to)",
-            *columns,
+            columns,
         )
     )
 
@@ -134,11 +131,12 @@ def _has_rows_that_stay(partition: Partition, removable: Sequence[Removable]) ->
 def _make(database: BaseDatabaseWrapper, partitions: Sequence[Partition]) -> Partition:
     """Make the next partition. It begins after the rows that are in the default one."""
     start = partitions[-1].end
-    if stray := _fetch(database, f"SELECT max(id) FROM {DEFAULT} WHERE id >= %s", start):
+    if stray := sql.fetch_value(f"SELECT max(id) FROM {DEFAULT} WHERE id >= %s", [start], database):
         start = max(stray, _newest_id(database)) + MIN_IDS
     size = max(MIN_IDS, (start - partitions[0].start) // MAX_PARTITIONS)
     made = Partition(f"{TABLE}_{start}", start, start + size)
-    _execute(database, f"CREATE TABLE {made.name} PARTITION OF {TABLE} FOR VALUES FROM ({made.start}) TO ({made.end})")
+    part = f"PARTITION OF {TABLE} FOR VALUES FROM ({made.start}) TO ({made.end})"
+    sql.execute(f"CREATE TABLE {made.name} {part}", database=database)
     return made
 
 
@@ -148,31 +146,20 @@ def _lacks_room(database: BaseDatabaseWrapper, partitions: Sequence[Partition]) 
 
 def _newest_id(database: Any) -> int:
     """The last id that was given."""
-    sequence = _fetch(database, "SELECT pg_get_serial_sequence(%s, 'id')", TABLE)
-    return int(_fetch(database, f"SELECT last_value FROM {sequence}"))
+    sequence = sql.fetch_value("SELECT pg_get_serial_sequence(%s, 'id')", [TABLE], database)
+    return int(sql.fetch_value(f"SELECT last_value FROM {sequence}", database=database))
 
 
 def _run_alone(database: Any, work: Callable[[], int]) -> int:
     """Do work in a transaction that has the table to itself. Returns 0 if others use it now, or do such work."""
     try:
         with transaction.atomic(using=database.alias):
-            _execute(database, f"SET LOCAL lock_timeout = {_LOCK_MILLISECONDS}")
-            if not _fetch(database, "SELECT pg_try_advisory_xact_lock(%s)", _LOCK):
+            sql.execute(f"SET LOCAL lock_timeout = {_LOCK_MILLISECONDS}", database=database)
+            if not sql.fetch_value("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK], database):
                 return 0
-            _execute(database, f"LOCK TABLE ONLY {TABLE} IN ACCESS EXCLUSIVE MODE")
+            sql.execute(f"LOCK TABLE ONLY {TABLE} IN ACCESS EXCLUSIVE MODE", database=database)
             return work()
     except OperationalError as failure:
         if getattr(failure.__cause__, "sqlstate", None) == LOCK_NOT_AVAILABLE:
             return 0
         raise
-
-
-def _fetch(database: Any, query: str, *values: Any) -> Any:
-    with database.cursor() as cursor:
-        cursor.execute(query, values)
-        return cursor.fetchone()[0]
-
-
-def _execute(database: Any, statement: str) -> None:
-    with database.cursor() as cursor:
-        cursor.execute(statement)
