@@ -1,10 +1,11 @@
 """Search a staged index before readers see it, to check it."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from docsite.core import context
 from search.text.vocabulary import IndexVocabulary
 
 
@@ -26,14 +27,9 @@ class StagedIndex:
 _searched: ContextVar[StagedIndex | None] = ContextVar("staged_index", default=None)
 
 
-@contextmanager
-def search_in(staged: StagedIndex) -> Iterator[None]:
+def search_in(staged: StagedIndex) -> AbstractContextManager[StagedIndex | None]:
     """Within the block, searches of this context find the staged index. Redirects are still those that readers see."""
-    token = _searched.set(staged)
-    try:
-        yield
-    finally:
-        _searched.reset(token)
+    return context.bind(_searched, staged)
 
 
 def staged_index() -> StagedIndex | None:

@@ -8,8 +8,11 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
+
+T = TypeVar("T")
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 _network: ContextVar[Callable[[], str] | None] = ContextVar("network", default=None)
@@ -21,13 +24,18 @@ database_deadline: ContextVar[float | None] = ContextVar("database_deadline", de
 
 
 @contextmanager
-def limit_database_time(seconds: float | None) -> Iterator[None]:
-    """Give the database so many seconds for the block; None: as long as it takes."""
-    token = database_deadline.set(None if seconds is None else time.monotonic() + seconds)
+def bind(variable: ContextVar[T], value: T) -> Iterator[T]:
+    """Give a context variable a value within the block."""
+    token = variable.set(value)
     try:
-        yield
+        yield value
     finally:
-        database_deadline.reset(token)
+        variable.reset(token)
+
+
+def limit_database_time(seconds: float | None) -> AbstractContextManager[float | None]:
+    """Give the database so many seconds for the block; None: as long as it takes."""
+    return bind(database_deadline, None if seconds is None else time.monotonic() + seconds)
 
 
 @contextmanager

@@ -48,8 +48,11 @@ def check_address(host: str, port: int, advice: str = "Choose another --port.") 
 class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
     """Daphne that waits for slow clients, and on SIGTERM lets answers end before the process ends."""
 
-    def __init__(self, drain_seconds: float = 0.0, **options: Any) -> None:
-        super().__init__(**options)
+    def __init__(
+        self, host: str, port: int, ready: Callable[[], None], drain_seconds: float = 0.0, **options: Any
+    ) -> None:
+        endpoints = build_endpoint_description_strings(host=host, port=port)
+        super().__init__(endpoints=endpoints, ready_callable=ready, server_name="", **options)
         self.ports: list[Any] = []
         self._drain_seconds = drain_seconds
 
@@ -246,11 +249,8 @@ def serve(host: str, port: int, ready: Callable[[], None], with_background: bool
     """Serve until SIGINT or SIGTERM, at an address that `check_address` has accepted. Calls `ready` when it listens."""
     lifecycle.start(with_background)
     DrainingServer(
-        drain_seconds=settings.ENV.drain_seconds,
+        *(host, port, ready, settings.ENV.drain_seconds),
         application=import_string("docsite.asgi.application"),
-        endpoints=build_endpoint_description_strings(host=host, port=port),
-        ready_callable=ready,
-        server_name="",
         request_buffer_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE * 2,  # a body is one message, not one for each 8 KiB
         websocket_max_message_size=MAX_FRAME_SIZE,
         websocket_max_frame_size=MAX_FRAME_SIZE,
@@ -259,9 +259,4 @@ def serve(host: str, port: int, ready: Callable[[], None], with_background: bool
 
 def serve_probes(host: str, port: int, ready: Callable[[], None]) -> None:
     """Answer only questions about health and metrics, until SIGINT or SIGTERM. Then the background work ends."""
-    DrainingServer(
-        application=probes.application,
-        endpoints=build_endpoint_description_strings(host=host, port=port),
-        ready_callable=ready,
-        server_name="",
-    ).run()
+    DrainingServer(host, port, ready, application=probes.application).run()

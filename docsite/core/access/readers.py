@@ -4,10 +4,11 @@ The groups are a context variable: tasks and the threads of `in_db` inherit them
 pages only, so forgetting to set it shows too little and never too much.
 """
 
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 
+from docsite.core import context
 from docsite.core.unicode.normalization import normalize
 
 MAX_GROUPS = 50  # of a reader or a page
@@ -30,14 +31,9 @@ def set_reader_groups(groups: Groups | None) -> None:
     _groups.set(groups)
 
 
-@contextmanager
-def read_as(groups: Groups | None) -> Iterator[None]:
+def read_as(groups: Groups | None) -> AbstractContextManager[Groups | None]:
     """Within the block, see what a reader of these groups sees; None: every page."""
-    token = _groups.set(groups)
-    try:
-        yield
-    finally:
-        _groups.reset(token)
+    return context.bind(_groups, groups)
 
 
 def narrow(groups: Collection[str] | None) -> Groups | None:

@@ -3,14 +3,15 @@
 import ipaddress
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from ssl import SSLContext
 from typing import Any
 
 import httpcore
 
+from docsite.core import context
 from docsite.core.network.private_hosts import PrivateHosts
 
 CONNECT_SECONDS = 10.0
@@ -18,10 +19,7 @@ Resolver = Callable[[str, int], Iterable[str]]  # the addresses of a host and po
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")  # RFC 4291; no other IPv6 block is assigned
-_TUNNELS = (
-    ipaddress.IPv6Network("2001::/32"),
-    ipaddress.IPv6Network("2002::/16"),
-)  # Teredo and 6to4 contain another address
+_TUNNELS = tuple(map(ipaddress.IPv6Network, ("2001::/32", "2002::/16")))  # Teredo and 6to4: with another address
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052: the last 32 bits are an IPv4 address
 _RELAYS = ipaddress.IPv4Network("192.88.99.0/24")  # RFC 7526
 
@@ -40,14 +38,9 @@ class UnknownHostError(Exception):
     """A host name has no address."""
 
 
-@contextmanager
-def deadline(seconds: float) -> Iterator[float]:
+def deadline(seconds: float) -> AbstractContextManager[float]:
     """Limit all traffic in the `with` block to so many seconds. Yields the end as monotonic time."""
-    token = _request_deadline.set(time.monotonic() + seconds)
-    try:
-        yield _request_deadline.get()
-    finally:
-        _request_deadline.reset(token)
+    return context.bind(_request_deadline, time.monotonic() + seconds)
 
 
 def resolve(host: str, port: int) -> list[str]:
