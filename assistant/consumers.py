@@ -49,7 +49,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
     timer: asyncio.TimerHandle | None = None  # closes the socket unless an answer begins before
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve one connection. It counts for its address until it ends, however that happens."""
+        """Serve one connection. It counts for its address until its end, whatever ends it."""
         self.address, self.network = open_sockets.client_network(scope)
         cpu_time.measure(self.network)
         with open_sockets.count_socket(self.network) as self.has_too_many_sockets:

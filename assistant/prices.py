@@ -12,7 +12,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The prices of a million tokens of a model: of those that it reads, reads from its cache, and writes."""
+    """The prices of a million tokens of a model: of the prompt, of its cached part, and of the reply."""
 
     prompt: int
     cached: int

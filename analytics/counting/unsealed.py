@@ -86,7 +86,7 @@ def hold_inserts(project_id: int) -> Iterator[None]:
 
 
 def list_marked() -> list[int]:
-    """The ids of the projects that may have views that are not sealed, those first that were marked first."""
+    """The ids of the marked projects, the oldest mark first. They may have views to seal."""
     query = "SELECT project_id FROM analytics_unsealedproject GROUP BY project_id ORDER BY MIN(id)"
     return [project_id for (project_id,) in sql.fetch_all(query)]
 

@@ -76,7 +76,7 @@ def ask(project: Project, text: str, *, with_model: bool = True) -> Outcome:
 
 
 def store(group: QuestionGroup, outcome: Outcome, now: datetime, generation: int) -> None:
-    """Store what became of a claimed question, unless the owner wants it to be asked anew.
+    """Store the outcome of a claimed question, unless the owner wants it to be asked anew.
 
     A failure of the model server says nothing about the documentation.
     """

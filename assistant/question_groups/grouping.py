@@ -60,7 +60,7 @@ def catch_up(seconds: float | None = None) -> bool:
 
 
 def _group_answers() -> Iterator[None]:
-    """Group answers, a batch at each step. One that runs stays for later, and those after it do not wait for it."""
+    """Group answers, a batch at each step. A running answer is grouped later, and no other answer waits for it."""
     asked = Message.objects.filter(thread=OuterRef("thread"), role=Message.Role.USER, pk__lt=OuterRef("pk"))
     found = Message.objects.order_by("pk").annotate(question_id=Subquery(asked.order_by("-pk").values("pk")[:1]))
     found = found.only(

@@ -1,4 +1,4 @@
-"""The groups of readers that a page is for: those it names itself, else those of its folder, else of its source."""
+"""The groups of readers of a page: the page names them, else the rules of its folder, else its source."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ class GroupRules:
         return replace(self, sources={**self.sources, source: parse_groups(groups)})
 
     def find(self, path: str, source: int | None, own: Sequence[str] | None) -> str:
-        """The groups of a page as a column holds them. `own` are those that it names, None if it names none.
+        """The groups of a page as a column holds them. `own` are the groups in its front matter, None without any.
 
         Of several folders the innermost decides.
         """

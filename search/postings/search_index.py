@@ -117,7 +117,7 @@ class SearchIndex:
 
     @property
     def nbytes(self) -> int:
-        """The size of its segments, with the most that it keeps of what searches read."""
+        """The size of its segments, and of the largest cache of decoded postings."""
         return self._segment_bytes + self._max_kept_bytes
 
     @property

@@ -293,7 +293,7 @@ def _is_about(plan: SearchPlan, sections: Sequence[ScoredSection], least_weight:
 
 
 def _put_named_first(plan: SearchPlan, passages: list[_ScoredHit], context: Sequence[str]) -> list[_ScoredHit]:
-    """The passages, first those whose heading is a name from the selected code, then those whose text holds one."""
+    """The passages in a new order: headings that are a name in the selected code, texts with such a name, the rest."""
     if not plan.query.is_about_context:
         return passages
     names = [name for value in context for name in analysis.code_names(value)][:MAX_NAMES]

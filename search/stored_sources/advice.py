@@ -23,7 +23,7 @@ def add(report: dict[str, Any], request: SourceRequest, generator: str) -> None:
     blocks, lost = code["count"] + includes, code["empty"] + includes
     taken = sum(group["count"] for group in report["skipped"] if "already taken" in group["reason"])
     other_formats = sum(group["count"] for group in report["leftOut"] if OTHER_FORMAT in group["reason"])
-    offers = [  # each with the number of what it mends; of equal numbers the first wins, so causes stand before effects
+    offers = [  # each with the number of losses that it mends; the first of equal ones wins, so causes stand first
         (
             (report["detected"] == "plain") * max(1, anchors["missing"]),
             f"No generator was recognized, so check that the reported addresses are those of your site. {built}",

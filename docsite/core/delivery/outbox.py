@@ -92,7 +92,7 @@ def drop(delivery: Delivery) -> None:
 
 
 def _postpone_others(delivery: Delivery) -> None:
-    """Let what else is due for a webhook that has failed wait a little, so that it does not hold up other receivers."""
+    """After a failure, postpone the other deliveries to the same webhook: they would hold up other receivers."""
     now = timezone.now()
     others = Delivery.objects.filter(webhook=delivery.webhook_id, due_at__lte=now)
     others.update(due_at=now + timedelta(seconds=RETRY_SECONDS[0]))

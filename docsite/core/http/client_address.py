@@ -61,7 +61,7 @@ def _is_among(peer: Address | None, proxies: tuple[str, ...]) -> bool:
 
 
 def resolve(peer: str, forwarded_for: str) -> Address:
-    """The address whose limits a client has: its own, or that of its proxy if its own cannot be read."""
+    """The address that a client's limits count for: the client's, or the proxy's if the client's cannot be read."""
     return find_client(peer, forwarded_for) or parse_address(peer) or ipaddress.IPv4Address(0)
 
 

@@ -2,8 +2,8 @@
 
 alerts.add_check(Topic("source", "A source could not be read"), find_failed_sources)
 
-A problem has a cause. While its cause is open, nobody is told again. It is over when the checks have not found it for
-`QUIET`, so that a problem that comes and goes is one problem.
+A problem has a cause. While its cause is open, there is no further e-mail about it. It is over when no check has found
+it for `QUIET`, so a problem that comes and goes is one problem.
 """
 
 import logging
@@ -81,7 +81,7 @@ def check_all() -> None:
 
 
 def _list_watched() -> "QuerySet[Project]":
-    """The projects of which somebody would be told, by e-mail or webhook."""
+    """The projects whose alerts somebody gets, by e-mail or webhook."""
     subscribed = Subscription.objects.exclude(topics="").values("project")
     connected = Webhook.objects.exclude(events="").values("project")
     alerted = Alert.objects.filter(cleared_at=None, project__isnull=False).values("project")
@@ -126,7 +126,7 @@ def _open(topic: str, project: Project | None, cause: str, problem: Problem) -> 
 
 
 def _clear(alert: Alert) -> None:
-    """Note that the problem was not found, and tell people once when that is so for a while."""
+    """Note that a problem was not found. After `QUIET` it is over, which people learn once."""
     now = timezone.now()
     own = Alert.objects.filter(pk=alert.pk, cleared_at=None)
     if alert.absent_since is None:
@@ -138,7 +138,7 @@ def _clear(alert: Alert) -> None:
 
 
 def _list_receivers(topic: str, project: Project | None) -> Collection[Subscription]:
-    """Who is told about an alert. One about the service is told to each person once, whatever their projects."""
+    """The people who get an alert. Each gets one about the service once, whatever their projects."""
     receivers = subscriptions.list_receivers(topic, project)
     return receivers if project else {receiver.user_id: receiver for receiver in reversed(receivers)}.values()
 

@@ -55,7 +55,7 @@ def issue_due(now: datetime) -> None:
 
 
 def follow(project: Project, old_zone: tzinfo, now: datetime) -> None:
-    """Issue the digest of a project that has left its zone before its Monday morning for one where that is over."""
+    """Issue the digest of a project that moved, before its Monday morning, to a zone where Monday morning is over."""
     monday = find_monday(now, project.zone)
     if find_monday(now, old_zone) < monday:
         _issue(monday, project.time_zone, project)

@@ -112,7 +112,7 @@ def _indented(state: StateBlock, start: int, end: int, title: str, marker: int) 
 
 
 def _directive(state: StateBlock, start: int, end: int, line: str, found: re.Match[str]) -> bool:
-    """A line of colons: what it begins has its title, and what mkdocstrings documents there has its name."""
+    """A line of colons. It gives the following block a title; for mkdocstrings, the name of the documented object."""
     kind, bracketed, rest = found.groups()
     last = start + 1
     title = _bold(bracketed or rest)

@@ -66,7 +66,7 @@ def closed_organizations(request: HttpRequest) -> list[Organization]:
 
 @register.simple_tag(takes_context=True)
 def shown_project(context: dict[str, Any]) -> Project | None:
-    """The project that a page of the admin is about: its own, that of its object, or that of the list's filter."""
+    """The project of a page of the admin: the page names it, or its object has it, or the filter of its list."""
     request = context["request"]
     if isinstance(getattr(request, "user", AnonymousUser()), AnonymousUser) or not is_staff(request):
         return None
