@@ -21,7 +21,7 @@ from docsite.core import ids
 from docsite.core.access.readers import decode_groups, encode_groups
 from docsite.core.db import ANSWERS, in_db
 from docsite.core.group_commit import GroupCommit
-from docsite.core.row_sql import insert_rows, update_rows
+from docsite.core.sql import insert_rows, update_rows
 from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit
 from search.retrieval.index_state import find_reader_groups

@@ -9,7 +9,7 @@ from django.db import models
 
 from assistant.models.support_requests import SupportSettings
 from assistant.question import AnswerSettings
-from docsite.core.row_sql import read_row
+from docsite.core.sql import read_row
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.validators import RETENTION_DAYS, origin_of
 

@@ -9,7 +9,7 @@ from django.db import models
 
 from docsite.core import ids
 from docsite.core.delivery.models import Webhook
-from docsite.core.row_sql import read_row
+from docsite.core.sql import read_row
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.validators import RETENTION_DAYS
 

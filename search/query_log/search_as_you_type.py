@@ -16,7 +16,7 @@ from django.db.models import F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from docsite.core import sql
-from docsite.core.row_sql import update_rows
+from docsite.core.sql import update_rows
 from search.hits import Filters
 from search.models import SearchQuery
 from search.query_log.folding import fold_for_storage

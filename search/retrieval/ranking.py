@@ -192,7 +192,8 @@ def _compute_lead(scores: Array, rivals: Array) -> Array:
     """How far each page is ahead of the best other one of its rivals, in -1..1 of the best score."""
     first, second = [*sorted(rivals.tolist(), reverse=True)[:2], 0.0, 0.0][:2]
     ahead = scores - np.where(scores == first, second, first)
-    return (ahead / (first or 1.0)).clip(-1.0, 1.0)
+    lead: Array = (ahead / (first or 1.0)).clip(-1.0, 1.0)
+    return lead
 
 
 def _group(values: Array) -> tuple[Array, Array, Array]:

@@ -55,7 +55,7 @@ def _find_server(connection: Any) -> str:
     global _server
     if connection.vendor != "postgresql" or connection.alias != DEFAULT_DB_ALIAS:
         return ""
-    (answering,) = sql.fetch_one("SELECT extract(epoch FROM pg_postmaster_start_time())::text", database=connection)
+    answering = str(sql.fetch_value("SELECT extract(epoch FROM pg_postmaster_start_time())::text", None, connection))
     if answering != _server:
         with _lock:
             if _server not in ("", answering):

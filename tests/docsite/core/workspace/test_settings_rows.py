@@ -202,7 +202,7 @@ def test_the_list_of_projects_takes_as_many_queries_for_every_number(owner):
 
 def test_a_row_is_the_one_that_the_orm_reads(make_project):
     from assistant.models import AssistantSettings, SupportSettings
-    from docsite.core.row_sql import read_row
+    from docsite.core.sql import read_row
 
     project, other = make_project().project, make_project().project
     for model, values in (

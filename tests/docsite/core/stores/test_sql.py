@@ -1,7 +1,7 @@
 """Rows in plain SQL are those that the ORM writes. On PostgreSQL, tests/services ask questions that are stored so."""
 
 from assistant.models import Message, Thread
-from docsite.core.row_sql import insert_rows, update_rows
+from docsite.core.sql import insert_rows, update_rows
 
 FACTS = {"role": "user", "content": "Why “ü”? 100 %", "steps": [{"rung": "model"}], "context": None, "chance": 0.25}
 
