@@ -60,6 +60,7 @@ INSTALLED_APPS = [
     "docsite.extras.mcp",
     "docsite.extras.model_check",
     "docsite.extras.openid_connect",
+    "docsite.extras.replay",
     "docsite.extras.try_docs",
     "docsite.extras.view_log",
 ]

@@ -31,6 +31,8 @@ from search.hits import Filters
 MIN_LIKELY_CHANCE = 0.5  # that the nearest page answers the question
 
 
+lines: list[Callable[[QuestionGroup], str]] = []  # functions of other apps: what they know of a group, or nothing
+
 # The form of each action, and the method that takes its fields.
 _ACTIONS: dict[str, tuple[Callable[..., forms.Form], Callable[..., str]]] = {
     "assign": (AssignForm, Actor.assign),
@@ -65,7 +67,7 @@ def act(request: HttpRequest, project: Project, pk: int, action: str) -> HttpRes
     if not form.is_valid():
         return _render(request, project, group, {action: form})
     try:
-        sentence = run(Actor(request.user, group), **form.cleaned_data)  # type: ignore[arg-type]  # staff only
+        sentence = run(Actor(request.user.get_username(), group), **form.cleaned_data)
     except ActionError as error:
         form.add_error(None, str(error))
         return _render(request, project, group, {action: form})
@@ -110,6 +112,7 @@ def _render(
         "new_outcome": Message.Outcome(preview.outcome.kind).label if preview else "",
         "forms": {**_forms(project, shown), **bound},
         "max_questions": repetition.MAX_QUESTIONS,
+        "lines": [line for find in lines if (line := find(group))],
         "back": navigation.page_url("gaps", project),
         "address": navigation.page_url("gaps", project, group.pk, name="group"),
     }

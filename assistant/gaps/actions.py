@@ -24,10 +24,10 @@ class ActionError(ValueError):
 
 
 class Actor:
-    """A person who acts on a group of questions. Each action returns a sentence that says what it has done."""
+    """Who acts on a group of questions, by name. Each action returns a sentence that says what it has done."""
 
-    def __init__(self, user: AbstractBaseUser, group: QuestionGroup) -> None:
-        self.user = user
+    def __init__(self, name: str, group: QuestionGroup) -> None:
+        self.name = name
         self.group = group
         self.project: Project = group.project
 
@@ -122,7 +122,6 @@ class Actor:
         QuestionGroup.objects.filter(pk=self.group.pk).update(asked_generation=None, **leases.NOBODY)
 
     def _record(self, action: str, note: str = "") -> None:
-        username = self.user.get_username()[:150]
-        facts = {"actor": username, "action": action[:200], "note": note}
+        facts = {"actor": self.name[:150], "action": action[:200], "note": note}
         with transaction.atomic():  # with the audit's entry, or not at all
             GroupAction.objects.create(project=self.project, group=self.group, **facts)

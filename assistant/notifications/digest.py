@@ -1,6 +1,6 @@
-"""The sections of the digest about questions: what to write this week, the numbers, and what got better since a fix."""
+"""The sections of the digest about questions: what to write this week, and the numbers."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from assistant.conversations.outcomes import measure_rate
 from assistant.gaps import questions, report
@@ -14,8 +14,7 @@ from docsite.core.tenants.models import Project
 from docsite.core.workspace.reports.report_state import previous_period
 from docsite.core.workspace.reports.tables import Change
 
-MAX_PAGES, MAX_FIXES = 3, 5
-FIXED_WITHIN = timedelta(days=60)
+MAX_PAGES = 3
 _MAX_TEXT = 160  # characters of a question
 
 
@@ -23,7 +22,6 @@ def register() -> None:
     """Register the sections."""
     digest.add_section(list_pages_to_write, position=20)
     digest.add_section(count_questions, position=30)
-    digest.add_section(list_improvements, position=40)
 
 
 def list_pages_to_write(project: Project, start: datetime, end: datetime) -> Section | None:
@@ -59,27 +57,6 @@ def count_questions(project: Project, start: datetime, end: datetime) -> Section
         note = "" if earlier_rate is None else f"{earlier_rate:.0%} in the week before"
         items.append(Item("were answered with a page", note, path, f"{rate:.0%}"))
     return Section("Questions", items)
-
-
-def list_improvements(project: Project, start: datetime, end: datetime) -> Section | None:
-    """What was fixed lately and is answered more often since then."""
-    fixed = QuestionGroup.objects.filter(
-        project=project, state=QuestionGroup.State.FIXED, fixed_at__gte=end - FIXED_WITHIN
-    )
-    groups = {group.pk: group for group in fixed.order_by("-fixed_at")}
-    effects = report.measure_effects(groups.values())
-    items = []
-    for pk, group in groups.items():
-        effect = effects.get(pk)
-        if effect is None or not effect.since:
-            continue
-        since = effect.answered_since / effect.since
-        before = effect.answered_before / effect.before if effect.before else 0.0
-        if since > before:
-            note = f"{effect.answered_since:,} of {effect.since:,} answered since the fix; before: {before:.0%}"
-            path = f"/admin/project/{project.domain}/gaps/{pk}"
-            items.append(Item(_shorten(group.question), note, path, f"{since:.0%}"))
-    return Section("What got better since a fix", items[:MAX_FIXES]) if items else None
 
 
 def _shorten(text: str) -> str:

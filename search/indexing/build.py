@@ -160,10 +160,10 @@ class IndexBuild:
             for warning in ([failed] if isinstance(response, Exception) else response)
         ]
 
-    def compare(self, replacement: Replacement, removed: Sequence[str]) -> list[IndexEffect]:
+    def compare(self, replacement: Replacement, removed: Sequence[str], *, is_preview: bool) -> list[IndexEffect]:
         """Have other apps compare the staged index with the visible one. Holds no lock. The log has what fails."""
-        preview = self._preview(replacement)
-        responses = index_compared.send_robust(Project, project=self.project, preview=preview, removed=removed)
+        facts = {"preview": self._preview(replacement), "removed": removed, "is_preview": is_preview}
+        responses = index_compared.send_robust(Project, project=self.project, **facts)
         return [effect for _, effects in responses if not isinstance(effects, Exception) for effect in effects]
 
     def _preview(self, replacement: Replacement) -> Callable[[], AbstractContextManager[None]]:

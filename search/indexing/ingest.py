@@ -201,7 +201,8 @@ class _Ingest:
             summary.warnings += self.build.check(replacement)
             if self.compares:
                 self.progress("comparing the new index with the old one")
-                summary.effects = self.build.compare(replacement, summary.paths["removed"])
+                removed = summary.paths["removed"]
+                summary.effects = self.build.compare(replacement, removed, is_preview=self.is_preview)
         if self.is_preview:
             return
         with transaction.atomic():

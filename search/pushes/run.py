@@ -17,6 +17,7 @@ from search.stored_sources import queue, runs
 POLL_SECONDS = 0.5
 MAX_WAIT_SECONDS = 600.0  # for other sources of the project to be read
 MAX_LISTED = 100  # pages of each kind
+EFFECTS = ("goldenQuestions", "citedPages", "replay", "replayComment")  # those that the last line has, or null
 
 Report = Callable[[dict[str, Any]], None]
 
@@ -143,8 +144,7 @@ def describe(push: Push, summary: Summary, generator: str) -> dict[str, Any]:
         "leftOut": runs.list_reasons(summary.left_out[:MAX_LISTED]),
         "warnings": [warning.sentence for warning in summary.warnings],
         "report": summary.report,
-        "goldenQuestions": effects.get("goldenQuestions"),
-        "citedPages": effects.get("citedPages"),
+        **{name: effects.get(name) for name in EFFECTS},
     }
 
 

@@ -16,6 +16,7 @@ from search.indexing.ingest import ingest, withdraw
 from search.indexing.outcome import IngestRefused, IngestSuperseded, Summary
 from search.indexing.storable import clean_text
 from search.models import Document, Source
+from search.signals import index_swapped
 from search.sources import ExcludedPage, Item, UnreadablePage
 from search.sources.registry import detect_generator, read
 from search.sources.request import SourceRequest
@@ -79,7 +80,9 @@ def run(
     except Exception as error:
         queue.fail(source, as_sentence(error) if is_user_error(error) else "It failed unexpectedly. The log says why.")
         raise
-    queue.finish(source, State.DONE, outcome={**_build_outcome(summary), "generator": generator})
+    outcome = {**_build_outcome(summary), "generator": generator, "effects": _keep_effects(source, summary)}
+    queue.finish(source, State.DONE, outcome=outcome)
+    index_swapped.send_robust(Source, source=source, effects=summary.effects)
     return summary
 
 
@@ -90,7 +93,7 @@ def preview(
     *,
     abort: Callable[[], None] = lambda: None,
 ) -> tuple[Summary, str]:
-    """What a push of this folder would do: the summary and the generator. Nothing is stored.
+    """What a push of this folder would do: the summary and the generator. A stored source keeps only effects of it.
 
     The source is claimed or not stored at all. Raises what `run` raises.
     """
@@ -101,6 +104,8 @@ def preview(
             generator = detect_generator(request)
             summary = _ingest(source, heartbeat, request, compares=True, is_preview=True)
             advice.add(summary.report, request, generator)
+            if source.pk and (effects := _keep_effects(source, summary)):
+                Source.objects.filter(pk=source.pk).update(outcome={**source.outcome, "effects": effects})
             return summary, generator
     finally:
         queue.end_preview(source)
@@ -151,7 +156,8 @@ def _ingest(source: Source, heartbeat: Heartbeat, request: SourceRequest, **opti
             heartbeat.check()
             yield item
 
-    return ingest(source.project, items(), request.progress, source=source, **options)
+    named = None if source.by_command else source
+    return ingest(source.project, items(), request.progress, source=named, **options)
 
 
 def build_request(
@@ -215,6 +221,11 @@ def _build_outcome(summary: Summary) -> dict[str, Any]:
         "warnings": [warning.sentence for warning in summary.warnings],
         "report": summary.report,
     }
+
+
+def _keep_effects(source: Source, summary: Summary) -> dict[str, Any]:
+    """What a source keeps of the effects of its indexes, by name: the latest of each."""
+    return {**source.outcome.get("effects", {}), **{one.name: one.kept for one in summary.effects if one.kept}}
 
 
 def counts(summary: Summary) -> dict[str, int]:

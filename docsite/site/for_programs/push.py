@@ -4,7 +4,7 @@
     DOCS_KEY=svc_... python3 push.py FOLDER https://HOST/v1/sources/PROJECT/NAME [--preview] [--summary FILE]
 
 With --preview nothing changes. A summary in Markdown goes to standard output, and is appended to FILE. The exit status
-is 0; 1 if golden questions would lose their answer (--preview); 2 if the push failed.
+is 0; 1 if questions would lose their answer (--preview); 2 if the push failed.
 """
 
 from __future__ import annotations
@@ -160,6 +160,8 @@ def summarize(report: dict[str, Any]) -> str:
         lines += [f"Golden questions: {passing}.", ""]
         lines += bullets(f"**{len(golden['lost'])} {would} their answer:**", map(describe_question, golden["lost"]))
         lines += bullets("Answered from now on:", (quote(one["question"]) for one in golden["gained"]))
+    if comment := report.get("replayComment"):
+        lines += [comment["markdown"]]
     if cited:
         rows = (f"{quote(page['path'])}: {page['answers']} answers" for page in cited["pages"])
         lines += bullets(f"Removed pages that answers of the last {cited['days']} days cite:", rows)
@@ -218,8 +220,8 @@ def main() -> int:
     if arguments.summary:
         with arguments.summary.open("a", encoding="utf-8") as file:
             file.write(summary)
-    golden = report["goldenQuestions"]
-    return 1 if arguments.preview and golden and golden["lost"] else 0
+    lost = any((report.get(name) or {}).get("lost") for name in ("goldenQuestions", "replay"))
+    return 1 if arguments.preview and lost else 0
 
 
 if __name__ == "__main__":

@@ -14,15 +14,17 @@ import pytest
 import yaml
 
 from assistant.models import GoldenQuestion
+from assistant.question_groups import grouping
 from docsite.site import navigation
 from docsite.site.for_programs import push as client
 from search.models import PushedFile, Source
+from tests.assistant.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import PAGES, ROOT
 from tests.search.pushes import archives
 
 pytestmark = pytest.mark.slow
 
-INSTALL = "How do I install acme?"
+INSTALL, PYTHON = "How do I install acme?", "Which Python do I need to install acme?"
 PAGE = navigation.pages()["sources"].body
 WORKFLOWS = [yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.M | re.S)]
 
@@ -58,6 +60,13 @@ def push(service, tenant, checkout: Path, *options: str, query: str = "") -> "su
     url = f"{service.url}/v1/sources/{tenant.project_id}/docs{query}"
     command = [sys.executable, str(ROOT / "docsite/site/for_programs/push.py"), str(checkout / "docs"), url, *options]
     return subprocess.run(command, env={"DOCS_KEY": tenant.admin_key}, capture_output=True, text=True)
+
+
+def ask(tenant) -> None:
+    """Store a question that a reader asked."""
+    skip_earlier()
+    store_answer(tenant.project, PYTHON, "answered")
+    grouping.catch_up()
 
 
 def paths(tenant) -> set[str]:
@@ -187,6 +196,7 @@ def test_the_workflow_of_github_pushes_and_comments(service, tenant, checkout, t
     assert succeeded, printed
     assert "4 added" in (tmp_path / "step.md").read_text()
     GoldenQuestion.objects.create(project=tenant.project, text=INSTALL, paths=["/install"])
+    ask(tenant)
     (checkout / "docs" / "install.md").unlink()
     gh = tmp_path / "tools" / "gh"
     gh.write_text('#!/bin/sh\necho "$@" > commented\ncat "$5" >> commented\n')
@@ -196,6 +206,7 @@ def test_the_workflow_of_github_pushes_and_comments(service, tenant, checkout, t
     comment = (checkout / "commented").read_text()
     assert comment.startswith("pr comment 7 --body-file summary.md\n### Documentation preview: docs")
     assert INSTALL in comment
+    assert f"**1 loses its answer:**\n\n- `{PYTHON}`, asked once\n  - before: answered, `/install`:" in comment
     assert "/install" in paths(tenant)
 
 
@@ -223,7 +234,7 @@ def test_the_pipeline_of_gitlab_pushes_and_comments(service, tenant, checkout):
     done = shell("\n".join(pipeline["push-documentation"]["script"]), checkout, environment)
     assert done.returncode == 0, done.stderr
     assert "4 added" in done.stdout
-    GoldenQuestion.objects.create(project=tenant.project, text=INSTALL, paths=["/install"])
+    ask(tenant)
     (checkout / "docs" / "install.md").unlink()
     Notes.comments = []
     server = HTTPServer(("127.0.0.1", 0), Notes)
@@ -236,7 +247,7 @@ def test_the_pipeline_of_gitlab_pushes_and_comments(service, tenant, checkout):
     assert done.returncode == 1, done.stderr
     ((path, token, comment),) = Notes.comments
     assert (path, token) == ("/api/v4/projects/3/merge_requests/7/notes", "token")
-    assert INSTALL in comment
+    assert PYTHON in comment
 
 
 @pytest.mark.matrix

@@ -67,7 +67,7 @@ def happen(project, people_user, monkeypatch):
     assert grouping.catch_up()
     group = QuestionGroup.objects.get(project=project)
     group.project = project
-    Actor(people_user, group).dismiss()
+    Actor(people_user.get_username(), group).dismiss()
     liked = {
         "source": "contextual",
         "path": "/install",
@@ -132,8 +132,8 @@ def test_only_the_chosen_events_of_the_own_project_are_stored(make_project, list
     group = QuestionGroup.objects.create(project=project, terms=" a ", key="a")
     stranger = QuestionGroup.objects.create(project=other, terms=" a ", key="a")
     for one in (group, stranger):
-        Actor(owner, one).dismiss()
-        Actor(owner, one).reopen()
+        Actor(owner.get_username(), one).dismiss()
+        Actor(owner.get_username(), one).reopen()
     send_all()
     assert [event["type"] for event in receiver.events] == ["gap.closed"]
     assert not Event.objects.filter(project=other).exists()
@@ -158,8 +158,8 @@ def test_a_gap_is_news_once_until_it_is_closed(make_project, listen, receiver, s
         store_answer(project, "How do I herd ferrets?")
         assert grouping.catch_up()
     group = QuestionGroup.objects.get(project=project)
-    Actor(owner, group).assign(owner)
-    Actor(owner, group).mark_fixed("How do I herd ferrets?")
+    Actor(owner.get_username(), group).assign(owner)
+    Actor(owner.get_username(), group).mark_fixed("How do I herd ferrets?")
     send_all()
     names = [event["type"] for event in receiver.events]
     assert names.count("question.unanswered") == 3

@@ -88,8 +88,8 @@ def test_it_names_three_pages_the_trend_and_what_got_better(busy, subscribe, let
         assert "The nearest one is /install." in body
         assert "1 ×" not in body
         assert "9 ×" not in body
-        assert "What got better since a fix" in body
-        assert "3 of 3 answered since the fix; before: 0%" in body
+        assert "What became of closed gaps" in body
+        assert "held (3 of 3 answered since 2031-03-03, 0 of 2 before)." in body
         assert "2 in the week before" in body
         assert f"{SERVICE}/admin/project/{busy.domain}/gaps/" in body
     assert '<a class="button"' in html

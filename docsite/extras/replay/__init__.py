@@ -1,0 +1,5 @@
+"""Replay: what a change of the pages does to the questions that readers really asked, before it is published.
+
+`asked` finds the questions, `answers` asks one index, `comparison` compares two, and `comment` writes it as Markdown.
+`closing` closes the gaps that a push answers, and `held` says later whether that has held. No model is needed.
+"""
