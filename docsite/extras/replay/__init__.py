@@ -2,4 +2,5 @@
 
 `asked` finds the questions, `answers` asks one index, `comparison` compares two, and `comment` writes it as Markdown.
 `closing` closes the gaps that a push answers, and `held` says later whether that has held. No model is needed.
+`certainty` fits the threshold of such answers, and `models` has what owners judged.
 """

@@ -1,4 +1,7 @@
-"""The page “Replay”: what the last preview of each source did to readers' questions, and closed gaps."""
+"""The page “Replay”: what the last preview of each source did to readers' questions, and closed gaps.
+
+`page` is “Certainty”.
+"""
 
 from datetime import datetime
 from typing import Any
@@ -11,6 +14,7 @@ from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation
 from docsite.extras.replay import held
 from docsite.extras.replay.asked import DAYS, show
+from docsite.extras.replay.certainty import page
 from search.models import SearchQuery, Source
 
 KEY = "replay"
@@ -49,6 +53,8 @@ def _describe(source: Source) -> dict[str, Any]:
         ],
     }
 
+
+__all__ = ["page"]
 
 gap_group.lines.append(held.describe_group)
 navigation.add_page(

@@ -1,0 +1,97 @@
+"""The page “Certainty”: how often answers without a model miss, thresholds that keep a promise, answers to judge."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+
+from assistant.conversations import transcript
+from assistant.models import AssistantSettings, Message
+from docsite.core.tenants.models import Project, Role
+from docsite.core.tenants.roles import has_role
+from docsite.core.workspace import navigation
+from docsite.extras.replay.certainty import fitting, samples
+from docsite.extras.replay.models import Judgement
+from search.retrieval.answerability import MIN_CHANCE
+
+KEY = "certainty"
+LIMITS = (1, 2, 5, 10, 20)  # percent of answers that may miss
+
+
+def show(request: HttpRequest, project: Project) -> HttpResponse:
+    """The curves, the thresholds, and the next answer to judge."""
+    answers, results = samples.ask_golden(project)
+    judged = list(samples.load_judged(project))
+    threshold = AssistantSettings.for_project(project).threshold
+    known = [*answers, *judged]
+    fits = [fitting.fit(known, limit / 100) for limit in LIMITS]
+    context = {
+        "golden_count": len(answers),
+        "judged_count": len(judged),
+        "now": fitting.measure(known, max(threshold or 0.0, MIN_CHANCE)),
+        "threshold": threshold,
+        "fits": list(zip(LIMITS, fits, strict=True)),
+        "too_few": all(one.threshold is None for one in fits),
+        "needed": fits[-1].needed,
+        "most": LIMITS[-1],
+        "confidence": round(100 * fitting.CONFIDENCE),
+        "curves": [
+            ("answers", "Answers, by the chance that the passages answer", fitting.compute_curve(known)),
+            ("results", "Results of a search, by their score (scoreThreshold)", fitting.compute_curve(results)),
+        ],
+        "following": _describe_next(project),
+        "address": navigation.page_url(KEY, project),
+        "settings": navigation.find_url("assistant", project, request),
+        "may_judge": has_role(request, project.organization_id, Role.WRITER),
+    }
+    return navigation.render(request, "replay/certainty.html", project, "Certainty", context)
+
+
+def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Store whether an answer is right, and go on to the next."""
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    answer = get_object_or_404(samples.find_unjudged(project), pk=pk)
+    Judgement.objects.update_or_create(
+        answer=answer,
+        defaults={"project": project, "is_right": request.POST.get("verdict") == "right", "judged_by": request.user},
+    )
+    return HttpResponseRedirect(f"{navigation.page_url(KEY, project)}#judge")
+
+
+def use(request: HttpRequest, project: Project, limit: int) -> HttpResponse:
+    """Take the threshold that keeps a limit, in percent, fitted anew."""
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    answers, _ = samples.ask_golden(project)
+    found = fitting.fit([*answers, *samples.load_judged(project)], limit / 100) if limit in LIMITS else None
+    if found is None or found.threshold is None:
+        messages.error(request, "No threshold keeps that limit.")
+    else:
+        threshold = found.threshold if found.threshold > MIN_CHANCE else None  # no answer has a smaller chance anyway
+        AssistantSettings.objects.update_or_create(project=project, defaults={"threshold": threshold})
+        sentence = f"The threshold is {found.threshold:.2f} now: at most {limit} % of answers should miss."
+        messages.success(request, sentence)
+    return HttpResponseRedirect(navigation.page_url(KEY, project))
+
+
+def _describe_next(project: Project) -> dict[str, Any] | None:
+    answer = samples.find_unjudged(project).first()
+    if answer is None:
+        return None
+    asked = Message.objects.filter(thread=answer.thread_id, role=Message.Role.USER, pk__lt=answer.pk).order_by("-pk")
+    question = asked.first()
+    return {
+        "answer": answer,
+        "html": transcript.render(answer.content),
+        "question": question.content if question else "",
+        "left": samples.find_unjudged(project).count(),
+    }
+
+
+navigation.add_page(
+    KEY, "Certainty", group="Content", position=68, views=[("", show, "")], reads=Role.VIEWER, acts=Role.OWNER
+)
+navigation.add_page_address(KEY, "judge/<int:pk>", judge, "judge", reads=Role.WRITER, acts=Role.WRITER)
+navigation.add_page_address(KEY, "use/<int:limit>", use, "use")

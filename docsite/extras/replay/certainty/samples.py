@@ -1,0 +1,66 @@
+"""Answers and results of which the owner has said what is right: golden questions, and judged conversations."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+from django.db.models import QuerySet
+
+from assistant.golden_questions import checks
+from assistant.golden_questions.scoring import normalize
+from assistant.models import AssistantSettings, GoldenQuestion, Message
+from assistant.question import Question
+from docsite.core.access.readers import read_as
+from docsite.core.tenants.models import Project
+from docsite.extras.replay.certainty.fitting import Sample
+from docsite.extras.replay.models import Judgement
+from search.retrieval import page_search
+
+MAX_SECONDS = 5.0  # in which golden questions are asked
+RESULTS = 10  # of a search
+
+_RUNGS = ("extractive", "closest_passages")
+
+
+def ask_golden(project: Project) -> tuple[list[Sample], list[Sample]]:
+    """The answers to golden questions, and the results of a search for them. After `MAX_SECONDS` none is asked.
+
+    Each is answered, however small its chance. It is right if it cites the pages, or tells the fact where there are
+    none; an answer to what must be refused is wrong. A result is right if its page is one of the question's.
+    """
+    answer_settings = replace(AssistantSettings.for_project(project).to_answer_settings(), threshold=0.0)
+    answers, results = [], []
+    until = time.monotonic() + MAX_SECONDS
+    for golden in project.golden_questions.all():
+        if time.monotonic() > until:
+            break
+        with read_as(checks.find_groups(project, golden.paths)):
+            outcome = checks.answer(project, Question(golden.text, settings=answer_settings))
+            hits = page_search.find(project, golden.text, limit=RESULTS)
+        if outcome.state == "done" and outcome.chance is not None and outcome.sources:
+            cited = [project.path_of(source.url) for source in outcome.sources]
+            answers.append(Sample(outcome.chance, _is_right(golden, cited, outcome.text)))
+        if golden.paths or not golden.fact:
+            results += [Sample(hit.score, hit.path in golden.paths) for hit in hits]
+    return answers, results
+
+
+def _is_right(golden: GoldenQuestion, cited: list[str], text: str) -> bool:
+    if golden.paths:
+        return golden.is_cited_in(cited)
+    return bool(golden.fact) and normalize(golden.fact) in normalize(text)
+
+
+def load_judged(project: Project) -> Iterator[Sample]:
+    """The judged answers of conversations."""
+    rows = Judgement.objects.filter(project=project)
+    facts = rows.values_list("answer__chance", "is_right")
+    return (Sample(chance, is_right) for chance, is_right in facts if chance is not None)
+
+
+def find_unjudged(project: Project) -> "QuerySet[Message]":
+    """The answers without a model that nobody judged, the latest first."""
+    answers = Message.objects.filter(
+        project=project, role=Message.Role.ASSISTANT, rung__in=_RUNGS, chance__isnull=False, judgement__isnull=True
+    )
+    return answers.filter(outcome__in=(Message.Outcome.ANSWERED, Message.Outcome.CLOSEST_PASSAGES)).order_by("-pk")
