@@ -55,6 +55,7 @@ INSTALLED_APPS = [
     "docsite.extras.agent_addresses",
     "docsite.extras.conformance",
     "docsite.extras.database_copy",
+    "docsite.extras.dead_ends",
     "docsite.extras.demo",
     "docsite.extras.doctor",
     "docsite.extras.mcp",

@@ -31,6 +31,14 @@ FILE_COLUMNS = (
 )
 
 
+_other_kinds: dict[str, str] = {}
+
+
+def add_kind(page: str, label: str) -> None:
+    """Add a kind of gap that has a page of its own (`navigation.add_page`), by the key of that page."""
+    _other_kinds[page] = label
+
+
 @dataclass(frozen=True)
 class GapState(report_state.ReportState):
     """The state of the list of gaps."""
@@ -45,7 +53,7 @@ class GapState(report_state.ReportState):
 def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:
     """The groups of questions that were not answered well, the most frequent first."""
     state, window, errors = GapState.read(request.GET)
-    context = {**links.range_picker(state, window, errors), **_choices(state)}
+    context = {**links.range_picker(state, window, errors), **_choices(project, state)}
     if window:
         start, end = window
         context["complete"] = grouping.catch_up(grouping.PAGE_SECONDS)
@@ -107,7 +115,7 @@ def _file_row(gap: report.Gap) -> list[Any]:
     ]
 
 
-def _choices(state: GapState) -> dict[str, Any]:
+def _choices(project: Project, state: GapState) -> dict[str, Any]:
     """The filters, each as links."""
     labels = {"open": "Open", "assigned": "Assigned", "fixed": "Fixed", "dismissed": "Dismissed", ALL: "All"}
     return {
@@ -116,6 +124,7 @@ def _choices(state: GapState) -> dict[str, Any]:
             Choice("Every kind", state.link(problem="") + TABLES, not state.problem),
             Choice("Without an answer", state.link(problem=WITHOUT_ANSWER) + TABLES, state.problem == WITHOUT_ANSWER),
             *(Choice(label, state.link(problem=key) + TABLES, key == state.problem) for key, label in Problem.choices),
+            *(Choice(label, navigation.page_url(page, project)) for page, label in _other_kinds.items()),
         ],
     }
 

@@ -4,16 +4,19 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
+from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
+from analytics.collecting.requests import prefetch_purpose
 from assistant.widget.files import get_panel_path
-from docsite.core.context import measure_cpu_time
+from docsite.core.context import limit_database_time, measure_cpu_time
 from docsite.core.http import cpu_time, ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
@@ -24,16 +27,27 @@ from docsite.site.for_programs.conventions import structured_data
 from docsite.site.navigation import (
     DEFAULT_LANGUAGE,
     Page,
+    all_pages,
     language_or_default,
     moved_pages,
     neighbours,
     pages,
     readable_pages,
 )
+from docsite.site.nearest_pages import MAX_PAGES as MAX_NEAR
 from docsite.site.nearest_pages import find_nearest
-from docsite.site.page_context import is_reader, language_of, page_context, site_project
+from docsite.site.page_context import (
+    PATIENCE_SECONDS,
+    is_reader,
+    language_of,
+    last_site_project,
+    page_context,
+    site_project,
+)
+from search import missing_pages
 from search.hits import Filters
 from search.limits import SEARCH_IP
+from search.missing_pages import MissingRequest
 from search.models import SearchQuery
 from search.query_log import recording
 
@@ -134,7 +148,7 @@ def search(request: HttpRequest) -> HttpResponse:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404, with pages that resemble the address, or else the first pages."""
     language = language_of(request.path_info)
-    near = find_nearest(request.path_info, language)
+    near = _find_near(request, language)
     translated = pages(language)
     start = [translated["index"], translated["quickstart"]]
     if request.path_info.endswith(".md") or wants_markdown(request):
@@ -147,6 +161,26 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         response = render(request, "pages/not_found.html", context, status=404)
     patch_vary_headers(response, ["Accept"])
     return response
+
+
+def _find_near(request: HttpRequest, language: str) -> list[Page]:
+    """The pages that are near to an address: first the one that took its place. The request for it is recorded."""
+    near = find_nearest(request.path_info, language)
+    project = last_site_project()
+    if project is None:
+        return near
+    path = project.path_of(request.path_info)
+    try:
+        if request.method == "GET" and not prefetch_purpose(request):
+            headers = request.headers
+            told = MissingRequest(path, timezone.now(), headers.get("User-Agent", ""), headers.get("Referer", ""))
+            missing_pages.record(project, [told])
+        with limit_database_time(PATIENCE_SECONDS):
+            moved = missing_pages.find_replacement(project, path)
+    except DatabaseError:  # the pages need no database
+        return near
+    there = [page for page in all_pages() if page.path == moved]
+    return [*there, *(page for page in near if page not in there)][:MAX_NEAR]
 
 
 def _find_page(slug: str, language: str) -> Page:

@@ -24,6 +24,8 @@ from docsite.extras.access_logs import formats
 from docsite.extras.access_logs.compression import DamagedLog
 from docsite.extras.access_logs.files import LogFile, strip_line
 from docsite.extras.access_logs.lines import MAX_LINE_BYTES, UNKNOWN, SkipReason, ViewParser
+from search import missing_pages
+from search.missing_pages import MissingRequest
 
 _MAX_PENDING = 3  # batches that wait for storage while the next one is read
 _SAVE_SECONDS = 1.0  # between two saves of the offset
@@ -103,9 +105,11 @@ class _Import:
         self.summary = ImportSummary()
         self.pending: deque[tuple[Future[Receipt], _Position | None]] = deque()
         self.first_line = ""
+        self.again = False
         self.saved_at = time.monotonic()
 
     def run(self, *, again: bool) -> ImportSummary:
+        self.again = again
         if self.log.is_file:
             line = self.log.first_line()
             if not line:
@@ -158,7 +162,7 @@ class _Import:
 
         `too_long` is the size of a skipped line before them, or 0.
         """
-        summary, views, observations = self.summary, self.views, []
+        summary, views, observations, missed = self.summary, self.views, [], list[MissingRequest]()
         resume_position = None  # where an import may continue after these views are stored
         offset, last_line = position
         if too_long:
@@ -169,6 +173,9 @@ class _Import:
             summary.lines += 1
             before = views.minute
             view = views.parse(line)
+            if asked := views.missed:
+                path = self.project.path_of(asked.raw_path)
+                missed.append(MissingRequest(path, asked.at, asked.user_agent, asked.referrer))
             if isinstance(view, SkipReason):
                 self.skip(view, line)
             elif recording.find_left_out(self.project, view):
@@ -178,6 +185,9 @@ class _Import:
                 if views.minute != before:
                     resume_position = _Position(offset, last_line)
             offset, last_line = offset + len(line) + 1, line
+        if missed and not self.again:  # they are only added up: from the beginning, they would count twice
+            missing_pages.record(self.project, missed)
+            missing_pages.flush()
         if observations:
             instants = [view.at for view in observations]
             summary.first = min([*instants, summary.first or instants[0]])

@@ -22,6 +22,7 @@ MAX_LINE_BYTES = 65_536
 _MAX_VALUE_LENGTH = 2_000
 _MAX_COPIES = 100_000  # equal lines of one minute that are numbered
 
+_MISSED = ("404", "410")
 _VIEWED = ("200", "304")  # 304: the reader has the page in a cache
 _ASSETS = frozenset(
     {
@@ -89,9 +90,11 @@ class ViewParser:
         self.hosts = {_normalize_host(urlsplit(url).hostname or "") for url in (docs_url, *origins)}
         self.minute: datetime | None = None  # of the latest view
         self.copies: dict[int, int] = {}  # of that minute, by a line's hash
+        self.missed: Observation | None = None  # the request of the last line, if it was for a page that does not exist
 
     def parse(self, raw: bytes) -> Observation | SkipReason:
-        """The view of a line, or the reason why it is not a view."""
+        """The view of a line, or the reason why it is not a view. Sets `missed`."""
+        self.missed = None
         if len(raw) > MAX_LINE_BYTES:
             return SkipReason.UNREADABLE
         if raw.startswith(COMMENT):
@@ -106,7 +109,11 @@ class ViewParser:
         if address is None:
             return SkipReason.NO_ADDRESS
         host, path = _split_target(request.target)
-        if reason := _MISSING.get(request.missing) or self._skip_reason(request, host, path):
+        reason = _MISSING.get(request.missing) or self._skip_reason(request, host, path)
+        if reason is SkipReason.STATUS and request.status in _MISSED:
+            viewed = self._skip_reason(request._replace(status=_VIEWED[0]), host, path) is None
+            self.missed = _build_observation(request, path, at, address) if viewed else None
+        if reason:
             return reason
         if not self.people and _is_person(request):
             return SkipReason.PERSON
@@ -114,16 +121,7 @@ class ViewParser:
         if minute != self.minute or len(self.copies) >= _MAX_COPIES:
             self.minute = minute
             self.copies.clear()
-        return Observation(
-            view_id=request.request_id or self._number_line(line),
-            raw_path=path[:_MAX_VALUE_LENGTH] + _campaign_of(request.target),
-            at=at,
-            address=address,
-            user_agent=_clean_value(request.user_agent),
-            accept=_clean_value(request.accept),
-            referrer=_clean_value(request.referrer),
-            private=request.private,
-        )
+        return _build_observation(request, path, at, address, request.request_id or self._number_line(line))
 
     def _skip_reason(self, request: Request, host: str, path: str) -> SkipReason | None:
         if request.method != "GET":
@@ -148,6 +146,21 @@ class ViewParser:
         known = hash(line)
         number = self.copies[known] = self.copies.get(known, -1) + 1
         return f"{number} {line}"
+
+
+def _build_observation(
+    request: Request, path: str, at: datetime, address: client_address.Address, view_id: str = ""
+) -> Observation:
+    return Observation(
+        view_id=view_id,
+        raw_path=path[:_MAX_VALUE_LENGTH] + _campaign_of(request.target),
+        at=at,
+        address=address,
+        user_agent=_clean_value(request.user_agent),
+        accept=_clean_value(request.accept),
+        referrer=_clean_value(request.referrer),
+        private=request.private,
+    )
 
 
 def _split_target(target: str) -> tuple[str, str]:

@@ -15,9 +15,9 @@ from docsite.extras.dead_ends import fingerprints
 from docsite.extras.dead_ends.matching import Known
 
 _SUFFIXES = (".md", ".mdx", ".rst", ".markdown")
-_ROOTS = re.compile(r"(?:^|/)(?:docs?|content|website|source|guides?|documentation|manual)/", re.IGNORECASE)
+_ROOTS = re.compile(r"(?:^|/)(?:docs?|content|website|source|documentation|manual)/", re.IGNORECASE)
 _NO_PAGES = re.compile(r"(?:^|/)(?:\.|_|node_modules|tests?/|changelog|license|contributing)", re.IGNORECASE)
-_MAX_RENAMED = 40  # of one commit, so that none is most of the set
+_MAX_RENAMED = 60  # of one commit, so that none is most of the set
 
 
 @dataclass

@@ -1,13 +1,16 @@
 """`read_page`: the Markdown of a page. Reading a page resource is the same."""
 
+from django.utils import timezone
 from pydantic import BaseModel, Field, StrictStr
 
 from docsite.core.db import in_db
 from docsite.core.http.errors import NotFound
 from docsite.extras.mcp import agents
 from docsite.extras.mcp.tools.tool import Output, Tool, ToolContext
+from search import missing_pages
 from search.hits import Hit, PageText
 from search.limits import search_charges
+from search.missing_pages import MissingRequest
 from search.retrieval import pages
 
 MAX_LEVEL = 6  # of a Markdown heading
@@ -45,7 +48,7 @@ async def _call(context: ToolContext, arguments: Arguments) -> Output:
 def _load(context: ToolContext, path: str) -> Page:
     found = pages.read_page(context.caller.project, path)
     if found is None or not found.sections:
-        raise NotFound(f"There is no page at {path[:100]}. Use a path that search_docs returns.")
+        raise NotFound(_explain_missing(context, path))
     if context.reader:
         agents.record_read(context.caller.project, context.reader, context.user_agent, found.path)
     first = found.sections[0]
@@ -56,6 +59,16 @@ def _load(context: ToolContext, path: str) -> Page:
         content=_format(found),
         isComplete=not found.further_headings,
     )
+
+
+def _explain_missing(context: ToolContext, path: str) -> str:
+    """Where the page is now, if that is known. The request is recorded."""
+    project = context.caller.project
+    missing = project.path_of(path[: pages.MAX_ADDRESS])
+    missing_pages.record(project, [MissingRequest(missing, timezone.now(), context.user_agent)])
+    moved = missing_pages.find_replacement(project, missing)
+    advice = f"It is probably at {moved} now: read that page." if moved else "Use a path that search_docs returns."
+    return f"There is no page at {path[:100]}. {advice}"
 
 
 def _format(page: PageText) -> str:

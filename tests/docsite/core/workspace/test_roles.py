@@ -57,6 +57,7 @@ ADDRESSES = {
     "workspace_questions": Row(VIEWER, WRITER),
     "workspace_questions_file": Row(VIEWER, WRITER, {"name": "groups", **FILE}),
     "workspace_gaps": Row(VIEWER, WRITER),
+    "workspace_dead-ends": Row(VIEWER, OWNER),
     "workspace_gaps_file": Row(VIEWER, WRITER, FILE),
     "workspace_gaps_group": Row(VIEWER, WRITER, {"pk": "@group"}),
     "workspace_gaps_act": Row(VIEWER, WRITER, {"pk": "@group", "action": "note"}),

@@ -1,0 +1,356 @@
+"""Dead ends: which addresses are kept, which page is nearest, and what redirects say whatever strangers ask for."""
+
+import io
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from docsite.core.access.authentication import Caller
+from docsite.core.http.client_address import parse_address
+from docsite.core.http.errors import NotFound
+from docsite.core.tenants.models import Project
+from docsite.extras.access_logs.files import LogFile
+from docsite.extras.access_logs.importing import create_parser, import_log
+from docsite.extras.dead_ends import fingerprints, formats, recording, redirects, watching
+from docsite.extras.dead_ends.matching import Known, Matcher
+from docsite.extras.dead_ends.models import Fingerprint, MissingPage
+from docsite.extras.dead_ends.redirects import Target
+from docsite.extras.mcp.tools import read_page
+from docsite.extras.mcp.tools.tool import ToolContext
+from search.indexing.ingest import ingest
+from search.missing_pages import MissingRequest
+from search.sources import Page
+from tests.analytics.conftest import CHROME, GPTBOT
+from tests.conftest import Tenant
+
+CLAUDE = "Mozilla/5.0 (compatible; Claude-User/1.0)"
+TEXTS = {
+    "Install acme": "Install acme with pip. Then write a file with its settings, and start it as a service of systemd.",
+    "Webhooks": "Acme calls an address of yours when an order was paid. Check the signature of each call.",
+    "Limits": "A key may send a hundred requests in a minute. More are answered with the status 429 and a header.",
+    "Printers": "Thermal printers are found on the local network. Pair each one with the code that it prints.",
+}
+
+
+def page(path: str, title: str, groups: tuple[str, ...] | None = None) -> Page:
+    return Page(path, path, f"# {title}\n\n{TEXTS[title]} {TEXTS[title].upper()}\n", groups=groups)
+
+
+START = [page("/install", "Install acme"), page("/hooks", "Webhooks"), page("/limits", "Limits")]
+
+
+@pytest.fixture
+def site(make_project: Any) -> Project:
+    """A project of three pages, whose fingerprints are known."""
+    redirects.forget_cached()
+    project: Project = make_project().project
+    ingest(project, START)
+    watching.catch_up()
+    return project
+
+
+def replace_pages(project: Project, *pages: Page) -> None:
+    ingest(project, pages)
+    watching.catch_up()
+    redirects.forget_cached()
+
+
+def ask(project: Project, path: str, user_agent: str = CHROME, referrer: str = "") -> None:
+    recording.record(project, [MissingRequest(path, timezone.now(), user_agent, referrer)])
+    recording.flush()
+    watching.catch_up()
+    redirects.forget_cached()
+
+
+def written(project: Project, form: str, **options: Any) -> str:
+    out = io.StringIO()
+    call_command("redirects", project.domain, format=form, stdout=out, stderr=io.StringIO(), **options)
+    return out.getvalue()
+
+
+def test_a_page_that_moved_is_found_by_its_text(site):
+    replace_pages(site, page("/start/set-up", "Install acme"), *START[1:])
+    moved = MissingPage.objects.get(project=site)
+    assert (moved.path, moved.kind, moved.nearest) == ("/install", "moved", "/start/set-up")
+    assert redirects.find_replacement(site, "/install") == "/start/set-up"
+    assert "/install /start/set-up 301\n" in written(site, "netlify")
+    replace_pages(site, *START)
+    assert not MissingPage.objects.filter(project=site, path="/install").exists(), "the page is back"
+
+
+def test_a_page_that_is_gone_for_good_leads_nowhere(site):
+    replace_pages(site, *START[:2], page("/printers", "Printers"))
+    assert redirects.build(site) == {}
+    assert written(site, "nginx") == ""
+
+
+def test_a_page_that_moved_twice_leads_to_its_last_place(site):
+    replace_pages(site, page("/start/set-up", "Install acme"), *START[1:])
+    replace_pages(site, page("/first-steps", "Install acme"), *START[1:])
+    assert {path: target.path for path, target in redirects.build(site).items()} == {
+        "/install": "/first-steps",
+        "/start/set-up": "/first-steps",
+    }
+
+
+def test_chains_are_followed_and_loops_are_left_out():
+    sure = {"/a": "/b", "/b": "/c", "/x": "/y", "/y": "/x", "/end": "/nowhere", "/self": "/self"}
+    steps = {path: Target(target, 0.95) for path, target in sure.items()}
+    resolved = {path: redirects.resolve(path, steps, {"/c"}) for path in steps}
+    assert resolved == {
+        **dict.fromkeys(("/x", "/y", "/end", "/self")),
+        "/a": Target("/c", 0.95 * 0.95),
+        "/b": Target("/c", 0.95),
+    }
+
+
+def test_no_redirect_leads_to_or_from_a_protected_page(site):
+    replace_pages(site, page("/start/set-up", "Install acme", ("staff",)), *START[1:])
+    assert redirects.build(site, 0.0).get("/install", Target("/limits", 0)).path != "/start/set-up"
+    replace_pages(site, page("/install", "Install acme", ("staff",)), page("/set-up", "Install acme"), *START[1:])
+    ask(site, "/install", CLAUDE)  # whoever may not see it
+    assert not MissingPage.objects.filter(project=site, path="/install").exists()
+    assert "/install" not in redirects.build(site, 0.0)
+    assert not Fingerprint.objects.filter(project=site, path="/install").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "nearest"),
+    [
+        ("/instal", "/docs/install"),
+        ("/guide/webhooks", "/docs/webhooks"),
+        ("/docs/webhook", "/docs/webhooks"),
+        ("/docs/rate_limits", "/docs/rate-limits"),
+        ("/wp-login", None),
+    ],
+)
+def test_an_address_that_is_only_asked_for_is_compared_by_its_words(path, nearest):
+    pages = [Known(path) for path in ("/docs/install", "/docs/webhooks", "/docs/rate-limits", "/docs/printers", "/")]
+    match = Matcher(pages).find(Known(path))
+    assert (match and match.path) == nearest
+
+
+def test_two_versions_of_a_text_share_most_of_their_sketch():
+    text = " ".join(f"word{number} of the long page" for number in range(200))
+    changed = text.replace("word7 ", "another ")
+    alike = (fingerprints.decode(fingerprints.sketch(text)) == fingerprints.decode(fingerprints.sketch(changed))).mean()
+    other = fingerprints.decode(fingerprints.sketch("nothing in common here " * 50))
+    assert alike > 0.9
+    assert (fingerprints.decode(fingerprints.sketch(text)) == other).mean() < 0.1
+    assert fingerprints.sketch(" \n") == b""
+
+
+def test_who_asked_tells_a_wrong_link_from_an_invented_address(site):
+    ask(site, "/guides/retries", CLAUDE)
+    ask(site, "/guides/retries", GPTBOT)
+    row = MissingPage.objects.get(project=site)
+    assert (row.kind, row.agents, row.people, row.agent) == ("invented", 2, 0, "GPTBot")
+    ask(site, "/guides/retries", CHROME, "https://docs.acme.example/limits?x=secret")
+    row.refresh_from_db()
+    assert (row.kind, row.people, row.linked_from) == ("broken", 1, "/limits")
+    ask(site, "/guides/retries", CHROME, "https://blog.example/private/page")
+    row.refresh_from_db()
+    assert row.linked_from == "https://blog.example"
+
+
+@pytest.mark.parametrize(
+    "path", ["/wp-login.php", "/.env", "/a/.git/config", "/a\\b", "/" + "x" * 301, "/line\u2028end", "/image.png", "/"]
+)
+def test_what_is_no_page_is_not_kept(site, path):
+    ask(site, path)
+    assert not MissingPage.objects.filter(project=site).exists()
+
+
+def test_http_clients_and_other_bots_are_not_kept(site):
+    ask(site, "/nowhere", "curl/8.1")
+    ask(site, "/nowhere", "Mozilla/5.0 (compatible; AhrefsBot/7.0)")
+    assert not MissingPage.objects.filter(project=site).exists()
+
+
+def test_strangers_cannot_fill_the_table(site, monkeypatch):
+    monkeypatch.setattr(recording, "MAX_ASKED", 20)
+    monkeypatch.setattr(recording, "_FREED", 5)
+    for _ in range(2):
+        ask(site, "/wanted")
+    for number in range(60):
+        ask_once = MissingRequest(f"/noise-{number}", timezone.now(), CHROME)
+        recording.record(site, [ask_once])
+    recording.flush()
+    kept = set(MissingPage.objects.filter(project=site).values_list("path", flat=True))
+    assert len(kept) <= 20
+    assert "/wanted" in kept
+
+
+def test_old_addresses_are_forgotten(site):
+    ask(site, "/nowhere")
+    replace_pages(site, *START[1:])
+    MissingPage.objects.filter(project=site).update(last_at=timezone.now() - timedelta(days=91))
+    watching.sweep()
+    assert [row.path for row in MissingPage.objects.filter(project=site)] == ["/install"]
+
+
+HOSTILE = [
+    "/a b",
+    "/a\n/b https://evil.example 301",
+    "/a*",
+    "/a/:splat",
+    '/a"; } location / { return 301 https://evil.example; }',
+    "/a$request_uri",
+    "/a{http.request.host}",
+    "/a`",
+    "/~^/.*$",
+    "/(.+)+$",
+    "/a/../../etc/passwd",
+    "/a/./b",
+    "//evil.example/a",
+    "/a;b",
+    "/a#b",
+    "/a?b",
+    "/a%0a",
+    "/a\\b",
+    "/a<script>",
+    "/" + "x" * 201,
+]
+
+
+def test_addresses_of_strangers_break_no_file_of_redirects(site, tmp_path):
+    for path in (*HOSTILE, "/grüße", "/v1.2/~user/a+b,c@d"):
+        MissingPage.objects.create(
+            project=site, path=path, kind="broken", nearest="/install", confidence=0.99, generation=1
+        )
+    table = redirects.build(site)
+    assert len(table) == len(HOSTILE) + 2
+    netlify = written(site, "netlify").splitlines()
+    assert [line.split()[0] for line in netlify] == [
+        *("/gr%C3%BC%C3%9Fe", "/gr%C3%BC%C3%9Fe/"),
+        *("/v1.2/~user/a%2Bb%2Cc%40d", "/v1.2/~user/a%2Bb%2Cc%40d/"),
+    ]
+    assert all(re.fullmatch(r"/[\w%./~-]+ /install 301", line, re.ASCII) for line in netlify)
+    for line in written(site, "nginx").splitlines():
+        assert re.fullmatch(r'location = "/[\w./~+,@-]+" \{ return 301 "/install"; \}', line)
+    caddy = written(site, "caddy").splitlines()
+    assert all(re.fullmatch(r'\t"/[\w./~+,@-]+" "/install"', line) for line in caddy[1:-4])
+    assert caddy[0] == "map {path} {moved_to} {"
+    written(site, "html", output=tmp_path)
+    files = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
+    assert files == {"grüße/index.html", "v1.2/~user/a+b,c@d/index.html"}
+
+
+@pytest.mark.parametrize("path", HOSTILE)
+def test_each_hostile_address_is_refused(path):
+    assert not formats.is_safe(path)
+
+
+def test_targets_hold_no_variables():
+    (rule, _) = formats.list_rules("/a", 'https://docs.acme.example/$host/:splat/{x}?q=1#b;c"d')
+    assert rule.target == "https://docs.acme.example/%24host/%3Asplat/%7Bx%7D?q=1#b%3Bc%22d"
+
+
+def test_pages_that_lead_on_replace_no_page_of_the_site(site, tmp_path):
+    replace_pages(site, page("/start/set-up", "Install acme"), *START[1:])
+    own = tmp_path / "install" / "index.html"
+    own.parent.mkdir()
+    own.write_text("still here")
+    written(site, "html", output=tmp_path)
+    assert own.read_text() == "still here"
+    own.unlink()
+    written(site, "html", output=tmp_path)
+    assert '<meta http-equiv="refresh" content="0; url=/start/set-up">' in own.read_text()
+    outside = tmp_path / "elsewhere"
+    outside.mkdir()
+    own.unlink()
+    own.parent.rmdir()
+    own.parent.symlink_to("/")
+    with pytest.raises(CommandError, match="outside"):
+        written(site, "html", output=tmp_path)
+
+
+def test_the_command_names_what_is_missing(site):
+    with pytest.raises(CommandError, match="--output"):
+        written(site, "html")
+    with pytest.raises(CommandError, match="from 0 to 1"):
+        written(site, "nginx", confidence=2.0)
+
+
+def test_an_agent_is_told_where_the_page_is_now(site):
+    replace_pages(site, page("/start/set-up", "Install acme"), *START[1:])
+    context = ToolContext(Caller(None, site, parse_address("198.51.100.7")), None, CLAUDE, "")
+    with pytest.raises(NotFound, match="probably at /start/set-up now"):
+        read_page._load(context, "/install")
+    with pytest.raises(NotFound, match="Use a path that search_docs returns"):
+        read_page._load(context, "https://docs.acme.example/zebra")
+    recording.flush()
+    asked = MissingPage.objects.get(project=site, path="/zebra")
+    assert (asked.kind, asked.agents) == ("invented", 1)
+
+
+def test_the_404_page_shows_the_page_that_took_its_place(site, monkeypatch):
+    monkeypatch.setattr("docsite.site.views.last_site_project", lambda: site)
+    MissingPage.objects.create(
+        project=site, path="/zebra", kind="broken", nearest="/limits", confidence=0.99, generation=1
+    )
+    replace_pages(site, *START, page("/webhooks", "Webhooks"))
+    MissingPage.objects.filter(project=site).update(nearest="/webhooks", confidence=0.99)
+    redirects.forget_cached()
+    answer = Client(headers={"user-agent": CHROME}).get("/zebra", headers={"accept": "text/markdown"})
+    assert answer.status_code == 404
+    assert answer.content.decode().split("\n- ")[1].endswith("(/webhooks.md)")
+    recording.flush()
+    assert MissingPage.objects.get(project=site, path="/zebra").people == 1
+
+
+def test_logs_tell_which_pages_were_missed(site, tmp_path):
+    now = f"{datetime.now(UTC) - timedelta(minutes=5):%d/%b/%Y:%H:%M:%S +0000}"
+    log = tmp_path / "access.log"
+    lines = [
+        ("/old-page", 404, CHROME),
+        ("/old-page", 410, CLAUDE),
+        ("/logo.png", 404, CHROME),
+        ("/limits", 200, CHROME),
+    ]
+    log.write_text(
+        "".join(
+            f'198.51.100.1 - - [{now}] "GET {path} HTTP/1.1" {status} 5 "-" "{agent}"\n'
+            for path, status, agent in lines
+        )
+    )
+    for again in (False, False, True):
+        with LogFile(log) as file:
+            import_log(site, file, create_parser(site), lambda summary: None, again=again)
+    (row,) = MissingPage.objects.filter(project=site)
+    assert (row.path, row.people, row.agents) == ("/old-page", 1, 1)
+
+
+def test_owners_see_dead_ends_and_strangers_do_not(project: Tenant, people):
+    MissingPage.objects.create(
+        project=project.project, path="/<b>zebra", kind="invented", agents=3, agent="Claude-User", nearest="/install"
+    )
+    address = f"/admin/project/{project.domain}/dead-ends"
+    shown = people.teammate.get(address)
+    assert shown.status_code == 200
+    assert "/&lt;b&gt;zebra" in shown.content.decode()
+    assert "Only agents ask for it 1" in shown.content.decode()
+    assert people.stranger.get(address).status_code == 404
+    gaps = people.teammate.get(f"/admin/project/{project.domain}/gaps").content.decode()
+    assert f'href="{address}"' in gaps
+
+
+def test_the_thread_looks_only_where_something_is_due(site):
+    assert not watching.is_due()
+    ask(site, "/nowhere")
+    MissingPage.objects.filter(project=site).update(generation=None)
+    assert watching.is_due()
+    watching.catch_up()
+    assert not watching.is_due()
+
+
+def test_two_tenants_do_not_share_addresses(site, make_project: Any):
+    other = make_project().project
+    ask(site, "/nowhere")
+    assert not MissingPage.objects.filter(project=other).exists()
+    assert redirects.build(other) == {}
