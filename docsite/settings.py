@@ -64,6 +64,7 @@ INSTALLED_APPS = [
     "docsite.extras.replay",
     "docsite.extras.try_docs",
     "docsite.extras.view_log",
+    "docsite.extras.web_bot_auth",
 ]
 
 # Pages and the admin. API paths and sockets pass API_MIDDLEWARE instead (see server/handlers.py):

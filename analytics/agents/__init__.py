@@ -7,7 +7,7 @@ browsers. Names are compared as whole words: `bot` or `ai` inside a longer word 
 To add a client, add its name to `names.toml`, and a user agent to the tests.
 """
 
-from analytics.agents.classification import classify
+from analytics.agents.classification import classify, describe_signed
 from analytics.agents.requested_format import is_markdown_fetch, prefers_markdown, requested_format
 from analytics.agents.verdict import AI_CLASSES, KNOWN_CRAWLERS, MAX_LENGTH, MCP_MARK, Verdict
 
@@ -21,6 +21,7 @@ __all__ = [
     "VERSION",
     "Verdict",
     "classify",
+    "describe_signed",
     "is_markdown_fetch",
     "prefers_markdown",
     "requested_format",

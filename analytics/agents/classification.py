@@ -2,6 +2,7 @@
 
 import functools
 
+from analytics.agents.assistants import ASSISTANTS
 from analytics.agents.browsers import is_full_browser, looks_like_browser
 from analytics.agents.clients import find_bot_mark, find_library, is_search_engine
 from analytics.agents.families import match_family
@@ -70,6 +71,18 @@ def _classify(user_agent: str) -> Verdict:
     if browser:
         return Verdict("human", "looks like a browser")
     return Verdict("http_client", "not a browser", client_name(parsed))
+
+
+def describe_signed(claimed: Verdict, host: str, key_id: str) -> Verdict:
+    """The verdict on a client that proved to belong to a host. It is AI; it has its name only if the host may give it.
+
+    `claimed`: the verdict on its user agent.
+    """
+    sites = ((one.operator, site) for one in ASSISTANTS for site in one.hosts)
+    operator = next((operator for operator, site in sites if f".{host}".endswith(f".{site}")), "")
+    is_ai = claimed.client_class in AI_CLASSES
+    name = claimed.agent if is_ai and operator and operator == claimed.operator else host
+    return Verdict(claimed.client_class if is_ai else "ai_agent", f"signature: {key_id}", name, operator)
 
 
 def _describe_mcp_client(text: str) -> Verdict:

@@ -52,6 +52,7 @@ class AgentOut(BaseModel):
     llms: int = Field(description="Its views of `llms.txt` and `llms-full.txt`.")
     verified: int = Field(description="Views from an address that its operator publishes.")
     claimed: int = Field(description="Views from other addresses, though its operator publishes some.")
+    signed: int = Field(description="Views whose request was signed (Web Bot Auth).")
     rules: list[str] = Field(description="The rules that decided its class.")
     lastSeen: datetime
 

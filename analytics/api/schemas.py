@@ -28,6 +28,7 @@ from analytics.api.view_json import (
     parse_batch,
 )
 from analytics.collecting.recording import CLOCK_SKEW, EARLIEST, Observation
+from analytics.collecting.signatures import SignedRequest
 from docsite.core.http import client_address, dates
 from docsite.core.http.body import QuickBody
 from docsite.core.http.errors import BadRequest
@@ -210,6 +211,14 @@ class CollectedView(BaseModel):
     userAgent: StrictStr = Field(max_length=MAX_USER_AGENT)
     accept: StrictStr | None = Field(None, max_length=MAX_HEADER)
     referrer: StrictStr | None = Field(None, max_length=MAX_HEADER)
+    signature: StrictStr | None = Field(
+        None,
+        max_length=MAX_HEADER,
+        description="The headers `Signature`, `Signature-Input` and `Signature-Agent` of an agent that signed its GET "
+        "request. All three, or none.",
+    )
+    signatureInput: StrictStr | None = Field(None, max_length=MAX_HEADER)
+    signatureAgent: StrictStr | None = Field(None, max_length=MAX_HEADER)
 
 
 Batch = Annotated[list[CollectedView], Field(min_length=1, max_length=MAX_VIEWS)]
@@ -270,7 +279,19 @@ def _observe_valid(views: list[ViewJson]) -> list[Observation]:
 
 
 def _observe(view: CollectedView | ViewJson, at: datetime, address: client_address.Address) -> Observation:
-    return Observation(view.id, view.path, at, address, view.userAgent, view.accept or "", view.referrer or "")
+    seen = Observation(view.id, view.path, at, address, view.userAgent, view.accept or "", view.referrer or "")
+    if not (view.signature and view.signatureInput and view.signatureAgent):
+        return seen
+    headers = {
+        "Signature": view.signature,
+        "Signature-Input": view.signatureInput,
+        "Signature-Agent": view.signatureAgent,
+        "User-Agent": view.userAgent,
+        "Accept": view.accept,
+        "Referer": view.referrer,
+    }
+    sent = tuple((name, value) for name, value in headers.items() if value)
+    return seen._replace(signed=SignedRequest(view.path, sent))
 
 
 _BATCH: TypeAdapter[list[CollectedView]] = TypeAdapter(Batch)

@@ -23,6 +23,9 @@ class ViewJson(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     userAgent: Annotated[str, Meta(max_length=MAX_USER_AGENT)]
     accept: Annotated[str, Meta(max_length=MAX_HEADER)] | None = None
     referrer: Annotated[str, Meta(max_length=MAX_HEADER)] | None = None
+    signature: Annotated[str, Meta(max_length=MAX_HEADER)] | None = None
+    signatureInput: Annotated[str, Meta(max_length=MAX_HEADER)] | None = None
+    signatureAgent: Annotated[str, Meta(max_length=MAX_HEADER)] | None = None
 
 
 class _BatchJson(msgspec.Struct, forbid_unknown_fields=True):

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
-from analytics.collecting import recording
+from analytics.collecting import recording, signatures
 from analytics.collecting.requests import find_skip_reason, observe
 from docsite.core.access.authentication import CACHE_SECONDS, allow_stale, find_cached_project, project_by_domain
 from docsite.core.db import in_db
@@ -62,7 +62,8 @@ async def record_view(request: HttpRequest) -> None:
     task = asyncio.create_task(_record(request))
     _tasks.add(task)
     task.add_done_callback(_tasks.discard)
-    await asyncio.wait([task], timeout=QUEUE_SECONDS)
+    is_signed = signatures.read(request) is not None  # its check may wait for the site of the client
+    await asyncio.wait([task], timeout=0 if is_signed else QUEUE_SECONDS)
 
 
 async def _record(request: HttpRequest) -> None:

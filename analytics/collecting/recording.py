@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from analytics import agents
 from analytics.audience import Dimensions, describe
-from analytics.collecting import verification, view_log, writer
+from analytics.collecting import signatures, verification, view_log, writer
+from analytics.collecting.signatures import SignedRequest, Signer
 from analytics.collecting.writer import Facts, Receipt, View
 from analytics.identity import key_rotation
 from analytics.identity.visitor_hash import build_hasher, hash_visitor, keyed_hash
-from analytics.models import EPOCH, AnalyticsSettings, left_out
+from analytics.models import EPOCH, AnalyticsSettings, PageView, left_out
 from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
 from docsite.core.unicode.addresses import urlsplit
@@ -30,7 +31,7 @@ class Observation(NamedTuple):
 
     `private`: the reader asked not to be tracked (`Sec-GPC`, `DNT`). `reader_id` is the
     random id that the view script keeps in a browser, where the project allows it.
-    `is_own`: its reader reports it, not a server.
+    `is_own`: its reader reports it, not a server. `signed` is the request, if its client signed it.
     """
 
     view_id: str
@@ -45,6 +46,7 @@ class Observation(NamedTuple):
     sample: bool = False
     accept_language: str = ""
     is_own: bool = False
+    signed: SignedRequest | None = None
 
 
 def send(project: Project, observations: Sequence[Observation]) -> "Future[Receipt]":
@@ -68,6 +70,8 @@ def find_left_out(project: Project, observation: Observation) -> str:
 
 def try_send(project: Project, observation: Observation) -> "Future[Receipt] | None":
     """Queue a view, not left out, if all it needs is cached; else None. The event loop may call it."""
+    if observation.signed:
+        return None
     verdict = agents.classify(observation.user_agent)
     secret = key_rotation.find_cached_secret(
         project, observation.at, private=observation.private and verdict.client_class == "human"
@@ -149,15 +153,17 @@ class _ViewBuilder:
         self._secret = secret
         self._lasting: _Hashes | None = None  # once they are known, if their secret does not change with time
         self._uses_reader_ids = AnalyticsSettings.for_project(project).first_party_ids
-        self._clients: dict[str, _Client] = {}
+        self._clients: dict[tuple[str, Signer | None], _Client] = {}
         self._traits: dict[tuple[object, ...], _Traits] = {}
 
     def build(self, observation: Observation) -> View:
         """The view as it is stored."""
-        (view_id, raw_path, at, address, agent, accept, referrer, private, reader_id, sample, language, own) = (
+        (view_id, raw_path, at, address, agent, accept, referrer, private, reader_id, sample, language, own, signed) = (
             observation
         )
-        client = self._clients.get(agent) or self._clients.setdefault(agent, _describe_client(agent))
+        signer = signatures.find_signer(self._project, signed, at, view_id) if signed else None
+        named = agent, signer
+        client = self._clients.get(named) or self._clients.setdefault(named, _describe_client(agent, signer))
         surface = agents.requested_format(raw_path, accept)
         is_private = private and client.is_human
         hashes = (not is_private and self._lasting) or self._find_hashes(at, private=is_private)
@@ -167,8 +173,10 @@ class _ViewBuilder:
         else:
             visitor = hashes.of_visitor(f"{network}\n{client.hashed}")
         verified = verification.verify(client.verdict.agent, address) if client.verdict.agent else ""
+        if signer:
+            verified = PageView.Verified.SIGNED
         campaign = raw_path if "utm_" in raw_path else ""
-        key = (agent, surface, verified, referrer, campaign, language, sample)
+        key = (named, surface, verified, referrer, campaign, language, sample)
         counts, facts, dimensions = self._traits.get(key) or self._traits.setdefault(
             key, self._describe(client, surface, verified, referrer[:_MAX_REFERRER], campaign, language, sample)
         )
@@ -200,8 +208,10 @@ class _ViewBuilder:
         return hashes
 
 
-def _describe_client(agent: str) -> _Client:
+def _describe_client(agent: str, signer: Signer | None = None) -> _Client:
     verdict = agents.classify(agent)
+    if signer:
+        verdict = agents.describe_signed(verdict, signer.host, signer.key_id)
     is_human, user_agent = verdict.client_class == "human", agent[: agents.MAX_LENGTH]
     return _Client(
         verdict,

@@ -7,6 +7,7 @@ from django.contrib.auth import get_user
 from django.http import HttpRequest
 from django.utils import timezone
 
+from analytics.collecting import signatures
 from analytics.collecting.recording import Observation
 from docsite.core.http.client_address import client_ip, reader_ip
 
@@ -25,6 +26,7 @@ def observe(request: HttpRequest, view_id: str, raw_path: str, referrer: str, re
         reader_id=reader_id,
         accept_language=request.headers.get("Accept-Language", ""),
         is_own=True,
+        signed=signatures.read(request),
     )
 
 

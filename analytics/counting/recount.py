@@ -80,7 +80,7 @@ def reclassify(project: Project, progress: Progress | None = None) -> Counter[tu
     moved: Counter[tuple[str, str]] = Counter()
 
     def decide(view: StoredView) -> StoredView:
-        if not view.user_agent or view.at < since:
+        if not view.user_agent or view.at < since or view.verified == PageView.Verified.SIGNED:
             return view
         verdict = agents.classify(view.user_agent)
         return view._replace(

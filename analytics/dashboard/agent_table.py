@@ -26,7 +26,7 @@ _COLUMNS = (
 )
 _NAMES = (
     *("name", "operator", "class", "views", "previousViews", "countedAsAi", "html", "md", "llms"),
-    *("verified", "claimed", "rules", "lastSeen"),
+    *("verified", "claimed", "signed", "rules", "lastSeen"),
 )
 
 
@@ -83,6 +83,11 @@ class AgentRow:
     def verified(self) -> int:
         """Views from an address that its operator publishes."""
         return int(self.values["verified"])
+
+    @property
+    def signed(self) -> int:
+        """Views whose request was signed."""
+        return int(self.values["signed"])
 
     @property
     def claimed(self) -> int:

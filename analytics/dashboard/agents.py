@@ -86,7 +86,7 @@ def _build_agents(project: Project, state: AgentState, found: list[Agent], numbe
     rows = agent_table.select_rows(state, project, found, numbers.count_earlier(project))
     page, part = page_slice(state, len(rows))
     table = Table(rows[part], len(rows), len(found), page)
-    checked = any(agent.verified[mark] for agent in found for mark in (PageView.Verified.YES, PageView.Verified.NO))
+    checked = any(agent.verified[mark] for agent in found for mark in PageView.Verified if mark)
     counted = sum(bool(row.counted) for row in agent_table.build_rows(project, found, None))
     kinds = {kind: sum(agent.client_class == kind for agent in found) for kind in PageView.Class.values}
     kinds = {kind: count for kind, count in kinds.items() if count or kind == state.kind}

@@ -77,11 +77,12 @@ class PageView(models.Model):
         LLMS = "llms", "llms.txt"
 
     class Verified(models.TextChoices):
-        """Whether an agent's address is among those that its operator publishes."""
+        """Whether an agent signed its request, else whether its operator publishes its address."""
 
         UNKNOWN = "", "not checked"
         YES = "yes", "verified"
         NO = "no", "claimed only"
+        SIGNED = "sig", "signed"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="views", db_index=False)
     key = models.BigIntegerField(help_text="Keyed hash of the view's id. A view that is sent again counts once.")

@@ -149,6 +149,7 @@ def build_agent_row(agent: Agent, ai_classes: Collection[str]) -> dict[str, Any]
         **{form: agent.surfaces[form] for form in PageView.Surface.values},
         "verified": agent.verified[PageView.Verified.YES],
         "claimed": agent.verified[PageView.Verified.NO],
+        "signed": agent.verified[PageView.Verified.SIGNED],
         "rules": agent.rules,
         "lastSeen": f"{agent.last_seen:%Y-%m-%dT%H:%M:%SZ}",
     }
