@@ -52,6 +52,6 @@ def _link(kind: str, page: int = 1) -> str:
 
 
 navigation.add_page(
-    KEY, "Dead ends", group="Questions", position=45, views=[("", show_dead_ends, "")], reads=Role.VIEWER
+    KEY, "Dead ends", group="Questions", position=41, views=[("", show_dead_ends, "")], reads=Role.VIEWER
 )
 gaps.add_kind(KEY, "Dead ends")
