@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "docsite.setup",
     "docsite.extras.access_logs",
     "docsite.extras.agent_addresses",
+    "docsite.extras.agent_pages",
     "docsite.extras.conformance",
     "docsite.extras.database_copy",
     "docsite.extras.dead_ends",

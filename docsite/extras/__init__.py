@@ -1,9 +1,14 @@
 """Optional parts. Each registers itself with the service at the start, and the service never imports it.
 
 `telemetry` sends traces and errors to other services. `view_log` acknowledges page views before the database has them.
-`openid_connect` lets people log in at an OpenID Connect provider. `mcp` serves the documentation to coding agents.
-`try_docs` makes a project for a day of any address. `replay` says what a change does to readers' questions.
-`dead_ends` keeps addresses without a page, and writes redirects. `web_bot_auth` checks the signatures of agents.
+`openid_connect` lets people log in at an OpenID Connect provider.
+`mcp` serves the documentation to coding agents.
+`try_docs` makes a project for a day of any address.
+`replay` says what a change does to readers' questions.
+`dead_ends` keeps addresses without a page, and writes redirects.
+`web_bot_auth` checks the signatures of agents.
+`mcp` serves the documentation to coding agents,
+`agent_pages` the pages as Markdown, also on the owner's site.
 `access_logs` imports page views from the logs of web servers, `agent_addresses` stores from where agents come,
 `conformance` checks whether a running service speaks the contract, `model_check` whether a model server is fit for it,
 `doctor` says what of a set-up does not work, `database_copy` makes backups and moves all data to another database, and

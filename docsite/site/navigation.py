@@ -20,7 +20,7 @@ LANGUAGES = {DEFAULT_LANGUAGE: "English", "de": "Deutsch"}
 _ORDER = {
     "Start": ("index", "quickstart", "models", "dashboard"),
     "Content": ("sources", "your-tools", "pages-for-some-readers", "how-it-works"),
-    "Widget and search": ("embed", "coding-agents", "playground", "gallery"),
+    "Widget and search": ("embed", "coding-agents", "agents-on-your-site", "playground", "gallery"),
     "Analytics": ("reports", "how-visitors-are-counted", "collecting"),
     "API": ("search-api", "assistant-api", "streaming", "analytics-api", "webhooks", "errors-and-limits"),
     "Operate": (

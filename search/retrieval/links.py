@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -26,6 +26,7 @@ _PAGE_BYTES = 500  # of one, without its path
 MAX_TARGET = 2_000  # characters of a link that may lead to a page
 IndexedPage = tuple[str, ...]  # path, version, language and address; empty where the index has none
 IndexedPages = Mapping[str, IndexedPage]  # by the path of a link
+BuildUrl = Callable[[str, str, str], str]
 
 _ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
 # A project, the generation of its index, and the reader's groups: what decides which pages there are.
@@ -41,11 +42,19 @@ _ELSEWHERE = re.compile(r"[a-zA-Z][\w+.-]*:|//")  # another scheme or host
 
 def make_absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
     """The hits with absolute links. A link that leads to no page of the index or the web becomes its label."""
+    return rewrite(project, hits, lambda path, anchor, address: project.url_of(path, anchor, address))
+
+
+def rewrite(project: Project, hits: Sequence[Hit], build_url: BuildUrl) -> list[Hit]:
+    """The hits with addresses of `build_url` in links to pages, from path, anchor and the page's own address.
+
+    A link that leads to no page of the index or the web becomes its label.
+    """
     parsed = {number: tuple(links(hit.body)) for number, hit in enumerate(hits) if _MAY_CHANGE.search(hit.body)}
     paths = islice(_list_paths(project, hits, parsed), MAX_PATHS)
     pages = _find_pages(project, dict.fromkeys(paths)) if parsed else {}
     return [
-        replace(hit, body=share(_rewrite(project, hit, parsed[number], pages))) if number in parsed else hit
+        replace(hit, body=share(_rewrite(project, hit, parsed[number], pages, build_url))) if number in parsed else hit
         for number, hit in enumerate(hits)
     ]
 
@@ -100,12 +109,12 @@ def _load_pages(project: Project, wanted: set[str]) -> IndexedPages:
     return known
 
 
-def _rewrite(project: Project, hit: Hit, of_hit: Iterable[Link], known: IndexedPages) -> str:
-    """The body with absolute links. Labels stay as they are, because an image may stand in one."""
+def _rewrite(project: Project, hit: Hit, of_hit: Iterable[Link], known: IndexedPages, build_url: BuildUrl) -> str:
+    """The body with other links. Labels stay as they are, because an image may stand in one."""
     edits = []
     for link in of_hit:
         if link.is_image or not _ABSOLUTE.match(link.target):
-            url = "" if link.is_image else _url(project, hit, link.target, known)
+            url = "" if link.is_image else _url(project, hit, link.target, known, build_url)
             edits.append((link.start, link.label_start, "[" if url else ""))
             edits.append((link.label_end, link.end, f"]({url})" if url else ""))
     pieces = []
@@ -116,7 +125,7 @@ def _rewrite(project: Project, hit: Hit, of_hit: Iterable[Link], known: IndexedP
     return "".join(pieces) + hit.body[at:]
 
 
-def _url(project: Project, hit: Hit, target: str, known: IndexedPages) -> str:
+def _url(project: Project, hit: Hit, target: str, known: IndexedPages, build_url: BuildUrl) -> str:
     """Where a relative link leads; empty when that is no page of the index."""
     paths = [path for path in find_paths(project, hit.path, target) if path in known]
     if not paths:
@@ -124,7 +133,7 @@ def _url(project: Project, hit: Hit, target: str, known: IndexedPages) -> str:
     here = (hit.version or "", hit.language or "")
     # Of two pages, the one with the version and language of the hit is likelier.
     path, *_, address = known[min(paths, key=lambda path: known[path][1:3] != here)]
-    return project.url_of(path, unquote(target.partition("#")[2]), address)
+    return build_url(path, unquote(target.partition("#")[2]), address)
 
 
 def find_paths(project: Project, page: str, target: str) -> Sequence[str]:

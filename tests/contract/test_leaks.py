@@ -154,6 +154,17 @@ def _get(path: str) -> Callable[[Reader], str]:
     return lambda reader: reader.call("GET", path.format(domain=reader.site.domain, token=reader.site.share_token))
 
 
+def _markdown(path: str) -> Callable[[Reader], str]:
+    """A page as Markdown, at its file and at its own address, from this service and through an edge file."""
+
+    def call(reader: Reader) -> str:
+        at = path.format(domain=reader.site.domain)
+        wanted = {"Accept": "text/markdown", "X-Docs-Edge": "1"}
+        return reader.call("GET", f"{at}.md") + reader.call("GET", at, headers=wanted)
+
+    return call
+
+
 def _forms(path: str) -> Callable[[Reader], str]:
     """A page with a form, read and sent."""
 
@@ -353,6 +364,15 @@ PAGES = {
     "mcp/<str:domain>/": Surface(_mcp, "staff", echo=True),
     "mcp/<str:domain>/server-card": Surface(_get("/mcp/{domain}/server-card")),
     "mcp/<str:domain>/skill.md": Surface(_get("/mcp/{domain}/skill.md")),
+    "agents/<str:domain>/edge/<str:name>": Surface(_get("/agents/{domain}/edge/worker.js")),
+    "agents/<str:domain>/llms.txt": Surface(_get("/agents/{domain}/llms.txt")),
+    "agents/<str:domain>/llms-<int:part>.txt": Surface(_get("/agents/{domain}/llms-1.txt")),
+    "agents/<str:domain>/llms-full.txt": Surface(_get("/agents/{domain}/llms-full.txt")),
+    "agents/<str:domain>/<path:folder>/llms.txt": Surface(_get("/agents/{domain}/vault/llms.txt")),
+    "agents/<str:domain>/<path:folder>/llms-<int:part>.txt": Surface(_get("/agents/{domain}/vault/llms-1.txt")),
+    "agents/<str:domain>/<path:folder>/llms-full.txt": Surface(_get("/agents/{domain}/vault/llms-full.txt")),
+    "agents/<str:domain>/": Surface(_markdown("/agents/{domain}/")),
+    "agents/<str:domain>/<path:address>": Surface(_markdown("/agents/{domain}" + PATH)),
     "views.js": Surface(_get("/views.js")),
     "favicon.ico": Surface(_get("/favicon.ico")),
     "admin/": Surface(_get("/admin/")),  # for staff, who see all: the tests of each page

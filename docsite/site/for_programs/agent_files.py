@@ -1,6 +1,7 @@
 """For programs: `llms.txt`, `sitemap.xml`, `robots.txt`, `push.py`, Markdown of pages, and `Link` headers."""
 
 import re
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from docsite.site.page_context import SITE_NAME
 
 _PUSH_SCRIPT = (Path(__file__).parent / "push.py").read_bytes()
 _MARKDOWN = "text/markdown; charset=utf-8"
+ALL_PAGES = ("All pages in one file", "The Markdown of every page")  # what an entry says of llms-full.txt
 _CODE_OR_LINK = re.compile(r"^(`{3,}+).*?(?:^\1$|\Z)|`[^`\n]+`|\]\(/", re.MULTILINE | re.DOTALL)
 
 
@@ -32,24 +34,33 @@ _CODE_OR_LINK = re.compile(r"^(`{3,}+).*?(?:^\1$|\Z)|`[^`\n]+`|\]\(/", re.MULTIL
 def llms(request: HttpRequest) -> HttpResponse:
     """The site's contents, with links to the Markdown of each page (llmstxt.org)."""
     at = partial(absolute_url, request)
-    lines = [f"# {SITE_NAME}", "", f"> {pages()['index'].description}", ""]
-    lines += [f"The API is described by an OpenAPI document at {at('/openapi.json')}.", ""]
-    for note in additions.write_notes_for_agents(request):
-        lines += [note, ""]
-    for group, members in groups():
-        lines += [f"## {group}", "", *(_entry(request, member) for member in members), ""]
-    lines += [
-        "## Optional",
-        "",
-        f"- [All pages in one file]({at('/llms-full.txt')}): The Markdown of every page",
-        *(_entry(request, page) for page in all_pages() if page.language != DEFAULT_LANGUAGE),
-        "",
+    notes = [
+        f"The API is described by an OpenAPI document at {at('/openapi.json')}.",
+        *additions.write_notes_for_agents(request),
     ]
-    return markdown_response("\n".join(lines))
+    translated = [_entry(request, page) for page in all_pages() if page.language != DEFAULT_LANGUAGE]
+    sections = [(group, [_entry(request, member) for member in members]) for group, members in groups()]
+    sections += [("Optional", [write_entry(*ALL_PAGES, at("/llms-full.txt")), *translated])]
+    return markdown_response(write_list(SITE_NAME, pages()["index"].description, notes, sections))
 
 
 def _entry(request: HttpRequest, page: Page) -> str:
-    return f"- [{page.title}]({absolute_url(request, page.markdown_path)}): {page.description}"
+    return write_entry(page.title, page.description, absolute_url(request, page.markdown_path))
+
+
+def write_entry(title: str, description: str, url: str) -> str:
+    """A line of an llms.txt: a link to the Markdown of a page, and what the page is about, if that is known."""
+    return f"- [{title}]({url}): {description}" if description else f"- [{title}]({url})"
+
+
+def write_list(title: str, summary: str, notes: Iterable[str], sections: Iterable[tuple[str, list[str]]]) -> str:
+    """An llms.txt (llmstxt.org). Each section has a heading and its lines."""
+    lines = [f"# {title}", "", f"> {summary}", ""]
+    for note in notes:
+        lines += [note, ""]
+    for heading, entries in sections:
+        lines += [f"## {heading}", "", *entries, ""]
+    return "\n".join(lines)
 
 
 @require_safe
@@ -124,8 +135,13 @@ def wants_markdown(request: HttpRequest) -> bool:
 def page_markdown(request: HttpRequest, page: Page) -> str:
     """A page as one Markdown document, for readers who do not know its address: links are whole addresses."""
     at = absolute_url(request, "/")
-    start = f"# {page.headline}\n\n{page.description}\n\n> All pages: [llms.txt]({at}llms.txt)"
-    return f"{start}\n\n{_link_from(at, page.body)}"
+    return write_page(page.headline, page.description, f"{at}llms.txt", _link_from(at, page.body))
+
+
+def write_page(title: str, description: str, list_url: str, body: str) -> str:
+    """The Markdown of a page, with a link to the list of all pages near its beginning."""
+    parts = [f"# {title}", description, f"> All pages: [llms.txt]({list_url})", body]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _link_from(root: str, markdown: str) -> str:

@@ -1,0 +1,142 @@
+"""Answers agents: lists of pages, pages as Markdown, and the files for the site. Public pages only, without a key."""
+
+import hashlib
+import logging
+from collections.abc import AsyncIterator
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import get_conditional_response
+from django.views.decorators.http import require_GET
+
+from docsite.core.access import authentication
+from docsite.core.access.request_checks import BROWSER_IP
+from docsite.core.base_path import service_url
+from docsite.core.context import limit_database_time
+from docsite.core.db import REQUESTS, in_db
+from docsite.core.http import cpu_time, ratelimit
+from docsite.core.http.client_address import client_ip, network_of
+from docsite.core.http.errors import NotFound
+from docsite.core.tenants.models import Project
+from docsite.extras.agent_pages import contents as lists
+from docsite.extras.agent_pages import edge, pages
+from docsite.extras.agent_pages.models import is_served
+from docsite.extras.agent_pages.pages import Place
+from docsite.site.for_programs.agent_files import markdown_response, wants_markdown
+from search.retrieval import index_state
+
+logger = logging.getLogger(__name__)
+
+EDGE_HEADER = "X-Docs-Edge"  # an edge file sends it: then the addresses in the answer are those of the site
+_HEADERS = {"Cache-Control": "public, max-age=300", "Vary": f"Accept, {EDGE_HEADER}"}
+_NO_PAGE = "There is no Markdown at this address."
+
+
+@require_GET
+async def contents(request: HttpRequest, domain: str, folder: str = "", part: int = 0) -> HttpResponseBase:
+    """llms.txt: the list of the pages, in sections; of a folder, or a part of a long list."""
+    place = await _admit(request, domain)
+    text = await in_db(lists.write_contents)(place, place.project.path_of(f"/{folder}"), part)
+    return _respond(request, text)
+
+
+@require_GET
+async def page(request: HttpRequest, domain: str, address: str = "") -> HttpResponseBase:
+    """The Markdown of a page: `PATH.md`, or the address of the page for a client that prefers Markdown to HTML."""
+    place = await _admit(request, domain)
+    if not address.endswith(".md") and not wants_markdown(request):
+        raise NotFound(_NO_PAGE)
+    return _respond(request, await in_db(pages.find_page)(place, f"/{address}"))
+
+
+@require_GET
+async def all_pages(request: HttpRequest, domain: str, folder: str = "") -> HttpResponseBase:
+    """llms-full.txt: the Markdown of every page, page after page."""
+    place = await _admit(request, domain)
+    inside = place.project.path_of(f"/{folder}")
+    first, last = await in_db(pages.load_batch)(place, inside, "")
+    if not first:
+        raise NotFound(_NO_PAGE)
+    tag = _make_tag(await in_db(_describe_state)(place, inside))
+    response = StreamingHttpResponse(
+        _stream(place, inside, first, last), content_type="text/markdown; charset=utf-8", headers=_HEADERS
+    )
+    return _finish(request, response, tag)
+
+
+@require_GET
+async def edge_file(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
+    """The file for the server or the worker before the site of a project."""
+    place = await _admit(request, domain)
+    text = edge.write_file(place.project, service_url(request), name)
+    if text is None:
+        raise NotFound("No such file.")
+    response = HttpResponse(text, content_type="text/plain; charset=utf-8", headers={"Cache-Control": "no-cache"})
+    return _finish(request, response, _make_tag(text))
+
+
+async def _admit(request: HttpRequest, domain: str) -> Place:
+    """Where the pages of a domain are. Raises 404, or 429 at the limit of the address."""
+    network = network_of(client_ip(request))
+    cpu_time.measure(network)
+    project = await in_db(_find_project)(domain, network)
+    if request.headers.get(EDGE_HEADER):
+        return Place(project, project.docs_url.rstrip("/"), is_site=True)
+    return Place(project, f"{service_url(request)}/agents/{domain}", is_site=False)
+
+
+def _find_project(domain: str, network: str) -> Project:
+    project = authentication.project_by_domain(domain)
+    if project is None or not is_served(project):
+        raise NotFound("This domain has no pages for agents.")
+    cpu_time.charge(network)
+    ratelimit.spend((BROWSER_IP, network))
+    return project
+
+
+def _respond(request: HttpRequest, text: str | None) -> HttpResponseBase:
+    if text is None:
+        raise NotFound(_NO_PAGE)
+    response = markdown_response(text)
+    for name, value in _HEADERS.items():
+        response.headers[name] = value
+    return _finish(request, response, _make_tag(text))
+
+
+def _finish(request: HttpRequest, response: HttpResponseBase, tag: str) -> HttpResponseBase:
+    """The response with its tag, or 304 for a client that has it."""
+    response.headers["ETag"] = tag
+    known = get_conditional_response(request, etag=tag)
+    if known is None or known.status_code != 304:
+        return response
+    for name, value in response.headers.items():
+        if name not in ("Content-Type", "Content-Length"):
+            known.headers[name] = value
+    return known
+
+
+def _make_tag(text: str) -> str:
+    return f'"{hashlib.sha256(text.encode()).hexdigest()[:20]}"'
+
+
+def _describe_state(place: Place, folder: str) -> str:
+    """What the text of all pages depends on."""
+    return repr((index_state.get_scope(place.project), place.url, place.project.docs_url, folder, settings.VERSION))
+
+
+async def _stream(place: Place, folder: str, first: str, last: str) -> AsyncIterator[str]:
+    """The pages, some at a time. It never raises: a text that breaks off says so at its end."""
+    text = first
+    while True:
+        yield text
+        try:
+            with limit_database_time(REQUESTS.seconds):
+                text, last = await in_db(pages.load_batch)(place, folder, last)
+        except DatabaseError:
+            logger.exception("The pages for an agent broke off.")
+            yield "\n\nThe other pages could not be read. Try again later.\n"
+            return
+        if not last:
+            return

@@ -1,0 +1,204 @@
+"""What agents get of a project: pages as Markdown, lists of them, all of them, and nothing that is not public."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from docsite.extras.agent_pages import contents
+from docsite.extras.agent_pages.models import AgentPagesSettings
+from docsite.extras.agent_pages.pages import Place
+from docsite.site.for_programs import agent_files
+from search.indexing.ingest import ingest
+from search.models import Document
+from search.sources.markdown.folder import read_folder
+from tests.conftest import assert_error
+
+EDGE = {"X-Docs-Edge": "1"}
+
+
+def write(folder: Path, **pages: str) -> None:
+    for name, text in pages.items():
+        file = folder / f"{name.replace('__', '/')}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+def read_front(text: str) -> tuple[dict[str, Any], str]:
+    """The front matter of a page, and the text below it."""
+    _, front, body = text.split("---\n", 2)
+    return yaml.safe_load(front), body
+
+
+def test_a_page_is_whole_and_says_where_it_comes_from(http, service, project):
+    document = Document.objects.get(project=project.project, path="/configure")
+    response = http.get(f"{service.url}/agents/{project.domain}/configure.md")
+    assert response.headers["content-type"] == "text/markdown; charset=utf-8"
+    front, body = read_front(response.text)
+    assert front == {
+        "title": "Configuring acme",
+        "url": "https://docs.acme.example/configure",
+        "version": "2.0",
+        "last_modified": f"{document.ingested_at:%Y-%m-%d}",
+        **({"language": document.language} if document.language else {}),
+    }
+    assert body.startswith(
+        f"\n# Configuring acme\n\n> All pages: [llms.txt]({service.url}/agents/{project.domain}/llms.txt)\n\n"
+    )
+    assert "## Environment\n\nSet `ACME_HOME` to the folder" in body
+    assert body.count("# Configuring acme") == 1
+    install = http.get(f"{service.url}/agents/{project.domain}/install.md").text
+    assert "How to install acme on any machine." in install
+    assert "```sh\npip install acme\n```" in install
+
+
+def test_links_are_relative_and_on_the_site_whole_addresses(http, service, make_project, tmp_path):
+    tenant = make_project("https://acme.example/docs")
+    write(
+        tmp_path,
+        index="# Acme\n\nSee [b](guide/b.md#part), [gone](gone.md), ![picture](p.png) and [web](https://example.org/x).\n",
+        guide__a="# A\n\nSee [b](b.md), [home](../index.md) and `[code](b.md)`.\n",
+        guide__b="# B\n\n## Part\n\nSee [a](/docs/guide/a).\n",
+    )
+    ingest(tenant.project, read_folder(tmp_path))
+    at = f"{service.url}/agents/{tenant.domain}"
+    home = http.get(f"{at}/index.md").text
+    assert "See [b](guide/b.md#part), gone, picture and [web](https://example.org/x)." in home
+    assert "See [b](b.md), [home](../index.md) and `[code](b.md)`." in http.get(f"{at}/guide/a.md").text
+    behind = http.get(f"{at}/docs/guide/a.md", headers=EDGE)
+    site = "https://acme.example/docs"
+    assert f"See [b]({site}/guide/b.md), [home]({site}/index.md) and `[code](b.md)`." in behind.text
+    assert f"[llms.txt]({site}/llms.txt)" in behind.text
+    assert "X-Docs-Edge" in behind.headers["vary"]
+    listed = http.get(f"{at}/docs/llms.txt", headers=EDGE).text
+    assert re.findall(r"\]\((\S+\.md)\)", listed) == [f"{site}{path}.md" for path in ("/index", "/guide/a", "/guide/b")]
+
+
+def test_an_address_without_an_ending_is_for_those_who_prefer_markdown(http, service, project):
+    at = f"{service.url}/agents/{project.domain}"
+    whole = http.get(f"{at}/guides/labels.md").text
+    for address in ("guides/labels", "guides/labels/", "guides/labels.html", "guides/labels/index.md"):
+        assert http.get(f"{at}/{address}", headers={"Accept": "text/markdown, text/html;q=0.9"}).text == whole
+    assert http.get(f"{at}/", headers={"Accept": "text/markdown"}).text == http.get(f"{at}/index.md").text
+    for accept in ("text/html", "*/*", "text/markdown;q=0.1, text/html"):
+        assert_error(http.get(f"{at}/guides/labels", headers={"Accept": accept}), 404)
+    assert_error(http.get(f"{at}/nosuch.md"), 404)
+    assert_error(http.get(f"{service.url}/agents/nosuch/index.md"), 404)
+    assert_error(http.post(f"{at}/index.md"), 405)
+
+
+def test_what_is_known_is_not_sent_again(http, service, project):
+    at = f"{service.url}/agents/{project.domain}"
+    for name in ("llms.txt", "llms-full.txt", "install.md"):
+        first = http.get(f"{at}/{name}")
+        assert first.headers["cache-control"] == "public, max-age=300"
+        assert (
+            http.get(f"{at}/{name}", headers={"If-None-Match": first.headers["etag"]}).status_code,
+            http.get(f"{at}/{name}", headers={"If-None-Match": '"other"'}).status_code,
+            http.head(f"{at}/{name}").status_code,
+        ) == (304, 200, 200)
+
+
+def test_all_pages_are_in_one_file_and_in_the_list(http, service, project):
+    at = f"{service.url}/agents/{project.domain}"
+    listed = http.get(f"{at}/llms.txt").text
+    assert listed.startswith(f"# {project.project.name}\n\n> ")
+    addresses = re.findall(r"^- \[.+?\]\((\S+\.md)\)", listed, re.MULTILINE)
+    pages = [http.get(address).text for address in addresses]
+    assert len(pages) == Document.objects.filter(project=project.project).count()
+    assert f"[Installing acme]({at}/install.md): How to install acme on any machine." in listed
+    assert f"## Optional\n\n- [All pages in one file]({at}/llms-full.txt)" in listed
+    whole = http.get(f"{at}/llms-full.txt").text
+    assert all(page in whole for page in pages)
+    assert http.get(f"{at}/guides/llms-full.txt").text == http.get(f"{at}/guides/labels.md").text
+
+
+def test_protected_pages_and_links_to_them_are_left_out(http, service, make_project, tmp_path):
+    tenant = make_project()
+    write(
+        tmp_path,
+        index="# Acme\n\nSee [the vault](vault/quokka.md).\n",
+        vault__quokka="---\ngroups: [staff]\n---\n# Zebra\n\nNine requests.\n",
+        vault__other="---\ngroups: [staff]\n---\n# Other\n\nText.\n",
+    )
+    ingest(tenant.project, read_folder(tmp_path))
+    at = f"{service.url}/agents/{tenant.domain}"
+    texts = [http.get(f"{at}/{name}") for name in ("index.md", "llms.txt", "llms-full.txt")]
+    assert [text.status_code for text in texts] == [200, 200, 200]
+    assert "See the vault." in texts[0].text
+    assert not any("quokka" in text.text or "Zebra" in text.text for text in texts)
+    for name in ("vault/quokka.md", "vault/llms.txt", "vault/llms-full.txt"):
+        assert_error(http.get(f"{at}/{name}"), 404)
+
+
+def test_an_owner_turns_it_off(http, service, project):
+    AgentPagesSettings.objects.create(project=project.project, agent_pages=False)
+    for name in ("index.md", "llms.txt", "llms-full.txt", "edge/nginx.conf"):
+        assert_error(http.get(f"{service.url}/agents/{project.domain}/{name}"), 404)
+
+
+@pytest.fixture
+def place(make_project: Any) -> Place:
+    """A project without pages yet."""
+    return Place(make_project().project, "https://service.example/agents/acme", is_site=False)
+
+
+def store(place: Place, *paths: str, description: str = "") -> None:
+    Document.objects.bulk_create(
+        Document(project=place.project, path=path, title=f"Page {path}", description=description, content="Text.")
+        for path in paths
+    )
+
+
+def read_list(place: Place, address: str) -> str:
+    """The list at an address of the project."""
+    folder, _, name = address.removeprefix(place.url).rpartition("/")
+    part = int(number[1]) if (number := re.fullmatch(r"llms-(\d+)\.txt", name)) else 0
+    text = contents.write_contents(place, folder or "/", part)
+    assert text is not None, address
+    assert len(text) < contents.MAX_CHARACTERS, address
+    return text
+
+
+def walk(place: Place, address: str) -> list[str]:
+    """The pages in a list and in all lists to which it leads."""
+    found = []
+    for link in re.findall(r"\]\((\S+)\)", read_list(place, address)):
+        if link.endswith(".md"):
+            found.append(link)
+        elif not link.endswith("llms-full.txt"):
+            found += walk(place, link)
+    return found
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        pytest.param([f"/{folder}/{page}" for folder in "abc" for page in range(300)], id="folders"),
+        pytest.param(["/", *(f"/v1/api/{folder}/{page}" for folder in range(5) for page in range(200))], id="deep"),
+        pytest.param([f"/{page:04}" for page in range(2000)], id="flat"),
+        pytest.param([f"/{folder}/{page}" for folder in range(900) for page in "ab"], id="many folders"),
+        pytest.param(["/a", "/a/b", "/a/b/c", "/ab", "/A/b"], id="small"),
+    ],
+)
+def test_a_list_of_any_site_is_short_and_leads_to_every_page_once(place: Place, paths: list[str]) -> None:
+    store(place, *paths, description="What the page is about, in some words. " * 2)
+    expected = sorted(place.url + ("/index.md" if path == "/" else f"{path}.md") for path in paths)
+    assert sorted(walk(place, f"{place.url}/llms.txt")) == expected
+
+
+def test_a_list_has_a_section_for_each_folder(place: Place) -> None:
+    store(place, "/", "/guide", "/guide/a", "/guide/b", "/api-reference/x", "/api-reference/y", "/lone/page")
+    Document.objects.filter(project=place.project, path="/guide").update(title="The [guide]")
+    text = read_list(place, f"{place.url}/llms.txt")
+    assert re.findall(r"^## (.+)", text, re.MULTILINE) == ["Pages", "Api reference", "The [guide]", "Optional"]
+    assert r"- [The \[guide\]]" in text
+    assert contents.write_contents(place, "/nosuch") is None
+    assert contents.write_contents(place, "/", 1) is None
+
+
+def test_our_own_site_writes_its_list_with_the_same_function() -> None:
+    text = agent_files.write_list("T", "S", ["N"], [("A", ["- [x](y)"]), ("B", [])])
+    assert text == "# T\n\n> S\n\nN\n\n## A\n\n- [x](y)\n\n## B\n\n"
