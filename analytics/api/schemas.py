@@ -303,3 +303,6 @@ class CollectOut(Schema):
     accepted: int = Field(description="New views that count as human or AI.")
     duplicates: int = Field(description="Views whose id was stored before.")
     ignored: int = Field(description="New views of other bots and HTTP clients: kept for the report, in no count.")
+    refused: int | None = Field(
+        None, description="Of a batch with a collecting key only: views of people, which it cannot add."
+    )

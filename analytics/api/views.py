@@ -36,7 +36,7 @@ from docsite.core.access.request_checks import (
 from docsite.core.db import REPORTS, REQUESTS, in_db
 from docsite.core.group_commit import QueueFull
 from docsite.core.http.errors import NotFound, Unavailable
-from docsite.core.tenants.models import Project
+from docsite.core.tenants.models import ApiKey, Project
 
 router = Router()
 collect_router = Router()
@@ -91,21 +91,37 @@ async def _read_page(
 
 @collect_router.post(
     "/{projectId}/views",
-    auth=AdminKey(collect_charges, CollectIn, allows_stale=True),
+    auth=AdminKey(collect_charges, CollectIn, allows_stale=True, collects_views=True),
     operation_id="collectViews",
     summary="Report page views in batches",
     response=CollectOut,
 )
 async def collect_views(request: CallerRequest, projectId: str, payload: CollectIn) -> JsonResponse:
-    """Store page views, 1 to 1,000, that a server has recorded. The response means that they are stored."""
-    receipt = await _wait_for_receipt(await in_db(_submit)(request.auth.project, payload))
-    ignored = len(payload.views) - receipt.accepted - receipt.duplicates  # with what the project leaves out
+    """Store page views, 1 to 1,000, that a server has recorded. The response means that they are stored.
+
+    A collecting key adds only views of agents and of Markdown. The views of people in its batches are refused.
+    """
+    key = request.auth.key
+    agents_only = key is not None and key.kind == ApiKey.Kind.COLLECTING
+    refused, sent = await in_db(_submit)(request.auth.project, payload, agents_only=agents_only)
+    receipt = await _wait_for_receipt(sent)
+    # with what the project leaves out
+    ignored = len(payload.views) - receipt.accepted - receipt.duplicates - refused
     counts = {"accepted": receipt.accepted, "duplicates": receipt.duplicates, "ignored": ignored}
+    if agents_only:
+        counts["refused"] = refused
     return JsonResponse(counts, content_type="application/json; charset=utf-8")
 
 
-def _submit(project: Project, payload: CollectIn) -> "Future[Receipt]":
-    return recording.send(project, validate_views(payload))
+def _submit(project: Project, payload: CollectIn, *, agents_only: bool) -> "tuple[int, Future[Receipt]]":
+    """Send a batch. Returns how many of its views are refused as those of people, and the receipt of the others."""
+    views = validate_views(payload)
+    if not agents_only:
+        return 0, recording.send(project, views)
+    refused = sum(map(recording.is_of_person, views))
+    # bots that are in no count are left out as well: this key adds views of agents and of Markdown, and nothing else
+    counted = [view for view in views if recording.is_counted(view) and not recording.is_of_person(view)]
+    return refused, recording.send(project, counted)
 
 
 @view_router.post(

@@ -103,6 +103,12 @@ def is_counted(observation: Observation) -> bool:
     return _counts(client_class, agents.requested_format(observation.raw_path, observation.accept))
 
 
+def is_of_person(observation: Observation) -> bool:
+    """Whether a view counts as human: a browser has opened a page, not its Markdown."""
+    client_class = agents.classify(observation.user_agent).client_class
+    return client_class == "human" and agents.requested_format(observation.raw_path, observation.accept) == "html"
+
+
 def _counts(client_class: str, surface: str) -> bool:
     return client_class not in NOT_COUNTED or agents.is_markdown_fetch(client_class, surface)
 

@@ -91,7 +91,7 @@ def _walk(
         revoked_at=None,
         expires_at__gt=now,
         expires_at__lte=now + EXPIRY_NOTICE,
-    ).exclude(kind=ApiKey.Kind.ASSISTANT, project__in=project.organization.projects.exclude(pk=project.pk))
+    ).exclude(project__in=project.organization.projects.exclude(pk=project.pk))
     if key := expiring.order_by("expires_at").first():
         yield NextStep(
             f"The key {key.name or key} expires on {key.expires_at:%Y-%m-%d}.", "Make a new one", urls["keys"]

@@ -190,8 +190,7 @@ def authenticate(token: str, address: Address, kind: ApiKey.Kind) -> ApiKey:
     if key is None or not key.is_live(timezone.now()):
         raise Unauthorized(sent=True)
     if key.kind != kind:
-        needed = "an assistant key (svc_dsc_…)" if kind == ApiKey.Kind.ASSISTANT else "an admin key (svc_…)"
-        raise Forbidden(f"This endpoint takes {needed}.")
+        raise Forbidden(f"This endpoint takes an {kind} key ({ApiKey.PREFIX[kind]}…).")
     if key.networks and not any(address in ipaddress.ip_network(text, strict=False) for text in key.networks):
         raise Forbidden("This API key may not be used from your address.")
     note_use(key)
@@ -216,3 +215,14 @@ def admin_caller(token: str, project_id: str, address: Address, *, write: bool) 
     if project is None or key.organization_id != project.organization_id:
         raise NotFound("No such project.")
     return Caller(key, project, address, groups=None)
+
+
+def collecting_caller(token: str, project_id: str, address: Address) -> Caller:
+    """The caller of a collecting key on its own project, or of an admin key that may write. Raises 404 for others."""
+    if not token.startswith(ApiKey.PREFIX[ApiKey.Kind.COLLECTING]):
+        return admin_caller(token, project_id, address, write=True)
+    key = authenticate(token, address, ApiKey.Kind.COLLECTING)
+    project = project_by_id(project_id)
+    if project is None or key.project_id != project.pk:
+        raise NotFound("No such project.")
+    return Caller(key, project, address)

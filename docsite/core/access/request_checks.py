@@ -75,14 +75,19 @@ class _KeyCheck(AuthBase):
         *,
         counted: bool = True,
         allows_stale: bool = False,
+        collects_views: bool = False,
     ) -> None:
-        """`body` is the schema of the body of a POST. `allows_stale`: see `authentication.allow_stale`."""
+        """`body` is the schema of the body of a POST. `allows_stale`: see `authentication.allow_stale`.
+
+        `collects_views`: a collecting key is admitted to its project, beside admin keys.
+        """
         super().__init__()
         self.is_async = True
         self.charges = charges
         self.body = body
         self.counted = counted
         self.allows_stale = allows_stale
+        self.collects_views = collects_views
 
     @abstractmethod
     def caller(self, token: str, project: str, address: Address, *, write: bool) -> Caller:
@@ -141,7 +146,9 @@ class AdminKey(_KeyCheck):
     argument = "projectId"
 
     def caller(self, token: str, project: str, address: Address, *, write: bool) -> Caller:
-        """The caller of an admin key."""
+        """The caller of an admin key, or of a collecting key where views are collected."""
+        if self.collects_views:
+            return authentication.collecting_caller(token, project, address)
         return authentication.admin_caller(token, project, address, write=write)
 
 

@@ -28,7 +28,7 @@ class NewKeyForm(forms.Form):
     expiry = forms.ChoiceField(
         required=False,
         choices=[
-            ("", "Default (admin key: 90 days, assistant key: no expiry)"),
+            ("", "Default (admin key: 90 days, other keys: no expiry)"),
             *((str(days), f"{days} days") for days in (7, 30, 60, 90, 365)),
             ("none", "No expiry"),
         ],
@@ -64,11 +64,10 @@ def find_public_token(project: Project, now: datetime) -> str:
 
 
 def keys_page(request: HttpRequest, domain: str) -> HttpResponse:
-    """Show project ID, domain and keys; create and revoke keys. An admin key is shown once."""
+    """Show project ID, domain and keys; create and revoke keys. A secret key is shown once."""
     project = project_of(request, domain)
-    keys = ApiKey.objects.filter(organization=project.organization).exclude(
-        kind=ApiKey.Kind.ASSISTANT, project__in=project.organization.projects.exclude(pk=project.pk)
-    )
+    others = project.organization.projects.exclude(pk=project.pk)
+    keys = ApiKey.objects.filter(organization=project.organization).exclude(project__in=others)
     if request.method == "POST" and "revoke" in request.POST:
         key = find_posted_row(keys, request.POST["revoke"])
         if request.POST.get("word", "").strip() != "revoke":
@@ -103,7 +102,7 @@ def keys_page(request: HttpRequest, domain: str) -> HttpResponse:
         "keys": [(key, key.is_live(now)) for key in keys.order_by("revoked_at", "kind", "-created_at")],
         "form": form,
         "keys_left": next((usage.remaining for usage in ratelimit.peek(charge)), None),
-        "secret": secret if created and created.kind == ApiKey.Kind.ADMIN else "",
+        "secret": secret if created and not created.public_token else "",
         "created": created,
         "key_uses": extensions.key_uses,
         "sample_key": find_public_token(project, now) or "svc_dsc_…",

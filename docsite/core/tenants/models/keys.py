@@ -15,10 +15,10 @@ from docsite.core.tenants.validators import validate_networks
 
 
 class ApiKey(models.Model):
-    """A credential: an organization's (admin) or one project's (assistant).
+    """A credential: an organization's (admin) or one project's (assistant, collecting).
 
     It is looked up by its SHA-256 digest. A fast hash is enough: the token has 166 random bits, so no dictionary
-    attack works. Of an admin key, only the digest is stored. An assistant key stands in the pages of a public site,
+    attack works. Of a secret key, only the digest is stored. An assistant key stands in the pages of a public site,
     so its token is stored, too, and the admin can show its embed tag at any time.
     """
 
@@ -27,8 +27,9 @@ class ApiKey(models.Model):
 
         ADMIN = "admin", "Admin: analytics of the organization. Secret, for servers only."
         ASSISTANT = "assistant", "Assistant: questions and searches of one project. Public, for browsers."
+        COLLECTING = "collecting", "Collecting: adds views of agents to one project. Secret, for an edge worker."
 
-    PREFIX: ClassVar = {Kind.ADMIN: "svc_", Kind.ASSISTANT: "svc_dsc_"}
+    PREFIX: ClassVar = {Kind.ADMIN: "svc_", Kind.ASSISTANT: "svc_dsc_", Kind.COLLECTING: "svc_col_"}
 
     kind = models.CharField(max_length=10, choices=Kind.choices)
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="keys")
@@ -53,9 +54,9 @@ class ApiKey(models.Model):
         ordering: ClassVar = ["-created_at"]
         constraints: ClassVar = [
             models.CheckConstraint(
-                name="assistant_keys_have_a_project",
+                name="keys_of_a_project_name_it",
                 condition=models.Q(kind="admin", project__isnull=True)
-                | models.Q(kind="assistant", project__isnull=False),
+                | models.Q(kind__in=["assistant", "collecting"], project__isnull=False),
             )
         ]
 
@@ -79,7 +80,7 @@ class ApiKey(models.Model):
         key = cls.objects.create(
             kind=kind,
             organization=organization,
-            project=project if kind == cls.Kind.ASSISTANT else None,
+            project=None if kind == cls.Kind.ADMIN else project,
             name=name,
             hint=token[: len(cls.PREFIX[kind]) + 4],
             digest=digest(token),
