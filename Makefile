@@ -15,12 +15,17 @@ INSTALL = install() { index="$${PIP_INDEX_URL:-$$($(PY) -m pip config get global
 	env $${index:+"UV_DEFAULT_INDEX=$$index"} $${PIP_CERT:+"SSL_CERT_FILE=$$PIP_CERT"} \
 		$(VENV)/bin/uv pip install --python $(PY) $(LOCKED) "$$@" 2>/dev/null || \
 	{ echo "uv cannot do it here, pip takes longer."; $(PY) -m pip install --no-compile $(LOCKED) "$$@"; }; }; install
+LOCK = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-emit-index-url --no-emit-find-links
+PIP_AUDIT := pip-audit==2.10.1
+AUDIT := .venv-audit
 WIDGET := static/widget
 TOOLS := $(WIDGET)/node_modules/.package-lock.json
 # Node.js may be in the virtual environment.
 BROWSER = PATH="$(CURDIR)/$(WIDGET)/node_modules/.bin:$(CURDIR)/$(VENV)/bin:$$PATH"
 PEERS := tests/bench/search
 CLIENTS := tests/contract
+EDGE := tests/edge
 # Tests of a file stay together, since they share services. Six workers were not faster on two cores.
 PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
 
@@ -48,7 +53,7 @@ complete:
 	$(PY) -m pytest $(PARALLEL) -m "not matrix and not faults"
 
 matrix: export MATRIX := 1
-matrix: packages widget node-tests collect  ## the variants, sizes and faults that `make test` leaves out
+matrix: packages widget node-tests collect $(EDGE)/node_modules/.package-lock.json  ## the variants, sizes and faults that `make test` leaves out
 	$(PY) -m pytest $(PARALLEL) -m matrix
 
 # ONLY=failover,limits,log_disk,releases,memory; RELEASE=commit or tag of the last release
@@ -87,7 +92,7 @@ fuzz: $(VENV)/.installed-dev  ## generated requests and socket frames against a 
 audit: | $(VENV)/.node  ## known vulnerabilities of the locked packages; says which could not be looked up
 	@test -x $(AUDIT)/bin/pip-audit || { python3 -m venv --clear $(AUDIT) && \
 		$(AUDIT)/bin/pip install --quiet $(PIP_AUDIT); } || echo "pip-audit could not be installed." >&2
-	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" sh tests/audit.sh $(AUDIT) $(WIDGET) tests/contract $(PEERS)
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" sh tests/audit.sh $(AUDIT) $(WIDGET) $(CLIENTS) $(EDGE) $(PEERS)
 
 # DATA=folder of judged queries, else Django's documentation; ONLY=stream,search,answers,analytics
 # WRITE=1 writes the page "Performance"; KEEP=folder (all samples)
@@ -152,6 +157,10 @@ trial: $(VENV)/.installed widget  ## run the commands of the deployment page on 
 # Installed once: npm deletes all of it first, while the linter of a second run looks at the tree.
 $(CLIENTS)/node_modules/.package-lock.json: $(CLIENTS)/package-lock.json | $(VENV)/.node
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix $(CLIENTS) ci --loglevel=error --no-audit --no-fund
+	@touch $@
+
+$(EDGE)/node_modules/.package-lock.json: $(EDGE)/package-lock.json | $(VENV)/.node
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix $(EDGE) ci --loglevel=error --no-audit --no-fund
 	@touch $@
 
 $(PEERS)/node_modules/.package-lock.json: $(PEERS)/package-lock.json | $(VENV)/.node
@@ -220,7 +229,7 @@ $(VENV)/.installed-dev: requirements-dev.txt | $(VENV)/.installed
 pictures: $(VENV)/.installed-dev widget  ## take the pictures of the documentation anew, from a demo of its own; needs Chromium
 	@$(PY) -m tests.pictures
 
-lock:  ## write the requirement files anew from pyproject.toml; those of extras have what they add to requirements.txt
+lock: | $(VENV)/.uv  ## write the requirement files anew from pyproject.toml; those of extras have what they add to requirements.txt
 	$(LOCK) -o requirements.txt pyproject.toml
 	for extra in dev install meaning; do \
 		$(LOCK) --extra $$extra -c requirements.txt $$(sed -n 's/==.*//p' requirements.txt | sed 's/^/--no-emit-package /') \
@@ -232,4 +241,4 @@ pins:  ## write the digests of base images and the commits of actions beside the
 	@$(or $(PYTHON),python3) .ci/pins.py
 
 clean:  ## forget everything that was made, data included
-	rm -rf .venv .venv-* $(WIDGET)/dist $(WIDGET)/node_modules tests/contract/node_modules $(PEERS)/node_modules var
+	rm -rf .venv .venv-* $(WIDGET)/dist $(WIDGET)/node_modules $(CLIENTS)/node_modules $(EDGE)/node_modules $(PEERS)/node_modules var
