@@ -2,6 +2,7 @@
 
 import re
 
+import httpx
 import pytest
 
 from docsite.core.components.metrics import Metric
@@ -14,8 +15,12 @@ LINE = re.compile(r'(?P<name>[a-z_]+)(\{(?P<labels>[a-z]+="[^"]*"(,[a-z]+="[^"]*
 
 
 @pytest.fixture(scope="module")
-def measured(start):
-    return start(METRICS_TOKEN="metrics-of-acme-1")
+def measured(start, shared_project):
+    """A service that has answered a search: before, its queues have no numbers."""
+    service = start(METRICS_TOKEN="metrics-of-acme-1")
+    search = f"{service.url}/v1/search/{shared_project.domain}"
+    httpx.post(search, json={"query": "install"}, headers=shared_project.assistant).raise_for_status()
+    return service
 
 
 def read(http, service) -> dict[str, float]:
