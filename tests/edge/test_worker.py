@@ -123,7 +123,6 @@ def test_it_reports_agents_and_markdown_and_no_browsers(service, site, make_acme
         {"url": f"{site}/configure", "headers": BROWSER},  # an old browser: refused by the service
         {"url": f"{site}/nosuch", "headers": AGENT},
         {"url": f"{site}/style.css", "headers": AGENT},
-        {"url": f"{site}/install", "headers": {"User-Agent": CHATGPT}},  # without an address
         token=token,
         wait=3000,
     )

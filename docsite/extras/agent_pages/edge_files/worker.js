@@ -1,6 +1,6 @@
 // Offers @SITE@ to agents as Markdown, from @SERVICE@.
-// A Cloudflare Worker on the route of the site. With the secret AGENTS_TOKEN, a collecting key, it also counts agents.
-// If the service is away, takes 300 ms, or answers with anything else than Markdown, the site answers.
+// Cloudflare Worker on the site's route. With a collecting key as the secret AGENTS_TOKEN it also counts agents.
+// If the service is away, slow (300 ms) or sends no Markdown, the site answers.
 const SERVICE = "@SERVICE@";
 const FOLDER = "@FOLDER@";
 const FILE = /(\.md|\/llms(-full|-\d+)?\.txt)$/;
@@ -19,8 +19,8 @@ export default {
     const markdown = isRead && asks && (await ask(request, pathname, accept));
     const site = markdown || (await (env.site ? env.site(request) : fetch(request)));
     const isHtml = isRead && isPage && /^text\/html/.test(site.headers.get("content-type"));
-    // Of browsers, the script on the page counts the views. They send this header, and agents don't.
-    const isAgent = markdown || (isHtml && !request.headers.has("sec-fetch-mode"));
+    // The script on the page counts browsers, which navigate.
+    const isAgent = markdown || (isHtml && request.headers.get("sec-fetch-mode") !== "navigate");
     if (env.AGENTS_TOKEN && request.method === "GET" && isAgent && (site.ok || site.status === 304))
       record(request, pathname, accept, env, context);
     return isHtml && !markdown ? describe(site, pathname) : site;
@@ -52,7 +52,7 @@ function describe(site, pathname) {
   page.headers.append("Link", `<${FOLDER}/llms.txt>; rel="describedby"; type="text/markdown"`);
   page.headers.append("Vary", "Accept");
   if (typeof HTMLRewriter === "undefined") return page;
-  const note = `<div hidden>For agents: <a href="${FOLDER}/llms.txt">all pages as Markdown</a>, also at their addresses with .md</div>`;
+  const note = `<div hidden>For agents: <a href="${FOLDER}/llms.txt">all pages as Markdown</a>, also at addresses with .md</div>`;
   return new HTMLRewriter().on("body", { element: (body) => body.prepend(note, { html: true }) }).transform(page);
 }
 
