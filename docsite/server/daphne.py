@@ -249,7 +249,10 @@ def serve(host: str, port: int, ready: Callable[[], None], with_background: bool
     """Serve until SIGINT or SIGTERM, at an address that `check_address` has accepted. Calls `ready` when it listens."""
     lifecycle.start(with_background)
     DrainingServer(
-        *(host, port, ready, settings.ENV.drain_seconds),
+        host,
+        port,
+        ready,
+        settings.ENV.drain_seconds,
         application=import_string("docsite.asgi.application"),
         request_buffer_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE * 2,  # a body is one message, not one for each 8 KiB
         websocket_max_message_size=MAX_FRAME_SIZE,

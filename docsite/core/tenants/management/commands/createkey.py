@@ -17,7 +17,7 @@ from docsite.core.tenants.validators import validate_networks
 class Command(ServiceCommand):
     """Creates a key and prints it once."""
 
-    help = "Create an API key: assistant and collecting keys are of one project, admin keys of its organization."
+    help = "Create an API key: admin keys open a whole organization, the others one project."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the project, the kind, the limits and the expiry."""
