@@ -137,7 +137,7 @@ async def test_killed_it_keeps_question_and_checkpoint_and_calls_them_interrupte
         service.process.wait(PATIENCE)
     kept = await Message.objects.aget(message_id=message_id)
     assert kept.state == "running"
-    assert kept.content.startswith("on on on")
+    assert set(kept.content.split()) == {"on"}
     asked = Message.objects.filter(thread=kept.thread_id, role="user")
     assert await asked.filter(content=question()["messages"][0]["parts"][0]["text"]).aexists()
     serve()

@@ -170,6 +170,7 @@ def test_an_address_gets_slower_before_it_is_refused(http, start, project):
 def test_the_wait_grows_over_the_last_fifth(settings, monkeypatch, slows_down, remaining, seconds):
     settings.ENV = settings.ENV.model_copy(update={"limit_search_ip": "100/h"})
     monkeypatch.setattr(ratelimit, "SLOW_DOWN_SECONDS", 2)
+    monkeypatch.setattr(ratelimit, "all_limits", {})
     limit = Limit("any", "limit_search_ip", slows_down=slows_down)
     assert ratelimit.compute_delay([Usage(limit, remaining, 60)]) == pytest.approx(seconds)
     assert ratelimit.compute_delay([]) == 0
