@@ -81,6 +81,7 @@ def test_the_chart_makes_the_manifests_of_its_own_values() -> None:
     assert set(schema["required"]) == set(values) == set(schema["properties"]) - {"global"}
 
 
+@pytest.mark.matrix
 @pytest.mark.node
 @pytest.mark.parametrize(
     ("name", "files"),

@@ -187,6 +187,7 @@ def test_spellings_that_differ_in_case_are_one_query(people, project):
     assert [line["searches"] for line in lines] == [2]
 
 
+@pytest.mark.matrix
 def test_the_number_of_queries_does_not_grow_with_the_searches(people, searched):
     def count():
         with CaptureQueriesContext(

@@ -111,7 +111,7 @@ def check_audience(project, views, ranges):
                         assert counts.of(dimension, row.value) == row
 
 
-@pytest.mark.parametrize("seed", first_of(range(15), 2))
+@pytest.mark.parametrize("seed", first_of(range(15), 1))
 def test_values_are_counted_exactly_whatever_comes_in_whichever_order(make_project, seed):
     dice = random.Random(seed)
     project, now = make_project().project, datetime.now(UTC)

@@ -149,6 +149,7 @@ def test_each_notice_is_stored_once(tenant, caplog):
     assert f"Project {tenant.domain} has used 80 % of its monthly cost limit." in caplog.messages
 
 
+@pytest.mark.matrix
 def test_an_answer_stores_its_cost_and_the_limit_ends_in_quotes(http, start, upstream, project):
     """The fake server counts 812 tokens read and 21 written."""
     service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", OPENAI_MODEL="priced-1")

@@ -29,6 +29,7 @@ from assistant.models import Message, Thread
 from assistant.question import Question
 from tests.conftest import PATIENCE, assert_error, fake, question, wait_for
 from tests.processes import constants
+from tests.variants import first_of
 
 INSTALL = "How do I install acme with pip?"
 ORIGIN = "https://docs.acme.example"
@@ -206,7 +207,11 @@ def test_waves_of_readers_who_leave_leave_nothing_behind(http, model, upstream, 
     assert "Traceback" not in model.log.read_text()
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join([way[0], way[1], way[3]]))
+@pytest.mark.parametrize(
+    "way",
+    [*WAYS[:4], *(pytest.param(way, marks=pytest.mark.matrix) for way in WAYS[4:])],
+    ids=lambda way: "-".join([way[0], way[1], way[3]]),
+)
 def test_the_text_so_far_is_stored_when_the_reader_leaves(model, upstream, project, way):
     marker = uuid.uuid4().hex
     asyncio.run(come_and_leave(model, project, way, marker))
@@ -222,7 +227,7 @@ def test_the_text_so_far_is_stored_when_the_reader_leaves(model, upstream, proje
     wait_for(lambda: set(answers(project).values_list("state", flat=True)) <= {"aborted"}, "the answer to end")
 
 
-@pytest.mark.parametrize("protocol", ["v1", "v2"])
+@pytest.mark.parametrize("protocol", first_of(["v1", "v2"], 1))
 def test_a_reader_who_leaves_as_the_answer_ends_leaves_no_answer_running(service, project, protocol):
     """Quotes come at once, so their readers leave at every moment of the end."""
     way = (protocol, "happy", b"Installing acme", "close")
@@ -309,6 +314,7 @@ def test_readers_who_stop_reading_disturb_nobody(http, model, upstream, project,
 # ---- Who is one too many.
 
 
+@pytest.mark.matrix
 def test_one_answer_too_many_is_refused_until_a_slot_is_free(http, narrow, upstream, project):
     marker = uuid.uuid4().hex
     request = {"json": body_of("happy", marker), "headers": project.assistant}

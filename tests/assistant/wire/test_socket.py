@@ -259,6 +259,7 @@ async def test_a_large_question_is_answered(service, project):
         assert (await read(socket))[-1]["type"] == "finish"
 
 
+@pytest.mark.matrix
 async def test_an_address_may_open_so_many_sockets(start, project):
     service = start(MAX_RUNNING_ANSWERS_IP="2")
     async with connect(service, project), connect(service, project):

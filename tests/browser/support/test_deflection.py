@@ -63,6 +63,7 @@ def test_nothing_appears_where_no_page_is_near(host: SearchHost) -> None:
     assert counts(host.tenant)["shown"] == 0
 
 
+@pytest.mark.matrix
 def test_the_form_works_while_the_service_is_away(host: SearchHost) -> None:
     page = host.open('data-deflect="#subject"', body=FORM).page
     page.route("**/discovery/**", lambda route: route.abort())

@@ -492,6 +492,7 @@ def test_logs_that_begin_alike_are_each_imported_whole(make_project, tmp_path):
     assert LogImport.objects.filter(project=project).count() == 1
 
 
+@pytest.mark.matrix
 def test_a_log_whose_views_were_swept_is_not_counted_again(make_project, tmp_path):
     project, views = make_project().project, made(5, 60)
     old = [Seen(seen.observation._replace(at=seen.at - timedelta(days=60)), seen.kind, seen.who) for seen in views]
@@ -560,6 +561,7 @@ def test_pipes_are_read_in_the_order_in_which_they_are_named(make_project, tmp_p
     assert not LogImport.objects.filter(project__domain=domain).exists()
 
 
+@pytest.mark.matrix
 def test_a_line_that_is_left_is_told(make_project, tmp_path):
     domain, log = make_project().domain, written(tmp_path / "log", combined() + COMMON, age=0)
     left = "Its last line has no end yet and is left for the next import."

@@ -45,6 +45,7 @@ def test_every_row_is_marked_and_lies_in_the_last_months(project, sample):
     assert threads.order_by("created_at").last().created_at > now - timedelta(days=5)
 
 
+@pytest.mark.matrix
 def test_the_answers_are_those_of_the_service(project, sample):
     answers = Message.objects.filter(project=project.project, role="assistant")
     asked = {message.thread_id: message.content for message in reversed(Message.objects.filter(role="user"))}
@@ -76,6 +77,7 @@ def test_two_runs_create_the_same(project, sample):
     assert rows(project.project) == first
 
 
+@pytest.mark.matrix
 def test_nothing_of_readers_is_removed(project, sample):
     mine = project.project
     kept = Thread.objects.create(project=mine, fp="reader")

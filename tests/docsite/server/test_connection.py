@@ -204,6 +204,7 @@ def test_two_thousand_bad_connections_do_not_hang(service):
     assert b"200 OK" in send(service, b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 
 
+@pytest.mark.matrix
 def test_a_client_that_pings_and_does_not_read_is_cut_off(service, project):
     """Each ping has a reply, which the server would keep in memory."""
     frame = b"\x89\xfd" + bytes(4) + b"x" * 125  # of a client: masked, here with zeros

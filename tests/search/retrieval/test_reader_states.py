@@ -45,6 +45,7 @@ def search(project: Any) -> list[Any]:
     ]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("seed", first_of(range(2), 1))
 def test_a_reader_searches_as_if_other_pages_did_not_exist(make_project: Any, seed: int) -> None:
     """Also after edits, which give pages other groups."""

@@ -250,6 +250,7 @@ def test_a_password_may_have_any_sign_and_stays_secret(site, http):
         server.end()
 
 
+@pytest.mark.matrix
 def test_a_stream_that_may_lose_views_is_refused(site, http, nats):
     async def make() -> None:
         client = await connect(nats.url)

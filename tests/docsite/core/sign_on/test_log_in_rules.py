@@ -107,6 +107,7 @@ def test_a_superuser_and_a_command_open_it_to_passwords_again(people, page, proj
         call_command("allowpasswords", "nowhere")
 
 
+@pytest.mark.matrix
 def test_groups_get_and_lose_roles(provider, people, page, project):
     organization = project.project.organization
     boss = logged_in(f"boss of the groups of {project.domain}", is_superuser=True)

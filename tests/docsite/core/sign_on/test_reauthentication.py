@@ -228,7 +228,7 @@ def snapshot():
     return {model: sorted(map(str, model._default_manager.values())) for model in CREDENTIALS}
 
 
-@pytest.mark.parametrize("name", first_of(CHANGES, 6))
+@pytest.mark.parametrize("name", first_of(CHANGES, 3))
 def test_an_open_session_alone_changes_no_credential(browser, user, project, name):
     change, site = CHANGES[name], project.project
     made = change.prepare(site, user)
