@@ -80,6 +80,7 @@ class GoldenQuestionAdmin(ScopedAdmin):
     addable = changeable = deletable = True
     reads, acts = Role.VIEWER, Role.WRITER
     form = GoldenQuestionForm
+    # An extra adds to the fields and columns what it knows of a question.
     fields = ("project", "text", "paths", "fact", "result", "change", "cited_pages", "ran_at")
     readonly_fields = ("result", "change", "cited_pages", "ran_at")
     list_display = ("text", "project", "pages", "result", "change", "ran_at")

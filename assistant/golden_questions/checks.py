@@ -30,6 +30,10 @@ from search.signals import IndexWarning
 MAX_SECONDS = 5.0  # in which an ingest begins questions
 
 
+# Functions of other apps: what else a run of a project's questions looks at.
+audits: list[Callable[[Project, Sequence[GoldenQuestion]], None]] = []
+
+
 class AnswerFailed(RuntimeError):
     """An answer failed, so its citations are unknown."""
 
@@ -50,6 +54,8 @@ def run(
         done.append(question)
         progress(question)
     GoldenQuestion.objects.bulk_update(done, ["passed", "changed", "passed_before", "cited", "ran_at"])
+    for audit in audits:
+        audit(project, done)
     return done
 
 
@@ -144,7 +150,7 @@ def describe_change(question: GoldenQuestion) -> str:
 def reset(question: GoldenQuestion) -> None:
     """Clear the results, after the question or its pages have changed."""
     question.passed, question.changed, question.passed_before = None, False, False
-    question.cited, question.ran_at = [], None
+    question.cited, question.surfaces, question.ran_at = [], [], None
 
 
 def find_missing_pages(project: Project, paths: Sequence[str]) -> list[str]:

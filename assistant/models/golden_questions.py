@@ -40,6 +40,9 @@ class GoldenQuestion(models.Model):
         default=False, editable=False, help_text="Whether it passed in any run before the last one."
     )
     cited = models.JSONField(default=list, editable=False)
+    surfaces = models.JSONField(
+        default=list, db_default=[], editable=False, help_text="Where an audit has found the fact, in its own form."
+    )
     ran_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:

@@ -4,7 +4,7 @@ A source yields items: pages, drafts of pages, redirects, and pages that are mis
 
 Other packages import the items below, `registry` (read a source), `detection` (look at a source without reading all of
 it), `request` (what to read) and `generators` (the names of site generators). Others also use the front matter and
-manifests of `markdown`, the rules of `archives`, and the fetcher of `web`.
+manifests of `markdown`, the rules of `archives`, the fetcher of `web`, and `html` for single pages.
 """
 
 import hashlib

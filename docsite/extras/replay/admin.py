@@ -1,6 +1,6 @@
 """The page “Replay”: what the last preview of each source did to readers' questions, and closed gaps.
 
-`page` is “Certainty”.
+`page` is “Certainty”, and `columns` are those of golden questions.
 """
 
 from datetime import datetime
@@ -15,6 +15,7 @@ from docsite.core.workspace import navigation
 from docsite.extras.replay import held
 from docsite.extras.replay.asked import DAYS, show
 from docsite.extras.replay.certainty import page
+from docsite.extras.replay.surfaces import columns
 from search.models import SearchQuery, Source
 
 KEY = "replay"
@@ -54,7 +55,7 @@ def _describe(source: Source) -> dict[str, Any]:
     }
 
 
-__all__ = ["page"]
+__all__ = ["columns", "page"]
 
 gap_group.lines.append(held.describe_group)
 navigation.add_page(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.apps import AppConfig
 
 if TYPE_CHECKING:
+    from assistant.models import GoldenQuestion
     from docsite.core.tenants.models import Project
     from search.models import Source
     from search.signals import IndexEffect
@@ -20,12 +21,14 @@ class ReplayConfig(AppConfig):
 
     def ready(self) -> None:
         """Compare new indexes with the present one, close the gaps that a push answers, and add to the digest."""
+        from assistant.golden_questions import checks
         from docsite.core.notifications import digest
         from docsite.extras.replay import held
         from search.signals import index_compared, index_swapped
 
         index_compared.connect(_compare)
         index_swapped.connect(_close_gaps)
+        checks.audits.append(_audit)
         digest.add_section(held.list_closed, position=40)
 
 
@@ -35,6 +38,12 @@ def _compare(
     from docsite.extras.replay import closing, comparison
 
     return comparison.find_effects(project, preview) if is_preview else closing.find_effects(project, preview)
+
+
+def _audit(project: "Project", questions: "Sequence[GoldenQuestion]") -> None:
+    from docsite.extras.replay.surfaces import audit  # imports the parser of HTML
+
+    audit.run(project, questions)
 
 
 def _close_gaps(source: "Source", effects: "Sequence[IndexEffect]", **kwargs: Any) -> None:

@@ -1,0 +1,41 @@
+"""Audits golden questions that have a fact: which surface is the first that loses it?"""
+
+from collections.abc import Sequence
+from contextlib import closing
+
+from assistant.models import GoldenQuestion
+from docsite.core.tenants.models import Project
+from docsite.extras.replay.surfaces import service
+from docsite.extras.replay.surfaces.finding import Finding, State
+from docsite.extras.replay.surfaces.site import Site
+
+
+def run(project: Project, questions: Sequence[GoldenQuestion]) -> None:
+    """Look for the facts of some questions, and store what was found with them. They have just been run."""
+    asked = [question for question in questions if question.fact]
+    if not asked:
+        return
+    with closing(Site(project)) as site:
+        for question in asked:
+            found = [*site.find(question.fact, question.paths or question.cited), *service.find(project, question)]
+            question.surfaces = [finding.to_json() for finding in found]
+    GoldenQuestion.objects.bulk_update(asked, ["surfaces"])
+
+
+def load(question: GoldenQuestion) -> list[Finding]:
+    """What the last run found, in the order in which a fact gets from the page to an answer."""
+    return [Finding(one["surface"], State(one["state"]), one["detail"]) for one in question.surfaces]
+
+
+def summarize(findings: Sequence[Finding]) -> str:
+    """The first surface that loses the fact, in a few words. Empty if nothing was looked at."""
+    seen = [finding for finding in findings if finding.state != State.UNKNOWN]
+    if not seen:
+        return ""
+    lost = [finding for finding in seen if finding.state == State.LOST]
+    if len(lost) == len(seen):
+        return "nowhere in these words"
+    unknown = [finding.surface for finding in findings if finding.state == State.UNKNOWN]
+    unseen = f" (not looked at: {', '.join(unknown)})" if unknown else ""
+    first = next((finding for finding in [*lost, *seen] if finding.state != State.TELLS), None)
+    return (f"{first.surface}: {first.detail}" if first else "none") + unseen
