@@ -62,8 +62,8 @@ def test_each_surface_is_asked_and_the_first_that_loses_the_fact_is_shown(heron:
     assert found["llms.txt"] == ("lost", "does not list the page")
 
     said, found = look(heron, "How deep is a heron pond?", ["/depth"], "63 cm")
-    assert said == "page: after 7,229 characters"
-    assert (found["page"][0], found["Markdown"]) == ("late", ("late", "after 7,229 characters"))
+    assert said == "late in page: after 7,230 characters"
+    assert (found["page"][0], found["Markdown"]) == ("late", ("late", "after 7,232 characters"))
 
     said, found = look(heron, "What is gone?", ["/gone"], "everything")
     assert said == "nowhere in these words"
@@ -96,6 +96,23 @@ def test_a_site_that_cannot_be_reached_is_no_loss(heron: Tenant, settings: Any) 
     assert said == "none (not looked at: page, Markdown, llms.txt)"
     assert "which is no public address" in found["page"][1]
     assert [found[name][0] for name in ORDER] == [*["unknown"] * 3, *["tells"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "tells"),
+    [
+        ("Run `pip install` in a _new_ [folder](https://docs.example/new), please.", True),
+        ("| Run | pip **install** | in a new folder", True),
+        ("run PIP-install: in a\nnew folder", True),
+        ("Run pip install in a new holder or folder.", False),
+        ("Rerun pip install in a new folder", False),
+        ("", False),
+    ],
+)
+def test_markup_and_signs_do_not_matter(text: str, tells: bool) -> None:
+    fact = finding.Fact("Run `pip install` in a new folder.")
+    assert fact.find_end(text) == (text.index("folder") + len("folder") if tells else -1)
+    assert not finding.Fact("–").is_in(text)
 
 
 def test_a_fact_after_the_longest_cut_is_lost() -> None:

@@ -38,4 +38,6 @@ def summarize(findings: Sequence[Finding]) -> str:
     unknown = [finding.surface for finding in findings if finding.state == State.UNKNOWN]
     unseen = f" (not looked at: {', '.join(unknown)})" if unknown else ""
     first = next((finding for finding in [*lost, *seen] if finding.state != State.TELLS), None)
-    return (f"{first.surface}: {first.detail}" if first else "none") + unseen
+    if first is None:
+        return f"none{unseen}"
+    return f"{'' if lost else 'late in '}{first.surface}: {first.detail}{unseen}"

@@ -7,6 +7,7 @@ of Claude Code leaves out what follows 100,000; and https://code.claude.com/docs
 server of more than 50,000 characters is put into a file.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -26,6 +27,7 @@ class State(StrEnum):
 
 
 _ORDER = list(State)
+_WORD = re.compile(r"\]\([^()\s]*\)|(?P<word>[^\W_]+)")  # the target of a link is no word of a text
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,35 @@ class Finding:
     def to_json(self) -> dict[str, str]:
         """The finding as a JSON object."""
         return asdict(self)
+
+
+class Fact:
+    """The words of a fact. Markup, signs and upper case do not matter: surfaces write them in their own way."""
+
+    def __init__(self, text: str) -> None:
+        self._words = f" {' '.join(word for word, _ in _split(text))} "
+
+    def find_end(self, text: str) -> int:
+        """The number of characters of a text until the fact is told; -1: it never is."""
+        words = list(_split(text))
+        start = f" {' '.join(word for word, _ in words)} ".find(self._words) if self._words.strip() else -1
+        if start < 0:
+            return -1
+        size = 0
+        for word, end in words:
+            size += len(word) + 1
+            if size >= start + len(self._words) - 1:
+                return end
+        return len(text)
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text tells it."""
+        return self.find_end(text) >= 0
+
+
+def _split(text: str) -> Iterable[tuple[str, int]]:
+    """The words in lower case, each with its end."""
+    return ((found["word"].lower(), found.end()) for found in _WORD.finditer(text) if found["word"])
 
 
 def place(surface: str, end: int, *, read_end: int | None = None) -> Finding:

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from django.conf import settings
 from selectolax.lexbor import LexborHTMLParser
 
-from assistant.golden_questions.scoring import normalize
 from docsite.core.tenants.models import Project
 from docsite.core.unicode.addresses import urlsplit
-from docsite.extras.replay.surfaces.finding import Finding, State, choose_best, place
+from docsite.extras.replay.surfaces.finding import Fact, Finding, State, choose_best, place
 from search.models import Document
 from search.sources.html import read_html
 from search.sources.request import SourceRequest
@@ -57,12 +56,12 @@ class Site:
         own = dict(stored)
         addresses = [self._project.url_of(path, address=own.get(path, "")) for path in paths]
         best = [
-            choose_best(find(address, normalize(fact)) for address in addresses)
+            choose_best(find(address, Fact(fact)) for address in addresses)
             for find in (self._find_in_html, self._find_in_markdown)
         ]
         return [*filter(None, best), self._find_in_list(paths)]
 
-    def _find_in_html(self, address: str, fact: str) -> Finding:
+    def _find_in_html(self, address: str, fact: Fact) -> Finding:
         response = self._fetch(address)
         if isinstance(response, FetchError):
             return _describe_failure(PAGE, response)
@@ -72,14 +71,14 @@ class Site:
             content = read_html(response.body, response.url, response.charset).markdown
         except ValueError as wrong:
             return Finding(PAGE, State.LOST, str(wrong))
-        return place(PAGE, _find_end(_read_all_text(response), fact), read_end=_find_end(content, fact))
+        return place(PAGE, fact.find_end(_read_all_text(response)), read_end=fact.find_end(content))
 
-    def _find_in_markdown(self, address: str, fact: str) -> Finding:
+    def _find_in_markdown(self, address: str, fact: Fact) -> Finding:
         found = Finding(PAGE_MARKDOWN, State.LOST, "is not served")
         for candidate in _list_markdown_addresses(address):
             response = self._fetch(candidate)
             if isinstance(response, Response) and response.content_type in MARKDOWN:
-                return place(PAGE_MARKDOWN, _find_end(response.body.decode("utf-8", "replace"), fact))
+                return place(PAGE_MARKDOWN, fact.find_end(response.body.decode("utf-8", "replace")))
             if isinstance(response, FetchError) and not response.status:
                 found = _describe_failure(PAGE_MARKDOWN, response)
         return found
@@ -139,10 +138,3 @@ def _read_all_text(response: Response) -> str:
         node.decompose()
     source = tree.body.html if tree.body else ""
     return html.unescape(_TAG.sub(" ", _INLINE_TAG.sub("", source or "")))
-
-
-def _find_end(text: str, fact: str) -> int:
-    """The number of characters until the end of a normalized fact; -1 without it."""
-    plain = normalize(text)
-    start = plain.find(fact)
-    return -1 if start < 0 else start + len(fact)
