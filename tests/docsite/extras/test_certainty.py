@@ -89,13 +89,14 @@ def test_an_owner_judges_answers_and_takes_a_threshold(golden: Tenant, people: P
     assert "These judged answers are too few" in people.owner.get(address).content.decode()
     for number in range(30):
         store_answer(project, f"How do I install acme {number}?", "answered", chance=0.9)
-    store_answer(project, "By a model?", "answered", chance=0.9, rung="model")
+    by_model = store_answer(project, "By a model?", "answered", chance=0.9, rung="model")
     assert samples.find_unjudged(project).count() == 30
     for answer in samples.find_unjudged(project):
         verdict = {"verdict": "right"}
         response = people.owner.post(f"{address}/judge/{answer.pk}", verdict)
         assert response["Location"] == f"{address}#judge"
-    assert people.owner.post(f"{address}/judge/{answer.pk}", verdict).status_code == 404
+    assert people.owner.post(f"{address}/judge/{answer.pk}", verdict).status_code == 302  # another press of the key
+    assert people.owner.post(f"{address}/judge/{by_model.pk}", verdict).status_code == 404
     assert Judgement.objects.filter(project=project, is_right=True).count() == 30
     GoldenQuestion.objects.filter(project=project).delete()
     shown = people.owner.get(address)

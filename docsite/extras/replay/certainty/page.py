@@ -52,7 +52,7 @@ def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Store whether an answer is right, and go on to the next."""
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
-    answer = get_object_or_404(samples.find_unjudged(project), pk=pk)
+    answer = get_object_or_404(samples.find_answers(project), pk=pk)  # two may judge it at once
     Judgement.objects.update_or_create(
         answer=answer,
         defaults={"project": project, "is_right": request.POST.get("verdict") == "right", "judged_by": request.user},

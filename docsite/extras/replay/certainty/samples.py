@@ -60,7 +60,12 @@ def load_judged(project: Project) -> Iterator[Sample]:
 
 def find_unjudged(project: Project) -> "QuerySet[Message]":
     """The answers without a model that nobody judged, the latest first."""
+    return find_answers(project).filter(judgement__isnull=True).order_by("-pk")
+
+
+def find_answers(project: Project) -> "QuerySet[Message]":
+    """The answers without a model."""
     answers = Message.objects.filter(
-        project=project, role=Message.Role.ASSISTANT, rung__in=_RUNGS, chance__isnull=False, judgement__isnull=True
+        project=project, role=Message.Role.ASSISTANT, rung__in=_RUNGS, chance__isnull=False
     )
-    return answers.filter(outcome__in=(Message.Outcome.ANSWERED, Message.Outcome.CLOSEST_PASSAGES)).order_by("-pk")
+    return answers.filter(outcome__in=(Message.Outcome.ANSWERED, Message.Outcome.CLOSEST_PASSAGES))

@@ -15,10 +15,10 @@ def run(project: Project, questions: Sequence[GoldenQuestion]) -> None:
     asked = [question for question in questions if question.fact]
     if not asked:
         return
-    with closing(Site(project)) as site:
-        for question in asked:
-            found = [*site.find(question.fact, question.paths or question.cited), *service.find(project, question)]
-            question.surfaces = [finding.to_json() for finding in found]
+    with closing(Site(project)) as site:  # first of all, since its seconds run
+        found = [site.find(question.fact, question.paths or question.cited) for question in asked]
+    for question, findings in zip(asked, found, strict=True):
+        question.surfaces = [finding.to_json() for finding in (*findings, *service.find(project, question))]
     GoldenQuestion.objects.bulk_update(asked, ["surfaces"])
 
 

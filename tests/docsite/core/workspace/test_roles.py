@@ -17,6 +17,7 @@ from docsite.core.tenants.models import Role
 from docsite.core.tenants.roles import list_roles_from
 from docsite.core.workspace import navigation
 from search.models import Document, Source
+from tests.assistant.gaps.conftest import store_answer
 from tests.conftest import logged_in
 
 pytestmark = pytest.mark.slow
@@ -61,6 +62,10 @@ ADDRESSES = {
     "workspace_gaps_file": Row(VIEWER, WRITER, FILE),
     "workspace_gaps_group": Row(VIEWER, WRITER, {"pk": "@group"}),
     "workspace_gaps_act": Row(VIEWER, WRITER, {"pk": "@group", "action": "note"}),
+    "workspace_replay": Row(VIEWER, WRITER),
+    "workspace_certainty": Row(VIEWER),
+    "workspace_certainty_judge": Row(WRITER, WRITER, {"pk": "@answer"}),
+    "workspace_certainty_use": Row(arguments={"limit": "5"}),
     "workspace_conversations": Row(VIEWER, WRITER),
     "workspace_conversations_lines": Row(VIEWER, WRITER),
     "workspace_conversations_read": Row(VIEWER, WRITER),
@@ -170,6 +175,7 @@ def rows(project):
         "request": SupportRequest.objects.create(
             project=site, form_id=uuid.uuid4().hex, email="a@acme.example", subject="Hm", message="Hm"
         ),
+        "answer": store_answer(site, "How?", "answered", chance=0.9),
         "webhook": Webhook.objects.create(project=site, url="https://acme.example/", secret="", events="gap.opened"),
         "golden": GoldenQuestion.objects.create(project=site, text="How?", paths=["/install"]),
         "document": Document.objects.filter(project=site).first(),
