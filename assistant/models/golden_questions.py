@@ -30,7 +30,7 @@ class GoldenQuestion(models.Model):
         default="",
         db_default="",
         help_text="What the answer must tell, such as: pip install acme. A judge compares the meaning. Without a judge "
-        "the answer must have these words. Only evaluations look at it.",
+        "the answer must have these words. Evaluations and the audit of surfaces look at it.",
     )
     passed = models.BooleanField(null=True, editable=False)
     changed = models.BooleanField(

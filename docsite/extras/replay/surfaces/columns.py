@@ -1,5 +1,7 @@
 """The column of the list of golden questions, and the line on the page of each."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
@@ -28,7 +30,8 @@ def show_all(question: GoldenQuestion) -> SafeString | str:
     return format_html_join("", "<div>{}: {}{}</div>", rows) or "–"
 
 
-*_columns, _last_run = GoldenQuestionAdmin.list_display
-GoldenQuestionAdmin.list_display = (*_columns, show_first_loss, _last_run)  # type: ignore[assignment]  # one more
-GoldenQuestionAdmin.fields = (*GoldenQuestionAdmin.fields, show_all)  # type: ignore[assignment]  # they take functions
+_columns = list[Any](GoldenQuestionAdmin.list_display)
+_columns.insert(_columns.index("result") + 1, show_first_loss)
+GoldenQuestionAdmin.list_display = tuple(_columns)
+GoldenQuestionAdmin.fields = (*GoldenQuestionAdmin.fields, show_all)  # type: ignore[assignment]
 GoldenQuestionAdmin.readonly_fields = (*GoldenQuestionAdmin.readonly_fields, show_all)  # type: ignore[assignment]
