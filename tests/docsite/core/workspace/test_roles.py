@@ -11,7 +11,7 @@ from django.urls import URLPattern, URLResolver, reverse
 from django.utils import timezone
 
 from analytics.models import Feedback
-from assistant.models import GoldenQuestion, Message, QuestionGroup, SupportRequest, Thread
+from assistant.models import GoldenQuestion, QuestionGroup, SupportRequest, Thread
 from docsite.core.delivery.models import Webhook
 from docsite.core.tenants.models import Role
 from docsite.core.tenants.roles import list_roles_from
@@ -109,10 +109,6 @@ ADDRESSES = {
     "workspace_audit": Row(),
     "workspace_audit_file": Row(arguments=FILE),
     "sample": Row(),
-    "workspace_replay": Row(VIEWER, WRITER),
-    "workspace_certainty": Row(VIEWER, OWNER),
-    "workspace_certainty_judge": Row(WRITER, WRITER, {"pk": "@answer"}),
-    "workspace_certainty_use": Row(OWNER, OWNER, {"limit": "10"}),
 }
 MODELS = {  # who reads the list, who adds, changes and deletes
     "projects_organization": (VIEWER, NOBODY, NOBODY, NOBODY),
@@ -161,14 +157,10 @@ def browsers(project, make_project):
 def rows(project):
     """Rows of the project that the addresses of the admin name."""
     site = project.project
-    thread = Thread.objects.create(project=site, thread_id=uuid.uuid4().hex, fp="someone")
     return {
         "source": Source.objects.create(project=site, name="Docs", location="https://docs.acme.example/"),
         "group": QuestionGroup.objects.create(project=site, terms=" acme ", key="k", question="How?"),
-        "thread": thread,
-        "answer": Message.objects.create(
-            project=site, thread=thread, role="assistant", rung="extractive", chance=0.5, outcome="answered"
-        ),
+        "thread": Thread.objects.create(project=site, thread_id=uuid.uuid4().hex, fp="someone"),
         "feedback": Feedback.objects.create(
             project=site, feedback_id=uuid.uuid4().hex, path="/install", comment="Hm", created_at=timezone.now()
         ),
