@@ -74,9 +74,10 @@ def _classify(user_agent: str) -> Verdict:
 
 
 def describe_signed(claimed: Verdict, host: str, key_id: str) -> Verdict:
-    """The verdict on a client that proved to belong to a host. It is AI; it has its name only if the host may give it.
+    """The verdict on a client that proved to belong to a host. It is AI.
 
-    `claimed`: the verdict on its user agent.
+    `claimed`: the verdict on its user agent. It keeps the name it claims if the host belongs to that name's operator;
+    else the host is its name.
     """
     sites = ((one.operator, site) for one in ASSISTANTS for site in one.hosts)
     operator = next((operator for operator, site in sites if f".{host}".endswith(f".{site}")), "")

@@ -118,6 +118,7 @@ def _submit(project: Project, payload: CollectIn, *, agents_only: bool) -> "tupl
     views = validate_views(payload)
     if not agents_only:
         return 0, recording.send(project, views)
+    views = recording.find_signers(project, views)  # a signed agent may have the user agent of a browser
     refused = sum(map(recording.is_of_person, views))
     # bots that are in no count are left out as well: this key adds views of agents and of Markdown, and nothing else
     counted = [view for view in views if recording.is_counted(view) and not recording.is_of_person(view)]

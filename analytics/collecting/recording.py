@@ -1,6 +1,7 @@
 """Record page views: classify the client, hash the visitor, and hand the view to the writer."""
 
 import functools
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
@@ -21,6 +22,7 @@ from docsite.core.unicode.addresses import urlsplit
 _MAX_REFERRER = 2_000  # characters; the same as in a batch
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 CLOCK_SKEW = timedelta(minutes=5)  # the clock of another server may be so far ahead
+SIGNATURE_SECONDS = 4.0  # that the signatures of a batch take together; later views count as not signed
 NOT_COUNTED = ("search_crawler", "other_bot", "http_client")
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -31,7 +33,8 @@ class Observation(NamedTuple):
 
     `private`: the reader asked not to be tracked (`Sec-GPC`, `DNT`). `reader_id` is the
     random id that the view script keeps in a browser, where the project allows it.
-    `is_own`: its reader reports it, not a server. `signed` is the request, if its client signed it.
+    `is_own`: its reader reports it, not a server. `signed` is the request, if its client signed it. `find_signers`
+    puts the `signer` in its place.
     """
 
     view_id: str
@@ -47,6 +50,7 @@ class Observation(NamedTuple):
     accept_language: str = ""
     is_own: bool = False
     signed: SignedRequest | None = None
+    signer: Signer | None = None
 
 
 def send(project: Project, observations: Sequence[Observation]) -> "Future[Receipt]":
@@ -97,15 +101,24 @@ def record(project: Project, observations: Sequence[Observation]) -> Receipt:
     return writer.submit(project.pk, build_views(project, observations)).result()
 
 
+def find_signers(project: Project, observations: Sequence[Observation]) -> list[Observation]:
+    """The views, with signers instead of signed requests where the signature holds. Blocks for `SIGNATURE_SECONDS`."""
+    until, find = time.monotonic() + SIGNATURE_SECONDS, signatures.find_signer
+    return [
+        one._replace(signed=None, signer=find(project, one.signed, one.at, one.view_id, until)) if one.signed else one
+        for one in observations
+    ]
+
+
 def is_counted(observation: Observation) -> bool:
     """Whether a view counts as human or AI. Other views are only listed in the report."""
-    client_class = agents.classify(observation.user_agent).client_class
+    client_class = _classify(observation.user_agent, observation.signer).client_class
     return _counts(client_class, agents.requested_format(observation.raw_path, observation.accept))
 
 
 def is_of_person(observation: Observation) -> bool:
     """Whether a view counts as human: a browser has opened a page, not its Markdown."""
-    client_class = agents.classify(observation.user_agent).client_class
+    client_class = _classify(observation.user_agent, observation.signer).client_class
     return client_class == "human" and agents.requested_format(observation.raw_path, observation.accept) == "html"
 
 
@@ -117,7 +130,7 @@ def build_views(project: Project, observations: Sequence[Observation]) -> list[V
     """The views as they are stored. None of them may be left out."""
     verification.load_if_stale()
     builder = _ViewBuilder(project)
-    return [builder.build(observation) for observation in observations]
+    return [builder.build(observation) for observation in find_signers(project, observations)]
 
 
 def build_view(project: Project, observation: Observation, secret: str = "") -> View:
@@ -164,10 +177,10 @@ class _ViewBuilder:
 
     def build(self, observation: Observation) -> View:
         """The view as it is stored."""
-        (view_id, raw_path, at, address, agent, accept, referrer, private, reader_id, sample, language, own, signed) = (
+        view_id, raw_path, at, address, agent, accept, referrer, private, reader_id, sample, language, own, *_ = (
             observation
         )
-        signer = signatures.find_signer(self._project, signed, at, view_id) if signed else None
+        signer = observation.signer
         named = agent, signer
         client = self._clients.get(named) or self._clients.setdefault(named, _describe_client(agent, signer))
         surface = agents.requested_format(raw_path, accept)
@@ -215,9 +228,7 @@ class _ViewBuilder:
 
 
 def _describe_client(agent: str, signer: Signer | None = None) -> _Client:
-    verdict = agents.classify(agent)
-    if signer:
-        verdict = agents.describe_signed(verdict, signer.host, signer.key_id)
+    verdict = _classify(agent, signer)
     is_human, user_agent = verdict.client_class == "human", agent[: agents.MAX_LENGTH]
     return _Client(
         verdict,
@@ -226,6 +237,11 @@ def _describe_client(agent: str, signer: Signer | None = None) -> _Client:
         "" if is_human else _replace_unprintable(user_agent),
         verdict.agent if verdict.client_class in agents.AI_CLASSES else user_agent,
     )
+
+
+def _classify(agent: str, signer: Signer | None) -> agents.Verdict:
+    verdict = agents.classify(agent)
+    return agents.describe_signed(verdict, signer.host, signer.key_id) if signer else verdict
 
 
 def possible_visitors(project: Project, address: Address, user_agent: str, reader_id: str = "") -> set[int]:

@@ -3,15 +3,19 @@
 Signed is the third grade of an agent, beside claimed and verified by its address.
 """
 
-from collections.abc import Callable
+import logging
+import time
 from datetime import datetime
 from typing import NamedTuple
 
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest
+from django.utils.module_loading import import_string
 
 from docsite.core.tenants.models import Project
 from docsite.core.unicode.addresses import urljoin, urlsplit
+
+logger = logging.getLogger(__name__)
 
 _OWN_HEADERS = ("Signature", "Signature-Input", "Signature-Agent")
 
@@ -30,20 +34,21 @@ class Signer(NamedTuple):
     key_id: str
 
 
-Verify = Callable[[SignedRequest, datetime, str], Signer | None]
-
-_verify: Verify | None = None
+_verify = ""
 
 
-def install(verify: Verify) -> None:
-    """Let a part check signatures. It may block for a short time. Call it in `AppConfig.ready`."""
+def install(verify: str) -> None:
+    """Let a function check signatures, by its dotted name. Call it in `AppConfig.ready`.
+
+    It gets the request, its time, the id of the view, and until when it may block. It is imported for signed requests.
+    """
     global _verify
     _verify = verify
 
 
 def read(request: HttpRequest) -> SignedRequest | None:
     """The request with its signature; None if it has none, or is not a GET."""
-    if _verify is None or request.method != "GET" or not all(name in request.headers for name in _OWN_HEADERS):
+    if not _verify or request.method != "GET" or not all(name in request.headers for name in _OWN_HEADERS):
         return None
     try:
         return SignedRequest(request.build_absolute_uri(), tuple(request.headers.items()))
@@ -51,9 +56,12 @@ def read(request: HttpRequest) -> SignedRequest | None:
         return None
 
 
-def find_signer(project: Project, request: SignedRequest, at: datetime, view_id: str) -> Signer | None:
-    """Who signed a request for the project's site at a time; None unless the signature holds. It blocks."""
-    if _verify is None:
+def find_signer(project: Project, request: SignedRequest, at: datetime, view_id: str, deadline: float) -> Signer | None:
+    """Who signed a request for the project's site at a time; None unless the signature holds, and if the check fails.
+
+    It blocks until a deadline of the monotonic clock. After that, no signature holds.
+    """
+    if not _verify or time.monotonic() >= deadline:
         return None
     try:
         absolute = request._replace(url=urljoin(project.docs_url, request.url))
@@ -62,4 +70,9 @@ def find_signer(project: Project, request: SignedRequest, at: datetime, view_id:
         return None
     if host not in {urlsplit(origin).netloc for origin in project.origins}:  # it was signed for another site
         return None
-    return _verify(absolute, at, view_id)
+    try:
+        signer: Signer | None = import_string(_verify)(absolute, at, view_id, deadline)
+    except Exception:  # what a stranger has signed must not lose the other views of its batch
+        logger.exception("A signature could not be checked.")
+        return None
+    return signer

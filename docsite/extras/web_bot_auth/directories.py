@@ -63,13 +63,16 @@ _lock = threading.Lock()
 _pool = ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="agent keys")
 
 
-def find_key(origin: str, key_id: str, at: datetime) -> Ed25519PublicKey | None:
-    """The key of an origin with this thumbprint, if it is valid at a time. Takes at most `SECONDS`."""
+def find_key(origin: str, key_id: str, at: datetime, deadline: float) -> Ed25519PublicKey | None:
+    """The key of an origin with this thumbprint, if it is valid at a time.
+
+    Takes at most `SECONDS`, and ends at a deadline of the monotonic clock.
+    """
     kept = _find_kept(origin)
     age = time.monotonic() - kept.read_at if kept else float("inf")
     is_current = kept and age < (FAILED_SECONDS if kept.failed else KEPT_SECONDS)
     if not is_current or (kept and not kept.failed and key_id not in kept.keys and age > NEW_KEY_SECONDS):
-        kept = _fetch(origin) or kept
+        kept = _fetch(origin, min(SECONDS, deadline - time.monotonic())) or kept
     key = kept.keys.get(key_id) if kept else None
     return key.public if key and key.begins <= at.timestamp() <= key.ends else None
 
@@ -133,8 +136,10 @@ def _find_kept(origin: str) -> _Kept | None:
         return _kept.get(origin)
 
 
-def _fetch(origin: str) -> _Kept | None:
-    """The directory as it is now; None if it is not known in time, or too many are fetched."""
+def _fetch(origin: str, seconds: float) -> _Kept | None:
+    """The directory as it is now; None if it is not known in so many seconds, or too many are fetched."""
+    if seconds <= 0:
+        return None
     with _lock:
         now = time.monotonic()
         is_busy = len(_fetches) == MAX_A_MINUTE and now - _fetches[0] < 60
@@ -143,7 +148,7 @@ def _fetch(origin: str) -> _Kept | None:
         _running.add(origin)
         _fetches.append(now)
     try:
-        return _pool.submit(_read, origin).result(SECONDS)
+        return _pool.submit(_read, origin).result(seconds)
     except TimeoutError:  # the thread goes on, at most until the system's resolver gives up
         return None
 

@@ -22,6 +22,7 @@ from http_message_signatures import (
 from http_message_signatures.exceptions import HTTPMessageSignaturesException
 
 from analytics.collecting.signatures import SignedRequest, Signer
+from docsite.core.tenants.validators import origin_of
 from docsite.core.unicode.addresses import urlsplit
 from docsite.extras.web_bot_auth import directories
 from docsite.extras.web_bot_auth.models import UsedSignature
@@ -45,14 +46,17 @@ class _Message(NamedTuple):
     headers: dict[str, str]
 
 
-def verify(request: SignedRequest, at: datetime, view_id: str) -> Signer | None:
-    """Who signed a request that came at a time, if its signature holds and no other view had it."""
+def verify(request: SignedRequest, at: datetime, view_id: str, deadline: float) -> Signer | None:
+    """Who signed a request that came at a time, if its signature holds and no other view had it.
+
+    Blocks until a deadline of the monotonic clock at most.
+    """
     if not -CLOCK_SKEW <= timezone.now() - at <= MAX_DELAY:
         return None
     headers = {name.lower(): value for name, value in request.headers}
     if any(len(value) > MAX_HEADER for name, value in headers.items() if name.startswith("signature")):
         return None
-    resolver = _KeyResolver(headers.get("signature-agent", ""), at)
+    resolver = _KeyResolver(headers.get("signature-agent", ""), at, deadline)
     try:
         verifier = _Verifier(at, resolver)
         results = verifier.verify(_Message("GET", request.url, headers), max_age=MAX_LIFETIME, expect_tag=TAG)
@@ -67,9 +71,10 @@ def verify(request: SignedRequest, at: datetime, view_id: str) -> Signer | None:
 class _KeyResolver(HTTPSignatureKeyResolver):
     """Finds the key in the directory of the signature agent. `member`: that part of the header which is covered."""
 
-    def __init__(self, agent: str, at: datetime) -> None:
+    def __init__(self, agent: str, at: datetime, deadline: float) -> None:
         self.agent = agent
         self.at = at
+        self.deadline = deadline
         self.member = ""
         self.signer: Signer | None = None
 
@@ -79,7 +84,7 @@ class _KeyResolver(HTTPSignatureKeyResolver):
         if not origin or len(host) > _MAX_HOST or not directories.is_allowed(origin):
             return None
         self.signer = Signer(host, key_id)
-        return directories.find_key(origin, key_id, self.at)
+        return directories.find_key(origin, key_id, self.at, self.deadline)
 
 
 class _Verifier(HTTPMessageVerifier):
@@ -92,11 +97,12 @@ class _Verifier(HTTPMessageVerifier):
 
     def validate_created_and_expires(self, sig_input: Any, max_age: timedelta | None = None) -> None:
         """Check times and what is covered, before the key is looked up. Raises InvalidSignature."""
-        try:
-            created, expires = (datetime.fromtimestamp(sig_input.params[name], UTC) for name in ("created", "expires"))
-        except (KeyError, ValueError, OverflowError, OSError):
-            raise InvalidSignature("it has no times") from None
-        if not created - CLOCK_SKEW <= self.at <= expires + CLOCK_SKEW or expires - created > MAX_LIFETIME:
+        created, expires = (sig_input.params.get(name) for name in ("created", "expires"))
+        if type(created) is not int or type(expires) is not int:
+            raise InvalidSignature("it has no times")
+        skew, lifetime = CLOCK_SKEW.total_seconds(), MAX_LIFETIME.total_seconds()
+        # as numbers, since no date is as early or late as the numbers of a stranger may be
+        if not created - skew <= self.at.timestamp() <= expires + skew or expires - created > lifetime:
             raise InvalidSignature("it is not of this time")
         covered = [(item.value, dict(item.params)) for item in sig_input]
         agents = [parameters for name, parameters in covered if name == "signature-agent"]
@@ -126,11 +132,11 @@ def parse_agent(header: str, member: str) -> str:
     if not isinstance(value, str) or not value.isascii() or not value.isprintable():
         return ""
     try:
-        parts = urlsplit(value)
+        parts, canonical = urlsplit(value), origin_of(value)
     except ValueError:
         return ""
-    is_origin = parts.scheme in ("http", "https") and parts.path in ("", "/") and not (parts.query or parts.fragment)
-    return f"{parts.scheme}://{parts.netloc.lower()}" if is_origin and parts.netloc else ""
+    is_origin = parts.path in ("", "/") and not (parts.query or parts.fragment) and "@" not in parts.netloc
+    return canonical if is_origin else ""
 
 
 def _use(result: VerifyResult, view_id: str) -> bool:

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import re
 import subprocess
 import threading
 import time
@@ -28,7 +29,8 @@ from analytics.counting import agent_views, recount, sealer
 from analytics.models import PageView
 from analytics.reports.agent_report import build_agent_row
 from docsite.core.http.client_address import parse_address
-from docsite.core.tenants.models import Project
+from docsite.core.tenants.models import ApiKey, Project
+from docsite.extras.agent_pages import edge
 from docsite.extras.web_bot_auth import directories, verification
 from docsite.extras.web_bot_auth.models import UsedSignature
 from tests.analytics.conftest import CHROME, GPTBOT
@@ -217,6 +219,17 @@ def change(name: str, *pair: str) -> Any:
     )
 
 
+def with_time(name: str, value: str) -> Any:
+    """A request with another time in its signature."""
+
+    def act(agent: Agent) -> Signed:
+        signed = agent.sign()
+        changed = re.sub(rf"{name}=\d+", f"{name}={value}", signed.headers["Signature-Input"])
+        return signed._replace(headers={**signed.headers, "Signature-Input": changed})
+
+    return act
+
+
 def forge(agent: Agent) -> Signed:
     signed = agent.sign()
     return signed._replace(headers={**signed.headers, "Signature": f"sig1=:{base64.b64encode(bytes(64)).decode()}:"})
@@ -275,6 +288,11 @@ REFUSED: dict[str, Any] = {
     "with another tag": lambda agent: agent.sign(tag="something-else"),
     "without a tag": lambda agent: agent.sign(tag=None),
     "whose time was changed": change("Signature-Input", "expires=1", "expires=2"),
+    "of the year 1": with_time("created", "-62135596800"),
+    "until the year 9999": with_time("expires", "253402300799"),
+    "of a time beyond all years": with_time("expires", "999999999999999"),
+    "of a part of a second": with_time("created", "1.5"),
+    "of a time that is no number": with_time("expires", "?1"),
     "with another algorithm": change("Signature-Input", ";keyid", ';alg="hmac-sha256";keyid'),
     "of two at once": with_two_signatures,
     "no structured field": change("Signature-Input", "sig1=(", "sig1=((("),
@@ -298,6 +316,44 @@ def test_a_signature_does_not_count(site, agent, case):
     stored = view(site, request, GPTBOT)
     assert stored.verified != "sig"
     assert (stored.client_class, stored.agent) == ("ai_training", "GPTBot"), "as if it were not signed"
+
+
+@pytest.mark.parametrize("case", ["of the year 1", "until the year 9999"])
+def test_a_signature_loses_no_view_of_its_batch(site, agent, case):
+    send_together(site, REFUSED[case](agent), agent.sign())
+    assert sorted(PageView.objects.filter(project=site).values_list("verified", flat=True)) == ["", "sig"]
+
+
+def test_a_check_that_fails_loses_no_view(site, agent, monkeypatch, caplog):
+    def fail(*arguments: Any) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(verification, "_use", fail)  # such as its table
+    send_together(site, agent.sign())
+    assert PageView.objects.get(project=site).verified == ""
+    assert "A signature could not be checked." in caplog.text
+
+
+def send_together(site: Project, *requests: Signed) -> None:
+    """Record one batch."""
+    signed = [SignedRequest(request.url, tuple(request.headers.items())) for request in requests]
+    ids = [uuid.uuid4().hex for _ in signed]
+    facts = [(one, "/install", timezone.now(), READER, CHROME) for one in ids]
+    recording.record(site, [Observation(*some, signed=one) for some, one in zip(facts, signed, strict=True)])
+
+
+def test_a_batch_waits_for_all_directories_no_longer_than_for_one(site, settings, monkeypatch):
+    directories.forget()
+    monkeypatch.setattr(recording, "SIGNATURE_SECONDS", 0.3)
+    with serve(Agent(seconds=1.0)) as one, serve(Agent(seconds=1.0)) as two, serve(Agent(seconds=1.0)) as three:
+        hosts = tuple(agent.origin.removeprefix("http://") for agent in (one, two, three))
+        settings.ENV = settings.ENV.model_copy(update={"crawl_private_hosts": hosts})
+        requests = [agent.sign() for agent in (one, two, three)]
+        began = time.monotonic()
+        send_together(site, *requests)
+        assert time.monotonic() - began < 0.9
+        assert len([*one.asked, *two.asked, *three.asked]) <= 1
+    assert list(PageView.objects.filter(project=site).values_list("verified", flat=True)) == ["", "", ""]
 
 
 def test_a_signature_counts_for_one_view(site, agent, make_project):
@@ -362,7 +418,8 @@ def test_strangers_cannot_make_us_fetch_without_end(agent, monkeypatch):
 
     monkeypatch.setattr(directories, "_read", note)
     for number in range(100):
-        assert directories.find_key(f"https://agent-{number}.example", "x", timezone.now()) is None
+        origin = f"https://agent-{number}.example"
+        assert directories.find_key(origin, "x", timezone.now(), time.monotonic() + 1) is None
     assert len(read) == directories.MAX_A_MINUTE
     directories.forget()
 
@@ -380,6 +437,11 @@ def test_a_thumbprint_is_that_of_the_rfc():
     x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"  # RFC 8037, appendix A.3
     body = json.dumps({"keys": [{"kty": "OKP", "crv": "Ed25519", "x": x}]}).encode()
     assert list(directories.parse(body)) == ["kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"]
+
+
+@pytest.mark.parametrize("origin", ["https://chatgpt.com", "https://chatgpt.com/", "https://ChatGPT.com:443"])
+def test_an_agent_has_one_name_however_its_origin_is_written(origin):
+    assert verification.parse_agent(f'sig1="{origin}"', "sig1") == "https://chatgpt.com"
 
 
 def test_an_operator_may_give_the_names_of_its_agents():
@@ -403,9 +465,14 @@ def test_reports_have_a_third_grade_which_a_new_classification_keeps(site, agent
     assert (row["views"], row["signed"], row["verified"], row["claimed"], row["countedAsAi"]) == (2, 2, 0, 0, 2)
 
 
-async def test_the_batch_endpoint_takes_the_headers_of_signatures(agent, make_project):
-    from docsite.asgi import application
+BATCHES = {  # what the answer says of a signed view and another one, both of a browser, and what is stored
+    "admin": ({"accepted": 2, "duplicates": 0, "ignored": 0}, [("ai_agent", "sig"), ("human", "")]),
+    "collecting": ({"accepted": 1, "duplicates": 0, "ignored": 0, "refused": 1}, [("ai_agent", "sig")]),
+}
 
+
+@pytest.mark.parametrize("kind", BATCHES)
+async def test_the_batch_endpoint_takes_the_headers_of_signatures(agent, make_project, kind):
     project: Tenant = await asyncio.to_thread(make_project)
     request = agent.sign()
     item = {
@@ -419,11 +486,52 @@ async def test_the_batch_endpoint_takes_the_headers_of_signatures(agent, make_pr
         "signatureAgent": request.headers["Signature-Agent"],
     }
     body = {"views": [item, {**item, "id": "2", "signatureAgent": None}]}
+    answer, stored = BATCHES[kind]
+    assert await post(project, body, kind) == answer
+    rows = PageView.objects.filter(project=project.project).values_list("client_class", "verified")
+    assert sorted(await asyncio.to_thread(list, rows)) == stored
+
+
+async def post(project: Tenant, body: dict[str, Any], kind: str) -> Any:
+    """The answer to a batch that is sent with a key of a kind."""
+    from docsite.asgi import application
+
+    headers = project.admin
+    if kind == "collecting":
+        own = project.project
+        _, token = await asyncio.to_thread(ApiKey.issue, ApiKey.Kind.COLLECTING, own.organization, own)
+        headers = {"Authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(transport=httpx.ASGITransport(application), base_url="http://127.0.0.1") as client:
-        sent = await client.post(f"/v1/collect/{project.project_id}/views", json=body, headers=project.admin)
-    assert sent.json() == {"accepted": 2, "duplicates": 0, "ignored": 0}
-    stored = PageView.objects.filter(project=project.project).values_list("client_class", "verified")
-    assert sorted(await asyncio.to_thread(list, stored)) == [("ai_agent", "sig"), ("human", "")]
+        sent = await client.post(f"/v1/collect/{project.project_id}/views", json=body, headers=headers)
+    return sent.json()
+
+
+RUN_WORKER = """
+const { script, url, headers } = JSON.parse(process.argv[1]);
+const { default: worker } = await import(`data:text/javascript,${encodeURIComponent(script)}`);
+const sent = [], waiting = [];
+globalThis.setTimeout = (done) => queueMicrotask(done);
+globalThis.fetch = async (address, options) => {
+  if (options?.body) sent.push(options.body);
+  return new Response("<p>", { headers: { "content-type": "text/html" } });
+};
+const request = Object.assign(new Request(url, { headers }), { cf: {} });
+await worker.fetch(request, { AGENTS_TOKEN: "token" }, { waitUntil: (work) => waiting.push(work) });
+await Promise.all(waiting);
+console.log(sent[0]);
+"""
+
+
+async def test_the_worker_reports_a_signed_agent_that_calls_itself_a_browser(agent, make_project):
+    project: Tenant = await asyncio.to_thread(make_project)
+    script = edge.write_file(project.project, "https://service.example", "worker.js")
+    headers = {**agent.sign().headers, "User-Agent": CHROME, "CF-Connecting-IP": "198.51.100.7"}
+    job = json.dumps({"script": script, "url": f"{SITE}/install", "headers": headers})
+    command = ["node", "--input-type=module", "-e", RUN_WORKER, job]
+    run = await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True, timeout=60)
+    assert await post(project, json.loads(run.stdout), "collecting") == BATCHES["collecting"][0] | {"refused": 0}
+    row = PageView.objects.filter(project=project.project).values_list("client_class", "verified")
+    assert await asyncio.to_thread(list, row) == [("ai_agent", "sig")]
 
 
 def test_the_package_of_npm_signs_what_we_accept(site, agent):

@@ -22,7 +22,7 @@ export default {
     // The script on the page counts browsers, which navigate.
     const isAgent = markdown || (isHtml && request.headers.get("sec-fetch-mode") !== "navigate");
     if (env.AGENTS_TOKEN && request.method === "GET" && isAgent && (site.ok || site.status === 304))
-      record(request, pathname, accept, env, context);
+      record(request, pathname, env, context);
     return isHtml && !markdown ? describe(site, pathname) : site;
   },
 };
@@ -56,12 +56,13 @@ function describe(site, pathname) {
   return new HTMLRewriter().on("body", { element: (body) => body.prepend(note, { html: true }) }).transform(page);
 }
 
-function record({ headers }, path, accept, env, context) {
+function record({ headers }, path, env, context) {
   const ip = ADDRESS.map((name) => headers.get(name)).find(Boolean);
   if (!ip) return;
   const view = { id: crypto.randomUUID(), timestamp: new Date(), ip, path: path.slice(0, 2000) };
-  const userAgent = (headers.get("user-agent") ?? "").slice(0, 512);
-  views.push({ ...view, userAgent, accept: accept.slice(0, 2000) });
+  for (const name of ["userAgent", "accept", "signature", "signatureInput", "signatureAgent"])
+    view[name] = (headers.get(name.replace(/[A-Z]/, "-$&")) ?? "").slice(0, 2000);
+  views.push(view);
   if (views.length === 1) context.waitUntil(new Promise((done) => setTimeout(done, 2000)).then(() => send(env)));
   if (views.length === 100) context.waitUntil(send(env));
 }
