@@ -173,7 +173,8 @@ def _find_near(request: HttpRequest, language: str) -> list[Page]:
     try:
         if request.method == "GET" and not prefetch_purpose(request):
             headers = request.headers
-            told = MissingRequest(path, timezone.now(), headers.get("User-Agent", ""), headers.get("Referer", ""))
+            agent, referrer = headers.get("User-Agent", ""), headers.get("Referer", "")
+            told = MissingRequest(path, timezone.now(), agent, referrer, network_of(client_ip(request)))
             missing_pages.record(project, [told])
         with limit_database_time(PATIENCE_SECONDS):
             moved = missing_pages.find_replacement(project, path)

@@ -1,4 +1,4 @@
-"""Checks that other tests run on SQLite, on PostgreSQL: answer statistics, costs, groups of questions, deletions."""
+"""Checks that other tests run on SQLite, on PostgreSQL: answer statistics, costs, groups, deletions, dead ends."""
 
 import threading
 from collections.abc import Callable
@@ -12,6 +12,7 @@ from tests.assistant.conversations.test_answer_statistics import compare_with_ro
 from tests.assistant.conversations.test_costs import check_costs
 from tests.assistant.gaps.reports import check_reports
 from tests.docsite.core.stores.test_deleted_project import delete_while_a_reader_asks
+from tests.docsite.extras.test_dead_ends import add_up_requests
 
 pytestmark = pytest.mark.services
 
@@ -62,3 +63,8 @@ def test_a_question_that_is_grouped_while_it_is_deleted_is_deleted(
 
 def test_a_project_is_deleted_on_postgresql_while_a_reader_asks(new_database: Callable[[str], dict[str, str]]) -> None:
     scenarios.run(delete_while_a_reader_asks, new_database("deleted"))
+
+
+@pytest.mark.matrix
+def test_addresses_without_a_page_are_added_up_on_postgresql(new_database: Callable[[str], dict[str, str]]) -> None:
+    scenarios.run(add_up_requests, new_database("dead_ends"))

@@ -14,6 +14,7 @@ class Progress(Leased):
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="+")
     generation = models.PositiveIntegerField(null=True, help_text="Empty: none yet.")
+    looked_at = models.DateTimeField(null=True, help_text="When the nearest pages were last looked for.")
 
     def __str__(self) -> str:
         return f"generation {self.generation}"

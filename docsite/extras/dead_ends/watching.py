@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=10)
 MAX_FORMER = 5_000  # pages of a project that were in the index; the latest are kept
+LOOK_AGAIN = timedelta(minutes=5)  # for the nearest pages of new addresses: it takes all pages in memory
 _BATCH = 100  # texts in memory at once
 
 Rest = Callable[[], bool]  # pauses between two pieces of work; returns whether to stop
@@ -32,7 +33,11 @@ def is_due() -> bool:
     return has_row(
         f"SELECT 1 FROM {generation} LEFT JOIN {progress} ON {progress}.project_id = {generation}.project_id "
         f"WHERE {progress}.generation IS NULL OR {progress}.generation <> {generation}.number LIMIT 1"
-    ) or has_row(f"SELECT 1 FROM {missing} WHERE generation IS NULL LIMIT 1")
+    ) or has_row(
+        f"SELECT 1 FROM {missing} LEFT JOIN {progress} ON {progress}.project_id = {missing}.project_id "
+        f"WHERE {missing}.generation IS NULL AND ({progress}.looked_at IS NULL OR {progress}.looked_at <= %s) LIMIT 1",
+        timezone.now() - LOOK_AGAIN,
+    )
 
 
 def catch_up(rest: Rest = lambda: False) -> None:
@@ -40,7 +45,8 @@ def catch_up(rest: Rest = lambda: False) -> None:
     outdated = Generation.objects.exclude(
         project__in=Progress.objects.filter(generation=F("project__generation__number")).values("project")
     )
-    new = MissingPage.objects.filter(generation=None)
+    rested = Progress.objects.filter(looked_at__gt=timezone.now() - LOOK_AGAIN)
+    new = MissingPage.objects.filter(generation=None).exclude(project__in=rested.values("project"))
     wanted = Q(pk__in=outdated.values("project")) | Q(pk__in=new.values("project"))
     for project in Project.objects.filter(wanted).order_by("pk"):
         if rest():
@@ -48,21 +54,23 @@ def catch_up(rest: Rest = lambda: False) -> None:
         refresh(project, rest)
 
 
-def refresh(project: Project, rest: Rest = lambda: False) -> None:
-    """Bring one project up to date, unless another process is at it."""
+def refresh(project: Project, rest: Rest = lambda: False) -> bool:
+    """Bring one project up to date. False if another process is at it, or it was stopped."""
     Progress.objects.get_or_create(project=project)
     progress = leases.claim(Progress.objects.filter(project=project), LEASE)
     if progress is None:
-        return
+        return False
     number = Generation.objects.filter(project=project).values_list("number", flat=True).first() or 0
     with read_as(PUBLIC):
         if progress.generation != number:
             if not _compare(project, number, rest):
                 leases.release(progress)
-                return
+                return False
             MissingPage.objects.filter(project=project).update(generation=None)
         is_done = _find_nearest(project, number, rest)  # else the rows that are left are due again
-    leases.release(progress, generation=number if is_done else progress.generation)
+    done = {"generation": number, "looked_at": timezone.now()} if is_done else {}
+    leases.release(progress, **done)
+    return is_done
 
 
 def _compare(project: Project, number: int, rest: Rest) -> bool:
@@ -142,7 +150,7 @@ def _move_gone(project: Project, gone: set[str], number: int) -> None:
 def _find_nearest(project: Project, number: int, rest: Rest) -> bool:
     """Find the nearest page of each missing one that has none of this index. False if it was stopped.
 
-    A page that moved twice keeps its first successor, itself missing now, where that is surer: see `redirects`.
+    If the page it moved to has gone too, that step is kept when it is surer; `redirects` follows both.
     """
     due = list(MissingPage.objects.filter(project=project, generation=None))
     if not due:

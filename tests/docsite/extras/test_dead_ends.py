@@ -3,6 +3,7 @@
 import io
 import re
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,21 +12,24 @@ from django.test import Client
 from django.utils import timezone
 
 from docsite.core.access.authentication import Caller
+from docsite.core.background import leases
 from docsite.core.http.client_address import parse_address
 from docsite.core.http.errors import NotFound
+from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.core.tenants.models import Project
 from docsite.extras.access_logs.files import LogFile
 from docsite.extras.access_logs.importing import create_parser, import_log
 from docsite.extras.dead_ends import fingerprints, formats, recording, redirects, watching
+from docsite.extras.dead_ends.management.commands import redirects as command
 from docsite.extras.dead_ends.matching import Known, Matcher
-from docsite.extras.dead_ends.models import Fingerprint, MissingPage
+from docsite.extras.dead_ends.models import Fingerprint, MissingPage, Progress
 from docsite.extras.dead_ends.redirects import Target
 from docsite.extras.mcp.tools import read_page
 from docsite.extras.mcp.tools.tool import ToolContext
 from search.indexing.ingest import ingest
 from search.missing_pages import MissingRequest
 from search.sources import Page
-from tests.analytics.conftest import CHROME, GPTBOT
+from tests.analytics.conftest import CHROME, CURL, GOOGLEBOT, GPTBOT
 from tests.conftest import Tenant
 
 CLAUDE = "Mozilla/5.0 (compatible; Claude-User/1.0)"
@@ -168,6 +172,37 @@ def test_what_is_no_page_is_not_kept(site, path):
     assert not MissingPage.objects.filter(project=site).exists()
 
 
+@pytest.mark.parametrize(
+    ("user_agent", "people", "agents", "crawlers"),
+    [("", 0, 1, 0), (CURL, 0, 1, 0), (CHROME, 0, 1, 0), (CLAUDE, 0, 1, 0), (GOOGLEBOT, 0, 0, 1)],
+)
+def test_who_asks_for_markdown_is_an_agent(site, user_agent, people, agents, crawlers):
+    asked = MissingRequest("/nowhere", timezone.now(), user_agent, wants_markdown=True)
+    recording.record(site, [asked])
+    recording.flush()
+    row = MissingPage.objects.get(project=site)
+    assert (row.people, row.agents, row.crawlers) == (people, agents, crawlers)
+
+
+def test_requests_for_a_page_that_was_there_are_added_up(site):
+    replace_pages(site, *START[1:])
+    for path in ("/install", "/nowhere", "/install", "/nowhere"):
+        ask(site, path, CLAUDE, "https://blog.example/a")
+    ask(site, "/install", CHROME)
+    found = MissingPage.objects.filter(project=site).order_by("path")
+    rows = list(found.values_list("path", "kind", "agents", "people", "agent", "linked_from"))
+    assert rows == [
+        ("/install", "moved", 2, 1, "Claude-User", "https://blog.example"),
+        ("/nowhere", "broken", 2, 0, "Claude-User", "https://blog.example"),
+    ]
+    then = MissingPage.objects.get(path="/install", project=site)
+    assert then.sketch, "what the page was like stays"
+    recording.record(site, [MissingRequest("/install", timezone.now() - timedelta(days=1), CHROME)])
+    recording.flush()
+    now = MissingPage.objects.get(path="/install", project=site)
+    assert (now.people, now.last_at) == (2, then.last_at)
+
+
 def test_http_clients_and_other_bots_are_not_kept(site):
     ask(site, "/nowhere", "curl/8.1")
     ask(site, "/nowhere", "Mozilla/5.0 (compatible; AhrefsBot/7.0)")
@@ -186,6 +221,49 @@ def test_strangers_cannot_fill_the_table(site, monkeypatch):
     kept = set(MissingPage.objects.filter(project=site).values_list("path", flat=True))
     assert len(kept) <= 20
     assert "/wanted" in kept
+
+
+def test_a_network_asks_for_few_addresses_in_a_minute(site, monkeypatch):
+    clock = SimpleNamespace(monotonic=lambda: 6_000.0)
+    monkeypatch.setattr(recording, "time", clock)
+    monkeypatch.setattr(recording, "MAX_A_MINUTE", 3)
+    noise = [f"/noise-{number}" for number in range(10)]
+    for network, paths in {"198.51.100.1": noise, "198.51.100.2": ["/wanted"], "": ["/log-1", "/log-2"]}.items():
+        recording.record(site, [MissingRequest(path, timezone.now(), CHROME, network=network) for path in paths])
+    clock.monotonic = lambda: 6_060.0
+    later = ["/noise-0", "/later"]
+    recording.record(site, [MissingRequest(path, timezone.now(), CHROME, network="198.51.100.1") for path in later])
+    recording.flush()
+    kept = dict(MissingPage.objects.filter(project=site).values_list("path", "people"))
+    assert kept == {
+        **{"/noise-0": 2, "/noise-1": 1, "/noise-2": 1, "/later": 1, "/wanted": 1},
+        **{"/log-1": 1, "/log-2": 1},
+    }
+
+
+def add_up_requests() -> None:
+    """Ask twice for a page that was there, and for many that never were. Another test runs it on PostgreSQL."""
+    project, *_ = create_project("dead-ends", "Dead ends", "https://docs.acme.example", [])
+    then = timezone.now()
+    MissingPage.objects.create(project=project, path="/moved", kind="moved", title="Moved", last_at=then)
+    paths = ["/moved", *(f"/noise-{number}" for number in range(100))]
+    for agent, at in (("Claude-User/1.0", then - timedelta(days=1)), ("ChatGPT-User/1.0", then)):
+        recording.record(project, [MissingRequest(path, at, agent) for path in paths])
+        recording.flush()
+    rows = MissingPage.objects.filter(project=project)
+    assert set(rows.values_list("agents", "agent", "last_at")) == {(2, "ChatGPT-User", then)}
+    assert sorted(rows.order_by("path").values_list("kind", "title")[:2]) == [("invented", ""), ("moved", "Moved")]
+    assert watching.is_due()
+    watching.catch_up()
+    assert not watching.is_due()
+
+
+def test_many_addresses_are_stored_with_few_statements(site, django_assert_max_num_queries):
+    requests = [MissingRequest(f"/noise-{number}", timezone.now(), CHROME) for number in range(120)]
+    recording.record(site, requests)
+    with django_assert_max_num_queries(15):
+        recording.flush()
+    assert MissingPage.objects.filter(project=site, people=1, kind="broken").count() == 120
 
 
 def test_old_addresses_are_forgotten(site):
@@ -272,6 +350,34 @@ def test_pages_that_lead_on_replace_no_page_of_the_site(site, tmp_path):
         written(site, "html", output=tmp_path)
 
 
+@pytest.mark.parametrize("ending", ["", "/"])
+def test_redirects_are_below_the_folder_of_the_docs_url(site, ending):
+    replace_pages(site, page("/start/set-up", "Install acme"), *START[1:])
+    site.docs_url = f"https://docs.acme.example/docs{ending}"
+    site.save()
+    lines = ["/docs/install /docs/start/set-up 301", "/docs/install/ /docs/start/set-up 301"]
+    assert written(site, "netlify").splitlines() == lines
+
+
+def test_the_command_waits_for_another_process(site, monkeypatch):
+    ingest(site, [page("/start/set-up", "Install acme"), *START[1:]])
+    progress = leases.claim(Progress.objects.filter(project=site), watching.LEASE)
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        leases.release(progress)
+
+    now = iter(range(100))
+    monkeypatch.setattr(command, "time", SimpleNamespace(monotonic=lambda: next(now), sleep=wait))
+    assert "/install /start/set-up 301" in written(site, "netlify")
+    assert len(waits) == 1
+    leases.claim(Progress.objects.filter(project=site), watching.LEASE)
+    monkeypatch.setattr(command, "WAIT_SECONDS", 0.0)
+    with pytest.raises(CommandError, match="Another process"):
+        written(site, "netlify")
+
+
 def test_the_command_names_what_is_missing(site):
     with pytest.raises(CommandError, match="--output"):
         written(site, "html")
@@ -304,6 +410,10 @@ def test_the_404_page_shows_the_page_that_took_its_place(site, monkeypatch):
     assert answer.content.decode().split("\n- ")[1].endswith("(/webhooks.md)")
     recording.flush()
     assert MissingPage.objects.get(project=site, path="/zebra").people == 1
+    monkeypatch.setattr(recording, "MAX_A_MINUTE", 0)
+    Client(headers={"user-agent": CHROME}).get("/giraffe")
+    recording.flush()
+    assert not MissingPage.objects.filter(project=site, path="/giraffe").exists(), "of a network that asks too often"
 
 
 def test_logs_tell_which_pages_were_missed(site, tmp_path):
@@ -344,11 +454,21 @@ def test_owners_see_dead_ends_and_strangers_do_not(project: Tenant, people):
 
 def test_the_thread_looks_only_where_something_is_due(site):
     assert not watching.is_due()
-    ask(site, "/nowhere")
-    MissingPage.objects.filter(project=site).update(generation=None)
+    ask(site, "/instal")
+    assert not watching.is_due(), "the nearest pages were found a moment ago"
+    rows = MissingPage.objects.filter(project=site, generation=None)
+    watching.catch_up()
+    assert rows.exists()
+    Progress.objects.filter(project=site).update(looked_at=timezone.now() - watching.LOOK_AGAIN)
     assert watching.is_due()
     watching.catch_up()
+    assert not rows.exists()
     assert not watching.is_due()
+    ask(site, "/instal-l")
+    ingest(site, START[:2])
+    assert watching.is_due(), "the index has changed"
+    watching.catch_up()
+    assert not rows.exists()
 
 
 def test_two_tenants_do_not_share_addresses(site, make_project: Any):

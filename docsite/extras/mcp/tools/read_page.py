@@ -4,6 +4,7 @@ from django.utils import timezone
 from pydantic import BaseModel, Field, StrictStr
 
 from docsite.core.db import in_db
+from docsite.core.http.client_address import network_of
 from docsite.core.http.errors import NotFound
 from docsite.extras.mcp import agents
 from docsite.extras.mcp.tools.tool import Output, Tool, ToolContext
@@ -65,7 +66,8 @@ def _explain_missing(context: ToolContext, path: str) -> str:
     """Where the page is now, if that is known. The request is recorded."""
     project = context.caller.project
     missing = project.path_of(path[: pages.MAX_ADDRESS])
-    missing_pages.record(project, [MissingRequest(missing, timezone.now(), context.user_agent)])
+    asked = MissingRequest(missing, timezone.now(), context.user_agent, network=network_of(context.caller.address))
+    missing_pages.record(project, [asked])
     moved = missing_pages.find_replacement(project, missing)
     advice = f"It is probably at {moved} now: read that page." if moved else "Use a path that search_docs returns."
     return f"There is no page at {path[:100]}. {advice}"

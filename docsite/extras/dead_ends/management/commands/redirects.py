@@ -1,5 +1,6 @@
 """`manage.py redirects DOMAIN`: redirects from addresses without a page to the pages that took their place."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from docsite.core.unicode.addresses import urlsplit
 from docsite.extras.dead_ends import formats, recording, redirects, watching
 from docsite.extras.dead_ends.formats import HTML, Rule
 from search.models import Document
+
+WAIT_SECONDS = 60.0  # for a process that serves and works on the same project
 
 
 class Command(ServiceCommand):
@@ -42,7 +45,7 @@ class Command(ServiceCommand):
         if not 0 <= options["confidence"] <= 1:
             raise CommandError("--confidence: must be from 0 to 1.")
         recording.flush()
-        watching.refresh(project)
+        _bring_up_to_date(project)
         table = redirects.build(project, options["confidence"])
         rules, left_out = list_rules(project, table)
         if options["format"] == HTML:
@@ -60,11 +63,20 @@ class Command(ServiceCommand):
         self.stderr.write(said + more)
 
 
+def _bring_up_to_date(project: Project) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not watching.refresh(project):
+        if time.monotonic() >= deadline:
+            raise CommandError("Another process compares the pages of this project. Try again in some minutes.")
+        time.sleep(0.5)
+
+
 def list_rules(project: Project, table: dict[str, redirects.Target]) -> tuple[list[Rule], int]:
     """The rules for a table, and how many addresses are left out. A rule is never for the address of a page."""
     addresses = dict(Document.objects.filter(project=project).values_list("path", "address"))
-    folder = urlsplit(project.docs_url).path.rstrip("/")
-    site = project.docs_url.removesuffix(folder).rstrip("/") if folder else project.docs_url.rstrip("/")
+    base = project.docs_url.rstrip("/")
+    folder = urlsplit(base).path
+    site = base.removesuffix(folder)
     places = {
         path: project.url_of(path, address=address).removeprefix(site) or "/" for path, address in addresses.items()
     }
