@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
-from docsite.extras.agent_pages.pages import Place, is_inside, name_file
+from docsite.extras.agent_pages.pages import Place, list_documents, measure_key, name_file
 from docsite.site.for_programs import agent_files
-from search.models import Document
 from search.retrieval import index_state
 
 MAX_CHARACTERS = 50_000  # of a list: tools of agents cut longer texts
@@ -51,19 +50,14 @@ def write_contents(place: Place, folder: str, part: int = 0) -> str | None:
     files = _lists.get(key)
     if files is None:
         files = _write_files(place, folder, _list_pages(project, folder))
-        _lists.put(key, files, sum(map(len, files)) * 2, _MAX_CACHE_BYTES)
+        if files:  # strangers write names of folders without pages
+            _lists.put(key, files, (sum(map(len, files)) + measure_key(key)) * 2, _MAX_CACHE_BYTES)
     return files[part] if part < len(files) else None
 
 
 def _list_pages(project: Project, folder: str) -> list[_Page]:
-    documents = Document.objects.filter(project=project).order_by("path")
-    if folder != "/":
-        documents = documents.filter(path__startswith=folder)
-    return [
-        _Page(path, " ".join(title.split()), _shorten(description))
-        for path, title, description in documents.values_list("path", "title", "description")
-        if is_inside(path, folder)
-    ]
+    rows = list_documents(project, folder).values_list("path", "title", "description")
+    return [_Page(path, " ".join(title.split()), _shorten(description)) for path, title, description in rows]
 
 
 def _shorten(description: str) -> str:

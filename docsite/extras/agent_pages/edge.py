@@ -28,4 +28,5 @@ def write_file(project: Project, base_url: str, name: str) -> str | None:
         "FOLDER": folder,
         "PATTERN": re.escape(folder).replace("\\-", "-").replace("%", "\\%"),
     }
-    return re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], _TEXTS[name])
+    text = re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], _TEXTS[name])
+    return text if service.scheme == "https" else re.sub(r"^ *proxy_ssl_.*\n", "", text, flags=re.MULTILINE)

@@ -1,11 +1,10 @@
 """Answers agents: lists of pages, pages as Markdown, and the files for the site. Public pages only, without a key."""
 
 import hashlib
-import logging
+from collections import Counter
 from collections.abc import AsyncIterator
 
 from django.conf import settings
-from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
@@ -14,11 +13,10 @@ from django.views.decorators.http import require_GET
 from docsite.core.access import authentication
 from docsite.core.access.request_checks import BROWSER_IP
 from docsite.core.base_path import service_url
-from docsite.core.context import limit_database_time
-from docsite.core.db import REQUESTS, in_db
+from docsite.core.db import REPORTS, in_db
 from docsite.core.http import cpu_time, ratelimit
 from docsite.core.http.client_address import client_ip, network_of
-from docsite.core.http.errors import NotFound
+from docsite.core.http.errors import NotFound, TooMany
 from docsite.core.tenants.models import Project
 from docsite.extras.agent_pages import contents as lists
 from docsite.extras.agent_pages import edge, pages
@@ -27,11 +25,13 @@ from docsite.extras.agent_pages.pages import Place
 from docsite.site.for_programs.agent_files import markdown_response, wants_markdown
 from search.retrieval import index_state
 
-logger = logging.getLogger(__name__)
-
 EDGE_HEADER = "X-Docs-Edge"  # an edge file sends it: then the addresses in the answer are those of the site
 _HEADERS = {"Cache-Control": "public, max-age=300", "Vary": f"Accept, {EDGE_HEADER}"}
+MAX_RUNNING = 2  # downloads of all pages by one address, in this process
+_RETRY_SECONDS = 10
 _NO_PAGE = "There is no Markdown at this address."
+
+_running: Counter[str] = Counter()  # downloads by network
 
 
 @require_GET
@@ -56,14 +56,16 @@ async def all_pages(request: HttpRequest, domain: str, folder: str = "") -> Http
     """llms-full.txt: the Markdown of every page, page after page."""
     place = await _admit(request, domain)
     inside = place.project.path_of(f"/{folder}")
-    first, last = await in_db(pages.load_batch)(place, inside, "")
-    if not first:
+    state = await in_db(_describe_state)(place, inside)
+    if state is None:
         raise NotFound(_NO_PAGE)
-    tag = _make_tag(await in_db(_describe_state)(place, inside))
+    network = network_of(client_ip(request))
+    if _running[network] >= MAX_RUNNING:
+        raise TooMany(_RETRY_SECONDS)
     response = StreamingHttpResponse(
-        _stream(place, inside, first, last), content_type="text/markdown; charset=utf-8", headers=_HEADERS
+        _stream(place, inside, network), content_type="text/markdown; charset=utf-8", headers=_HEADERS
     )
-    return _finish(request, response, tag)
+    return _finish(request, response, _make_tag(state))
 
 
 @require_GET
@@ -121,22 +123,33 @@ def _make_tag(text: str) -> str:
     return f'"{hashlib.sha256(text.encode()).hexdigest()[:20]}"'
 
 
-def _describe_state(place: Place, folder: str) -> str:
-    """What the text of all pages depends on."""
+def _describe_state(place: Place, folder: str) -> str | None:
+    """What the text of all pages depends on. None where there are none."""
+    if not pages.list_documents(place.project, folder).exists():
+        return None
     return repr((index_state.get_scope(place.project), place.url, place.project.docs_url, folder, settings.VERSION))
 
 
-async def _stream(place: Place, folder: str, first: str, last: str) -> AsyncIterator[str]:
-    """The pages, some at a time. It never raises: a text that breaks off says so at its end."""
-    text = first
-    while True:
-        yield text
-        try:
-            with limit_database_time(REQUESTS.seconds):
-                text, last = await in_db(pages.load_batch)(place, folder, last)
-        except DatabaseError:
-            logger.exception("The pages for an agent broke off.")
-            yield "\n\nThe other pages could not be read. Try again later.\n"
-            return
-        if not last:
-            return
+async def _stream(place: Place, folder: str, network: str) -> AsyncIterator[str]:
+    """The pages, some at a time, at the expense of a network.
+
+    It raises where it cannot go on. Then the server breaks the connection off, so that nobody takes the text for whole.
+    """
+    _running[network] += 1
+    try:
+        last = ""
+        while True:
+            before = "\n" if last else ""
+            text, last = await in_db(_load_batch, REPORTS)(place, folder, last, network)
+            if not last:
+                return
+            yield before + text
+    finally:
+        _running[network] -= 1
+        if not _running[network]:
+            del _running[network]
+
+
+def _load_batch(place: Place, folder: str, after: str, network: str) -> tuple[str, str]:
+    cpu_time.charge(network)
+    return pages.load_batch(place, folder, after)

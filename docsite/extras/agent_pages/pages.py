@@ -3,8 +3,12 @@
 import json
 import posixpath
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
+
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Substr
 
 from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
@@ -52,15 +56,25 @@ def find_page(place: Place, address: str) -> str | None:
     """The Markdown of the page at a path or an address, or None. Only a page that the present reader sees."""
     project = place.project
     path = links.page_of(project, project.path_of(address))
-    key = (project.pk, index_state.get_scope(project), path, place.url, project.docs_url)
-    if (known := _pages.get(key)) is not None:
-        return known
-    document = Document.objects.filter(project=project, path=path).first()
-    if document is None:
-        return None
-    text = write_page(place, document)
-    _pages.put(key, text, len(text) * 2, MAX_CACHE_BYTES)
-    return text
+    return _write_pages(place, [path]).get(path)
+
+
+def _write_pages(place: Place, paths: Sequence[str]) -> dict[str, str]:
+    """The Markdown of those pages of some paths that there are, in this order."""
+    project = place.project
+    state = project.pk, index_state.get_scope(project), place.url, project.docs_url  # before the pages are read
+    texts = {path: _pages.get((*state, path)) for path in paths}
+    missing = [path for path, text in texts.items() if text is None]
+    for document in Document.objects.filter(project=project, path__in=missing) if missing else ():
+        key, text = (*state, document.path), write_page(place, document)
+        _pages.put(key, text, (len(text) + measure_key(key)) * 2, MAX_CACHE_BYTES)
+        texts[document.path] = text
+    return {path: text for path, text in texts.items() if text is not None}
+
+
+def measure_key(key: tuple[object, ...]) -> int:
+    """About the characters of a key of a cache, parts of which strangers write."""
+    return len(repr(key))
 
 
 def write_page(place: Place, document: Document) -> str:
@@ -109,20 +123,17 @@ def _split_title(markdown: str, title: str) -> tuple[str, str]:
     return title, markdown
 
 
+def list_documents(project: Project, folder: str) -> QuerySet[Document]:
+    """The page of a folder and the pages in it, by path."""
+    documents = Document.objects.filter(project=project).order_by("path")
+    if folder == "/":
+        return documents
+    inside = f"{folder}/"  # a comparison that sees upper and lower case, also in SQLite
+    return documents.alias(start=Substr("path", 1, len(inside))).filter(Q(path=folder) | Q(start=inside))
+
+
 def load_batch(place: Place, folder: str, after: str) -> tuple[str, str]:
     """The Markdown of the next pages in a folder, by path, after one of them; and the last path. Empty at the end."""
-    documents = Document.objects.filter(project=place.project, path__gt=after).order_by("path")
-    if folder != "/":
-        documents = documents.filter(path__startswith=folder)
-    chosen = documents[:BATCH]
-    texts, last = [], ""
-    for document in chosen:
-        last = document.path
-        if is_inside(last, folder):
-            texts.append(write_page(place, document))
-    return "\n".join(texts), last
-
-
-def is_inside(path: str, folder: str) -> bool:
-    """Whether a page is that of a folder or in it."""
-    return folder == "/" or f"{path}/".startswith(f"{folder}/")
+    following = list_documents(place.project, folder).filter(path__gt=after)
+    paths = list(following.values_list("path", flat=True)[:BATCH])
+    return "\n".join(_write_pages(place, paths).values()), paths[-1] if paths else ""

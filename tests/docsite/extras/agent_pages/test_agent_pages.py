@@ -4,10 +4,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import yaml
+from asgiref.sync import async_to_sync
+from django.test import RequestFactory
 
-from docsite.extras.agent_pages import contents
+from docsite.core.http.errors import TooMany
+from docsite.extras.agent_pages import contents, endpoint, pages
 from docsite.extras.agent_pages.models import AgentPagesSettings
 from docsite.extras.agent_pages.pages import Place
 from docsite.site.for_programs import agent_files
@@ -115,6 +119,66 @@ def test_all_pages_are_in_one_file_and_in_the_list(http, service, project):
     assert http.get(f"{at}/guides/llms-full.txt").text == http.get(f"{at}/guides/labels.md").text
 
 
+@pytest.mark.matrix
+def test_a_download_of_all_pages_is_paid_for_and_breaks_off_where_it_ends_early(http, start, make_project):
+    tenant = make_project()
+    links = " ".join(f"[{number}](/{number:04})" for number in range(400))
+    Document.objects.bulk_create(
+        Document(project=tenant.project, path=f"/{number:04}", title=f"Page {number}", content=links)
+        for number in range(400)
+    )
+    service = start.fresh(LIMIT_CPU_IP="1/d", TRUSTED_PROXIES="127.0.0.1")
+    url = f"{service.url}/agents/{tenant.domain}/llms-full.txt"
+    text: list[str] = []
+    with http.stream("GET", url) as response, pytest.raises(httpx.TransportError):
+        text.extend(response.iter_text())
+    assert "# Page 1\n" in "".join(text)
+    assert "# Page 399\n" not in "".join(text)
+    assert_error(http.get(url), 429)
+    other = {"X-Forwarded-For": "198.51.100.7"}
+    assert http.get(url.replace("-full", ""), headers=other).status_code == 200
+
+
+def test_an_address_downloads_all_pages_twice_at_once(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    store(place, "/a", "/b")
+    monkeypatch.setattr(pages, "BATCH", 1)
+    request = RequestFactory().get("/", REMOTE_ADDR="192.0.2.1")
+    elsewhere = RequestFactory().get("/", REMOTE_ADDR="192.0.2.2")
+
+    async def download() -> None:
+        begun = [await endpoint.all_pages(request, place.project.domain) for _ in range(2)]
+        running = [aiter(response) for response in begun]
+        for one in running:
+            assert b"# Page /a" in await anext(one)
+        with pytest.raises(TooMany):
+            await endpoint.all_pages(request, place.project.domain)
+        assert (await endpoint.all_pages(elsewhere, place.project.domain)).status_code == 200
+        assert b"# Page /b" in await anext(running[0])
+        await running[1].aclose()
+        assert [piece async for piece in running[0]] == []
+        assert (await endpoint.all_pages(request, place.project.domain)).status_code == 200
+
+    async_to_sync(download)()
+
+
+def test_a_download_renders_no_page_twice(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    store(place, *(f"/{number}" for number in range(pages.BATCH + 2)))
+    first = [pages.load_batch(place, "/", after) for after in ("", "/4")]
+    assert pages.find_page(place, "/6.md")
+    monkeypatch.setattr(pages, "write_page", None)
+    assert [pages.load_batch(place, "/", after) for after in ("", "/4")] == first
+
+
+def test_names_of_strangers_take_no_memory(place: Place) -> None:
+    store(place, "/a")
+    before = len(contents._lists._values), contents._lists.nbytes
+    assert not any(contents.write_contents(place, f"/{number}") for number in range(10))
+    assert (len(contents._lists._values), contents._lists.nbytes) == before
+    text = contents.write_contents(place, "/")
+    assert text
+    assert contents._lists.nbytes - before[1] > 2 * (len(text) + len(place.url))
+
+
 def test_protected_pages_and_links_to_them_are_left_out(http, service, make_project, tmp_path):
     tenant = make_project()
     write(
@@ -187,6 +251,13 @@ def test_a_list_of_any_site_is_short_and_leads_to_every_page_once(place: Place, 
     store(place, *paths, description="What the page is about, in some words. " * 2)
     expected = sorted(place.url + ("/index.md" if path == "/" else f"{path}.md") for path in paths)
     assert sorted(walk(place, f"{place.url}/llms.txt")) == expected
+
+
+def test_all_pages_of_a_folder_are_those_in_it(place: Place) -> None:
+    store(place, "/a/1", *(f"/a-{number}" for number in range(2 * pages.BATCH)), "/A/2", "/ab", "/a_")
+    assert pages.load_batch(place, "/a", "")[1] == "/a/1"
+    assert pages.load_batch(place, "/a", "/a/1") == ("", "")
+    assert pages.load_batch(place, "/a-1", "")[1] == "/a-1"
 
 
 def test_a_list_has_a_section_for_each_folder(place: Place) -> None:

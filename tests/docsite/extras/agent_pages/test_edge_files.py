@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from tests.docsite.server.operating.test_deploy_files import PROGRAMS, needs_pro
 from tests.ports import free_port
 
 MARKDOWN = "text/markdown; charset=utf-8"
+SEEN = 'add_header X-Seen "$args $http_cookie";'
 HTML = "<!doctype html><html><head></head><body class=x><h1>{}</h1></body></html>"
 
 
@@ -60,8 +62,14 @@ class _Answers(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def fake_service() -> Iterator[FakeService]:
+def fake_service(certificate: Path | None = None) -> Iterator[FakeService]:
+    """A service, with TLS if it has a certificate, whose key is in the same file."""
     with FakeService() as server:
+        if certificate:
+            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            tls.load_cert_chain(certificate)
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
+            server.url = f"https://localhost:{server.server_address[1]}"
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield server
@@ -91,7 +99,7 @@ def configure_nginx(folder: Path, text: str, port: int) -> list[str]:
     temporary = " ".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
     location = f"location / {{ root {site}; try_files $uri $uri.html $uri/ =404; }}"
     types = "types { text/html html; text/plain md txt; }"
-    server = f"server {{ listen 127.0.0.1:{port}; include {folder}/agents.conf; {location} }}"
+    server = f"server {{ listen 127.0.0.1:{port}; include {folder}/agents.conf; {SEEN} {location} }}"
     log = f"access_log {folder}/access.log;"
     (folder / "nginx.conf").write_text(
         f"daemon off; master_process off; pid {folder}/pid; error_log stderr; events {{}} "
@@ -104,6 +112,7 @@ def configure_caddy(folder: Path, text: str, port: int) -> list[str]:
     site = write_site(folder)
     (folder / "agents.caddy").write_text(text.replace("20211", str(free_port())))
     block = f"import agents\nroot * {site}\ntry_files {{path}} {{path}}.html {{path}}/index.html\nfile_server\n"
+    block += 'header {\nX-Seen "{query} {header.Cookie}"\ndefer\n}\n'
     block += f"log {{\noutput file {folder}/access.log\n}}\n"
     (folder / "Caddyfile").write_text(
         f"{{\nadmin off\nauto_https off\nstorage file_system {folder}\n}}\n"
@@ -117,12 +126,16 @@ EACH = [pytest.param(name, marks=needs_program(name)) for name in SERVERS]
 
 
 @contextmanager
-def serve(program: str, folder: Path, project: Any, service_url: str) -> Iterator[httpx.Client]:
-    """A client of a site behind the file of a project."""
+def serve(
+    program: str, folder: Path, project: Any, service_url: str, trusted: Path | None = None
+) -> Iterator[httpx.Client]:
+    """A client of a site behind the file of a project. `trusted`: certificates instead of the system's."""
     port = free_port()
     configure, name = SERVERS[program]
     text = edge.write_file(project, service_url, name)
     assert text
+    if trusted:
+        text = text.replace("/etc/ssl/certs/ca-certificates.crt", str(trusted))
     command = [shutil.which(program, path=PROGRAMS) or program, *configure(folder, text, port)]
     log = (folder / "log").open("w+")
     environment = {**os.environ, "HOME": str(folder)}
@@ -238,12 +251,53 @@ def test_the_site_answers_while_the_service_is_away(program: str, project: Any, 
         assert site.get("/docs/guides/", headers={"Accept": "text/markdown"}).status_code == 200
 
 
-def test_no_cookie_or_key_reaches_the_service(site: httpx.Client, fake: FakeService) -> None:
-    secrets = {"Cookie": "session=secret", "Authorization": "Bearer secret", "If-None-Match": '"x"'}
-    assert site.get("/docs/guide.md?token=1", headers=secrets).status_code == 200
-    _, headers = fake.requests[-1]
-    assert not {"cookie", "authorization"} & headers.keys()
-    assert (headers["x-docs-edge"], headers["host"]) == ("1", fake.url.removeprefix("http://"))
+def test_no_secret_of_a_reader_reaches_the_service(site: httpx.Client, fake: FakeService, project: Any) -> None:
+    secrets = {
+        "Cookie": "s=secret",
+        "Authorization": "Bearer secret",
+        "X-Api-Key": "secret",
+        "Referer": "https://secret",
+    }
+    headers = {**secrets, "X-Forwarded-For": "192.0.2.1", "If-None-Match": '"x"', "Accept": "text/markdown"}
+    for address in ("/docs/guide.md", "/docs/guide"):
+        assert site.get(f"{address}?token=secret", headers=headers).text.startswith("# Markdown")
+        path, sent = fake.requests[-1]
+        assert path.removesuffix(".html") == f"/agents/{project.domain}{address}"
+        for name in ("accept-encoding", "connection", "x-forwarded-proto", "x-forwarded-host"):
+            sent.pop(name, None)
+        forwarded = sent.pop("x-forwarded-for", "127.0.0.1")  # Caddy's own hop
+        assert forwarded == "127.0.0.1"
+        assert sent == {
+            "accept": "text/markdown",
+            "if-none-match": '"x"',
+            "x-docs-edge": "1",
+            "host": fake.url.removeprefix("http://"),
+        }
+
+
+def certify(file: Path) -> Path:
+    """A certificate of localhost with its key, in one file. It is its own authority."""
+    name = ("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost")
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *name, "-keyout", "-", "-out", "-"]
+    file.write_text(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return file
+
+
+@needs_program("nginx")
+def test_nginx_reads_only_from_a_service_with_a_certificate(project: Any, tmp_path: Path) -> None:
+    trusted, other = certify(tmp_path / "trusted.pem"), certify(tmp_path / "other.pem")
+    for certificate, text in ((trusted, "# Markdown"), (other, "Own guide")):
+        with fake_service(certificate) as fake, serve("nginx", tmp_path, project, fake.url, trusted) as site:
+            assert site.get("/docs/guide.md").text.startswith(text)
+    assert "proxy_ssl" not in (edge.write_file(project, "http://service.example", "nginx.conf") or "")
+
+
+@pytest.mark.parametrize("address", ["/docs/gone", "/docs/gone.md", "/docs/guide"])
+def test_the_site_gets_the_whole_request_that_it_answers(site: httpx.Client, address: str) -> None:
+    asking = {"Accept": "text/html"} if address == "/docs/guide" else {"Accept": "text/markdown"}
+    response = site.get(f"{address}?page=2", headers={**asking, "Cookie": "theme=dark"})
+    assert "gone" in response.text or "guide" in response.text
+    assert response.headers["x-seen"] == "page=2 theme=dark"
 
 
 @pytest.mark.parametrize("program", EACH)
