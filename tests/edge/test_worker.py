@@ -68,15 +68,22 @@ def run(project: Any, service_url: str, *requests: dict[str, Any], token: str = 
 def test_markdown_comes_from_the_service_and_html_names_it(fake, site, make_project):
     project = make_project(f"{site}/docs").project
     accept = {"headers": {"Accept": "text/markdown"}}
-    markdown, listed, negotiated, known, page, home, outside, posted = run(
+    secrets = {
+        "Cookie": "a=secret",
+        "Authorization": "Bearer secret",
+        "X-Api-Key": "secret",
+        "Referer": "https://secret",
+    }
+    markdown, listed, negotiated, known, page, home, folder, outside, posted = run(
         project,
         fake.url,
-        {"url": f"{site}/docs/guide.md", "headers": {"Cookie": "a=secret", "Authorization": "Bearer secret"}},
+        {"url": f"{site}/docs/guide.md?token=secret", "headers": secrets},
         {"url": f"{site}/docs/llms.txt"},
         {"url": f"{site}/docs/guide", **accept},
         {"url": f"{site}/docs/guide.md", "headers": {"If-None-Match": '"known"'}},
         {"url": f"{site}/docs/guide"},
         {"url": f"{site}/docs/"},
+        {"url": f"{site}/docs"},
         {"url": f"{site}/other.md"},
         {"url": f"{site}/docs/nosuch", **accept, "method": "HEAD"},
     )
@@ -84,9 +91,10 @@ def test_markdown_comes_from_the_service_and_html_names_it(fake, site, make_proj
     assert (markdown["text"], listed["text"]) == (f"{start}/guide.md\n", f"{start}/llms.txt\n")
     assert negotiated["text"] == f"{start}/guide\n"
     assert known["status"] == 304
-    assert not {"cookie", "authorization"} & {name for _, headers in fake.requests for name in headers}
+    assert "secret" not in repr(fake.requests)
     assert page["text"].index("/docs/llms.txt") < page["text"].index("<h1>")
     assert '</docs/guide.md>; rel="alternate"; type="text/markdown"' in page["headers"]["link"]
+    assert home["headers"]["link"] == folder["headers"]["link"]
     assert '</docs/index.md>; rel="alternate"' in home["headers"]["link"]
     assert "Accept" in page["headers"]["vary"]
     assert outside["text"] == "Own /other.md"
@@ -134,3 +142,42 @@ def test_it_reports_agents_and_markdown_and_no_browsers(service, site, make_acme
         ("ai_user", "md"),
         ("human", "md"),
     ]
+
+
+REPORTED = """
+const sent = [];
+globalThis.fetch = async (url, options) => {
+  if (options?.body) sent.push(...JSON.parse(options.body).views);
+  return new Response("<body>", { headers: { "content-type": "text/html" } });
+};
+const [script, env, cf, headers] = JSON.parse(process.argv[1]);
+const worker = (await import(`data:text/javascript,${encodeURIComponent(script)}`)).default;
+const request = Object.assign(new Request("https://acme.example/guide", { headers }), cf && { cf });
+const waiting = [];
+globalThis.setTimeout = (call) => call();
+await worker.fetch(request, { AGENTS_TOKEN: "key", ...env }, { waitUntil: (one) => waiting.push(one) });
+await Promise.all(waiting);
+console.log(JSON.stringify(sent.map((view) => view.ip)));
+"""
+
+
+@pytest.mark.parametrize(
+    ("env", "cf", "expected"),
+    [
+        pytest.param({}, {"country": "DE"}, ["192.0.2.1"], id="Cloudflare"),
+        pytest.param({}, None, [], id="elsewhere"),
+        pytest.param({"address": "x-nf-client-connection-ip"}, None, ["192.0.2.2"], id="Netlify"),
+        pytest.param({"address": "x-real-ip"}, None, ["192.0.2.3"], id="Vercel"),
+    ],
+)
+def test_a_header_is_an_address_only_where_the_host_writes_it(make_project, env, cf, expected):
+    script = edge.write_file(make_project("https://acme.example").project, "https://service.example", "worker.js")
+    headers = {
+        "CF-Connecting-IP": "192.0.2.1",
+        "X-Nf-Client-Connection-IP": "192.0.2.2",
+        "X-Real-IP": "192.0.2.3",
+    }
+    command = ["node", "--input-type=module", "--eval", REPORTED, json.dumps([script, env, cf, headers])]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == expected

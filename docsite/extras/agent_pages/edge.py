@@ -8,7 +8,6 @@ from docsite.core.tenants.models import Project
 from docsite.core.unicode.addresses import urlsplit
 
 NAMES = ("nginx.conf", "agents.caddy", "worker.js")
-MAX_BYTES = 4096
 _TEXTS = {name: (Path(__file__).parent / "edge_files" / name).read_text(encoding="utf-8") for name in NAMES}
 
 

@@ -1,11 +1,8 @@
-// Offers @SITE@ to agents as Markdown, from @SERVICE@.
-// Cloudflare Worker on the site's route. With a collecting key as the secret AGENTS_TOKEN it also counts agents.
-// If the service is away, slow (300 ms) or sends no Markdown, the site answers.
+// A Cloudflare Worker that offers a site to agents as Markdown. With a collecting key AGENTS_TOKEN, it counts agents.
 const SERVICE = "@SERVICE@";
 const FOLDER = "@FOLDER@";
 const FILE = /(\.md|\/llms(-full|-\d+)?\.txt)$/;
 const PAGE = /(\/|\/[^/.]+|\.html?)$/;
-const ADDRESS = ["cf-connecting-ip", "x-nf-client-connection-ip", "x-real-ip"];
 let views = [];
 
 export default {
@@ -14,10 +11,10 @@ export default {
     const { pathname } = new URL(request.url);
     const accept = request.headers.get("accept") ?? "";
     const isPage = PAGE.test(pathname);
-    const asks = FILE.test(pathname) || (isPage && /text\/markdown/i.test(accept));
     const isRead = /^(GET|HEAD)$/.test(request.method) && `${pathname}/`.startsWith(`${FOLDER}/`);
-    const markdown = isRead && asks && (await ask(request, pathname, accept));
-    const site = markdown || (await (env.site ? env.site(request) : fetch(request)));
+    const asks = FILE.test(pathname) || (isPage && /text\/markdown/i.test(accept));
+    const markdown = isRead && asks && (await ask(request, pathname));
+    const site = markdown || (await (env.site ?? fetch)(request));
     const isHtml = isRead && isPage && /^text\/html/.test(site.headers.get("content-type"));
     // The script on the page counts browsers, which navigate.
     const isAgent = markdown || (isHtml && request.headers.get("sec-fetch-mode") !== "navigate");
@@ -27,37 +24,34 @@ export default {
   },
 };
 
-async function ask(request, pathname, accept) {
+async function ask({ method, headers: all }, pathname) {
+  const headers = new Headers({ "x-docs-edge": "1" });
+  for (const name of ["accept", "if-none-match", "user-agent"]) headers.set(name, all.get(name) ?? "");
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), 300);
-  const headers = new Headers({ accept, "x-docs-edge": "1" });
-  const known = request.headers.get("if-none-match");
-  if (known) headers.set("if-none-match", known);
-  const options = { method: request.method, headers, redirect: "manual", signal: controller.signal };
-  try {
-    const answer = await fetch(`${SERVICE}/agents/@DOMAIN@${pathname}`, options);
-    const isMarkdown = /^text\/markdown/.test(answer.headers.get("content-type"));
-    if (answer.status === 304 || (answer.status === 200 && isMarkdown)) return answer;
-  } catch {
-    // the site answers
-  } finally {
-    clearTimeout(timer);
-  }
+  const options = { method, headers, redirect: "manual", signal: controller.signal };
+  const answer = await fetch(`${SERVICE}/agents/@DOMAIN@${pathname}`, options).catch(() => {});
+  clearTimeout(timer);
+  const isMarkdown = answer?.status === 200 && /^text\/markdown/.test(answer.headers.get("content-type"));
+  if (isMarkdown || answer?.status === 304) return answer;
 }
 
 function describe(site, pathname) {
   const page = new Response(site.body, site);
-  const file = pathname.replace(/\/(index\.html?)?$/, "/index").replace(/\.html?$/, "");
-  page.headers.append("Link", `<${file}.md>; rel="alternate"; type="text/markdown"`);
-  page.headers.append("Link", `<${FOLDER}/llms.txt>; rel="describedby"; type="text/markdown"`);
+  const path = pathname === FOLDER ? `${FOLDER}/` : pathname;
+  const file = path.replace(/\.html?$/, "").replace(/\/$/, "/index");
+  const list = `${FOLDER}/llms.txt`;
+  const type = 'type="text/markdown"';
+  page.headers.append("Link", `<${file}.md>; rel="alternate"; ${type}, <${list}>; rel="describedby"; ${type}`);
   page.headers.append("Vary", "Accept");
-  if (typeof HTMLRewriter === "undefined") return page;
-  const note = `<div hidden>For agents: <a href="${FOLDER}/llms.txt">all pages as Markdown</a>, also at addresses with .md</div>`;
+  if (!globalThis.HTMLRewriter) return page;
+  const note = `<div hidden>For agents: <a href="${list}">all pages as Markdown</a>, or add .md</div>`;
   return new HTMLRewriter().on("body", { element: (body) => body.prepend(note, { html: true }) }).transform(page);
 }
 
-function record({ headers }, path, env, context) {
-  const ip = ADDRESS.map((name) => headers.get(name)).find(Boolean);
+function record({ headers, cf }, path, env, context) {
+  const header = env.address ?? (cf && "cf-connecting-ip");
+  const ip = header && headers.get(header);
   if (!ip) return;
   const view = { id: crypto.randomUUID(), timestamp: new Date(), ip, path: path.slice(0, 2000) };
   for (const name of ["userAgent", "accept", "signature", "signatureInput", "signatureAgent"])

@@ -15,11 +15,14 @@ from typing import Any
 import httpx
 import pytest
 
+from docsite.core import ids
+from docsite.core.tenants.models import Project
 from docsite.extras.agent_pages import edge
 from tests.conftest import NO_TLS, PATIENCE, Tenant, wait_for
 from tests.docsite.server.operating.test_deploy_files import PROGRAMS, needs_program
 from tests.ports import free_port
 
+MAX_BYTES = 4096
 MARKDOWN = "text/markdown; charset=utf-8"
 SEEN = 'add_header X-Seen "$args $http_cookie";'
 HTML = "<!doctype html><html><head></head><body class=x><h1>{}</h1></body></html>"
@@ -179,14 +182,17 @@ def site(
         yield client
 
 
-def test_a_file_is_small_and_needs_nothing(project: Any) -> None:
+def test_a_file_is_small_and_needs_nothing() -> None:
+    site = "https://documentation.example.com/"
+    longest = Project(domain="a" * 63, project_id=ids.project_id(), docs_url=site + "a-b.c" * ((200 - len(site)) // 5))
+    service = f"https://{'a' * 63}.{'b' * 20}.example/path"
     for name in edge.NAMES:
-        text = edge.write_file(project, "https://docs-service.some-long-name.example.com/path", name)
+        text = edge.write_file(longest, service, name)
         assert text
-        assert len(text.encode()) <= edge.MAX_BYTES
+        assert len(text.encode()) <= MAX_BYTES, name
         assert not re.search("@[A-Z]+@", text)
         assert "import " not in text or name == "agents.caddy"
-    assert edge.write_file(project, "https://service.example", "other.conf") is None
+    assert edge.write_file(longest, "https://service.example", "other.conf") is None
 
 
 def test_its_address_is_stable(http, service, shared_project):
