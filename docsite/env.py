@@ -70,6 +70,7 @@ class Env(AnalyticsEnv, AssistantEnv):
     email_from: str = ""
     webhook_private_hosts: PrivateHosts = ()
     limit_cpu_ip: Rate = "1200/h"
+    limit_agents_edge: Rate = "6000/m"
     limit_new_keys_org: Rate = "10/h"
     limit_login_ip: Rate = "20/h"
 

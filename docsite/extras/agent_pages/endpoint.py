@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_GET
 
@@ -17,15 +18,20 @@ from docsite.core.db import REPORTS, in_db
 from docsite.core.http import cpu_time, ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import NotFound, TooMany
+from docsite.core.http.ratelimit import Limit
 from docsite.core.tenants.models import Project
 from docsite.extras.agent_pages import contents as lists
 from docsite.extras.agent_pages import edge, pages
 from docsite.extras.agent_pages.models import is_served
 from docsite.extras.agent_pages.pages import Place
 from docsite.site.for_programs.agent_files import markdown_response, wants_markdown
+from search import missing_pages
+from search.missing_pages import MissingRequest
 from search.retrieval import index_state
 
 EDGE_HEADER = "X-Docs-Edge"  # an edge file sends it: then the addresses in the answer are those of the site
+# All agents of a site have the address of its edge. Anybody can send the header: it changes this limit and no other.
+EDGE = Limit("agents-edge", "limit_agents_edge", fail_open=True)
 _HEADERS = {"Cache-Control": "public, max-age=300", "Vary": f"Accept, {EDGE_HEADER}"}
 MAX_RUNNING = 2  # downloads of all pages by one address, in this process
 _RETRY_SECONDS = 10
@@ -48,7 +54,16 @@ async def page(request: HttpRequest, domain: str, address: str = "") -> HttpResp
     place = await _admit(request, domain)
     if not address.endswith(".md") and not wants_markdown(request):
         raise NotFound(_NO_PAGE)
-    return _respond(request, await in_db(pages.find_page)(place, f"/{address}"))
+    text = await in_db(pages.find_page)(place, f"/{address}")
+    if text is None and place.is_site:
+        _record_missing(request, place.project, address)
+    return _respond(request, text)
+
+
+def _record_missing(request: HttpRequest, project: Project, address: str) -> None:
+    """Note what an agent missed on the site. nginx and Caddy name no agent: their logs have the request."""
+    if agent := request.headers.get("User-Agent"):
+        missing_pages.record(project, [MissingRequest(project.path_of(f"/{address}"), timezone.now(), agent)])
 
 
 @require_GET
@@ -83,18 +98,18 @@ async def _admit(request: HttpRequest, domain: str) -> Place:
     """Where the pages of a domain are. Raises 404, or 429 at the limit of the address."""
     network = network_of(client_ip(request))
     cpu_time.measure(network)
-    project = await in_db(_find_project)(domain, network)
-    if request.headers.get(EDGE_HEADER):
-        return Place(project, project.docs_url.rstrip("/"), is_site=True)
-    return Place(project, f"{service_url(request)}/agents/{domain}", is_site=False)
+    is_site = bool(request.headers.get(EDGE_HEADER))
+    project = await in_db(_find_project)(domain, network, is_site=is_site)
+    url = project.docs_url.rstrip("/") if is_site else f"{service_url(request)}/agents/{domain}"
+    return Place(project, url, is_site)
 
 
-def _find_project(domain: str, network: str) -> Project:
+def _find_project(domain: str, network: str, *, is_site: bool) -> Project:
     project = authentication.project_by_domain(domain)
     if project is None or not is_served(project):
         raise NotFound("This domain has no pages for agents.")
     cpu_time.charge(network)
-    ratelimit.spend((BROWSER_IP, network))
+    ratelimit.spend((EDGE, f"{project.pk} {network}") if is_site else (BROWSER_IP, network))
     return project
 
 

@@ -1,6 +1,7 @@
 """What agents get of a project: pages as Markdown, lists of them, all of them, and nothing that is not public."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,17 @@ import yaml
 from asgiref.sync import async_to_sync
 from django.test import RequestFactory
 
-from docsite.core.http.errors import TooMany
+from docsite.core.http.errors import NotFound, TooMany
 from docsite.extras.agent_pages import contents, endpoint, pages
 from docsite.extras.agent_pages.models import AgentPagesSettings
 from docsite.extras.agent_pages.pages import Place
+from docsite.extras.dead_ends.models import MissingPage
 from docsite.site.for_programs import agent_files
+from search import missing_pages
 from search.indexing.ingest import ingest
 from search.models import Document
 from search.sources.markdown.folder import read_folder
+from tests.analytics.conftest import GPTBOT
 from tests.conftest import assert_error
 
 EDGE = {"X-Docs-Edge": "1"}
@@ -137,6 +141,51 @@ def test_a_download_of_all_pages_is_paid_for_and_breaks_off_where_it_ends_early(
     assert_error(http.get(url), 429)
     other = {"X-Forwarded-For": "198.51.100.7"}
     assert http.get(url.replace("-full", ""), headers=other).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("limit", "headers"),
+    [pytest.param("limit_collect_ip", {}, id="here"), pytest.param("limit_agents_edge", EDGE, id="site")],
+)
+def test_agents_of_a_site_have_a_limit_of_their_own(
+    place: Place, settings: Any, limit: str, headers: dict[str, str]
+) -> None:
+    store(place, "/a")
+    settings.ENV = settings.ENV.model_copy(update={limit: "1/7951s"})  # a window that no other test has
+
+    def ask(address: str, sent: dict[str, str]) -> int:
+        request = RequestFactory().get("/", REMOTE_ADDR=address, headers=sent)
+        return async_to_sync(endpoint.page)(request, place.project.domain, "a.md").status_code
+
+    assert ask("192.0.2.10", headers) == 200
+    with pytest.raises(TooMany):
+        ask("192.0.2.10", headers)
+    assert ask("192.0.2.10", {} if headers else EDGE) == 200
+    assert ask("192.0.2.11", headers) == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "address", "expected"),
+    [
+        pytest.param({**EDGE, "User-Agent": GPTBOT}, "docs/gone.md", [("/gone", 1)], id="an agent"),
+        pytest.param(
+            {**EDGE, "User-Agent": GPTBOT, "Accept": "text/markdown"}, "docs/gone", [("/gone", 1)], id="by Accept"
+        ),
+        pytest.param({**EDGE, "User-Agent": GPTBOT}, "docs/a.md", [], id="a page"),
+        pytest.param(EDGE, "docs/gone.md", [], id="a server that names no agent"),
+        pytest.param({"User-Agent": GPTBOT}, "docs/gone.md", [], id="not at the site"),
+    ],
+)
+def test_what_agents_miss_on_a_site_is_a_dead_end(
+    make_project: Any, headers: dict[str, str], address: str, expected: list[tuple[str, int]]
+) -> None:
+    project = make_project("https://acme.example/docs").project
+    Document.objects.create(project=project, path="/a", title="A", content="Text.")
+    request = RequestFactory().get("/", headers=headers)
+    with suppress(NotFound):
+        async_to_sync(endpoint.page)(request, project.domain, address)
+    missing_pages.flush()
+    assert list(MissingPage.objects.filter(project=project).values_list("path", "agents")) == expected
 
 
 def test_an_address_downloads_all_pages_twice_at_once(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
