@@ -63,7 +63,9 @@ async def page(request: HttpRequest, domain: str, address: str = "") -> HttpResp
 def _record_missing(request: HttpRequest, project: Project, address: str) -> None:
     """Note what an agent missed on the site. nginx and Caddy name no agent: their logs have the request."""
     if agent := request.headers.get("User-Agent"):
-        missing_pages.record(project, [MissingRequest(project.path_of(f"/{address}"), timezone.now(), agent)])
+        path, network = project.path_of(f"/{address}"), network_of(client_ip(request))
+        asked = MissingRequest(path, timezone.now(), agent, network=network, wants_markdown=True)
+        missing_pages.record(project, [asked])
 
 
 @require_GET
