@@ -17,6 +17,7 @@ from search.models import Document, SearchQuery
 DAYS = 90
 MAX_GROUPS = 2_000  # the newest ones
 MAX_TEXT = 200  # characters of a question that are shown
+MIN_READERS = 3  # who must have asked a question before its words are quoted outside the admin, or kept for good
 
 
 @dataclass
@@ -24,7 +25,8 @@ class Asked:
     """Questions of one meaning. `text` is the latest wording, and `opened` the page that most readers opened.
 
     Searches are in the group of questions with the same words; `is_search` if nobody asked them of the assistant.
-    `newest` is the id of the grouped question, or of the search, that has the text.
+    `newest` is the id of the grouped question, or of the search, that has the text. `readers` are the different ones
+    who asked the assistant: callers without an id count as one, and nobody knows who searched.
     """
 
     text: str
@@ -34,6 +36,12 @@ class Asked:
     group: int | None = None
     opened: str = ""
     is_search: bool = False
+    readers: int = 0
+
+    @property
+    def is_quotable(self) -> bool:
+        """Whether so many readers asked it that its words tell of none of them."""
+        return self.readers >= MIN_READERS
 
     @property
     def shown(self) -> str:
@@ -88,12 +96,17 @@ def _find_questions(project: Project, since: datetime) -> list[Asked]:
     rows = GroupedQuestion.objects.filter(
         project=project, at__gte=since, group__isnull=False, answer__isnull=False, question__thread__groups=""
     ).exclude(outcome__in=("", Message.Outcome.RUNNING))
-    counted = rows.order_by().values_list("group").annotate(times=Count("pk"), latest=Max("at"), newest=Max("pk"))
+    readers = Count("question__thread__fp", distinct=True)
+    counted = (
+        rows.order_by()
+        .values_list("group")
+        .annotate(times=Count("pk"), latest=Max("at"), newest=Max("pk"), readers=readers)
+    )
     groups = list(counted.order_by("-latest")[:MAX_GROUPS])
-    texts = report.load_rows([newest for *_, newest in groups])
+    texts = report.load_rows([newest for *_, newest, _ in groups])
     return [
-        Asked(texts[newest].text, times, latest, newest, group)
-        for group, times, latest, newest in groups
+        Asked(texts[newest].text, times, latest, newest, group, readers=readers)
+        for group, times, latest, newest, readers in groups
         if newest in texts and texts[newest].text
     ]
 

@@ -18,7 +18,6 @@ from search.models import Source
 from search.signals import IndexEffect
 
 MAX_GAPS = 200  # open ones that a push asks, the newest: its readers wait for the new index
-MIN_TIMES = 3  # a gap that was asked less often is left to its owner, since closing keeps the wording of a reader
 CLOSED = "closedGaps"
 
 
@@ -40,11 +39,14 @@ class ClosedGap:
 
 
 def find_effects(project: Project, preview: Preview) -> list[IndexEffect]:
-    """Which open gaps a new index will close. Nothing if no gap is open, and none was closed lately."""
+    """Which open gaps a new index will close. Nothing if no gap is open, and none was closed lately.
+
+    A gap of few readers is left to its owner, since closing keeps a wording even when its reader's data is erased.
+    """
     gaps = QuestionGroup.objects.filter(project=project, has_problem=True, state__in=OPEN)
     waiting = set(gaps.values_list("pk", flat=True))
     asked = find_asked(project) if waiting else []
-    questions = [one for one in asked if one.group in waiting and one.times >= MIN_TIMES]
+    questions = [one for one in asked if one.group in waiting and one.is_quotable]
     rows = compare(project, questions[:MAX_GAPS], preview).rows
     won = [row for row in rows if row.before.state != ANSWERED and row.after.state == ANSWERED]
     lines = comment.describe_closed(held.find_closed(project))
@@ -66,7 +68,7 @@ def close(source: Source, effects: Iterable[IndexEffect]) -> None:
         now = timezone.now()
         with transaction.atomic():
             actor = Actor(f"push of {source.name}", group)
-            actor.mark_fixed(gap.question)
+            actor.mark_fixed(group.question or gap.question)  # an owner's words stay
             actor.add_note(f"Replayed: {gap.before} before, {gap.after} after by {gap.page}.")
             QuestionGroup.objects.filter(pk=group.pk).update(
                 asked_at=now, answered_since=now, asked_outcome=Message.Outcome.ANSWERED, asked_paths=[gap.page]

@@ -1,10 +1,13 @@
-"""A replay as Markdown, for the comment on a pull request. Pages and questions are quoted as code: they are foreign."""
+"""A replay as Markdown, for the comment on a pull request, which may be public.
+
+Pages and questions are quoted as code: they are foreign. What fewer than `MIN_READERS` readers asked is only counted.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from docsite.extras.replay.answers import ANSWERED, CLOSEST, Answer
-from docsite.extras.replay.asked import DAYS
+from docsite.extras.replay.asked import DAYS, MIN_READERS
 
 if TYPE_CHECKING:
     from docsite.extras.replay.comparison import Replay, Row
@@ -38,13 +41,17 @@ def _list(verb: str, rows: "Sequence[Row]") -> list[str]:
     if not rows:
         return []
     lines = [f"**{len(rows)} {verb}:**", ""]
-    for row in rows[:MAX_LISTED]:
-        times = "once" if row.asked.times == 1 else f"{row.asked.times:,} times"
-        lines.append(f"- {quote(row.asked.shown)}, asked {times}")
+    quotable = [row for row in rows if row.asked.is_quotable]
+    for row in quotable[:MAX_LISTED]:
+        lines.append(f"- {quote(row.asked.shown)}, asked {row.asked.times:,} times")
         for name, answer in (("before", row.before), ("after", row.after)):
             lines.append(f"  - {name}: {describe_answer(answer)}")
-    more = [f"- and {len(rows) - MAX_LISTED} more"] if len(rows) > MAX_LISTED else []
-    return [*lines, *more, ""]
+    if len(quotable) > MAX_LISTED:
+        lines.append(f"- and {len(quotable) - MAX_LISTED} more")
+    if few := len(rows) - len(quotable):
+        start = "- and" if quotable else "-"
+        lines.append(f"{start} {few} asked by fewer than {MIN_READERS} known readers, in the admin")
+    return [*lines, ""]
 
 
 def describe_answer(answer: Answer) -> str:

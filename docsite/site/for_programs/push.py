@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Push a folder of documentation. It needs only Python 3.8 or newer, and sends only the files that changed.
 
-    DOCS_KEY=svc_... python3 push.py FOLDER https://HOST/v1/sources/PROJECT/NAME [--preview] [--summary FILE]
+    DOCS_KEY=svc_... python3 push.py FOLDER https://HOST/v1/sources/PROJECT/NAME
+        [--preview [--fail-on-lost]] [--summary FILE]
 
 With --preview nothing changes. A summary in Markdown goes to standard output, and is appended to FILE. The exit status
-is 0; 1 if questions would lose their answer (--preview); 2 if the push failed.
+is 0; 1 if golden questions would lose their answer (--preview), or also questions of readers (--fail-on-lost); 2 if the
+push failed.
 """
 
 from __future__ import annotations
@@ -200,6 +202,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("url", help="https://HOST/v1/sources/PROJECT/NAME, with options such as ?under=/api")
     parser.add_argument("--preview", action="store_true", help="change nothing, and say what would change")
+    parser.add_argument("--fail-on-lost", action="store_true", help="with --preview: fail for readers' questions, too")
     parser.add_argument("--summary", type=Path, help="append the summary to this file")
     arguments = parser.parse_args()
     key = os.environ.get("DOCS_KEY", "")
@@ -220,7 +223,8 @@ def main() -> int:
     if arguments.summary:
         with arguments.summary.open("a", encoding="utf-8") as file:
             file.write(summary)
-    lost = any((report.get(name) or {}).get("lost") for name in ("goldenQuestions", "replay"))
+    counted = ("goldenQuestions", "replay") if arguments.fail_on_lost else ("goldenQuestions",)
+    lost = any((report.get(name) or {}).get("lost") for name in counted)
     return 1 if arguments.preview and lost else 0
 
 

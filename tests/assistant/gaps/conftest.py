@@ -24,7 +24,7 @@ def store_answer(project: Any, text: str, outcome: str = "refused", **facts: Any
     from assistant.models import Message
 
     caller = Message.Caller(facts.pop("caller", "web"))
-    new = NewQuestion("reader", text, caller, facts.pop("thread", None), facts.pop("page_path", ""))
+    new = NewQuestion(facts.pop("fp", "reader"), text, caller, facts.pop("thread", None), facts.pop("page_path", ""))
     conversation = open_conversation(project, new)
     state = {"cut": "aborted", "failed": "error", "running": "running"}.get(outcome, "done")
     answer = Message.objects.get(message_id=conversation.message_id)

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from analytics.models import Feedback
 from assistant.gaps import repetition, report
+from assistant.gaps.actions import Actor
 from assistant.golden_questions import checks
 from assistant.models import GroupAction, QuestionGroup
 from assistant.question import Question
@@ -47,9 +48,9 @@ def files(**changes: str | None) -> dict[Any, bytes]:
 
 
 def ask(tenant: Tenant, text: str, outcome: str = "refused", times: int = 1, **facts: Any) -> None:
-    """Store questions of readers, in their groups."""
-    for _ in range(times):
-        store_answer(tenant.project, text, outcome, **facts)
+    """Store questions of as many readers, in their groups."""
+    for number in range(times):
+        store_answer(tenant.project, text, outcome, **{"fp": f"reader {number}", **facts})
     grouping.catch_up()
 
 
@@ -233,7 +234,7 @@ def test_readers_of_protected_pages_are_not_quoted(tenant: Tenant) -> None:
 
 def test_a_comment_has_no_personal_data_and_no_markup(tenant: Tenant) -> None:
     """Questions and pages are foreign texts."""
-    ask(tenant, "Why does `ferret` [x](http://evil.example) not reach ada@example.org?")
+    ask(tenant, "Why does `ferret` [x](http://evil.example) not reach ada@example.org?", times=3)
     hostile = "# Ferrets\n\nThe `ferret` at evil.example does not reach @everyone <img src=x> **now**: a ferret.\n"
     end = push(tenant, files(ferret=hostile), is_preview=True)
     (row,) = end["replay"]["rows"]
@@ -318,8 +319,48 @@ def test_questions_that_take_too_long_are_left_out(tenant: Tenant, monkeypatch: 
     assert push(tenant, files(keys=KEYS), is_preview=True)["replay"]["groups"] == 0
 
 
-def test_a_gap_of_one_reader_is_left_to_its_owner(tenant: Tenant) -> None:
-    """Closing keeps a wording for good, so it takes several readers."""
-    ask(tenant, ROTATE, times=2)
+@pytest.mark.parametrize(
+    ("readers", "is_closed"),
+    [
+        (["ada", "bob", "eve"], True),
+        (["ada", "bob"], False),
+        (["ada", "bob", "ada", "ada"], False),
+        (["anonymous", "anonymous", "anonymous", "ada"], False),
+    ],
+)
+def test_words_of_few_readers_are_neither_kept_nor_told(tenant: Tenant, readers: list[str], is_closed: bool) -> None:
+    """Closing keeps a wording for good, and a pull request may be public: that takes three readers."""
+    for reader in readers:
+        ask(tenant, ROTATE, fp=reader)
+    comments = [push(tenant, files(keys=KEYS), is_preview=True)["replayComment"]["markdown"]]
     push(tenant, files(keys=KEYS))
-    assert QuestionGroup.objects.get(project=tenant.project).state == "open"
+    assert QuestionGroup.objects.get(project=tenant.project).state == ("fixed" if is_closed else "open")
+    comments.append(push(tenant, files(), is_preview=True)["replayComment"]["markdown"])
+    for says, change in zip(comments, ("wins an answer", "loses its answer"), strict=True):
+        assert (f"- `{ROTATE}`, asked {len(readers)} times" in says) == is_closed
+        told = f"**1 {change}:**\n\n- 1 asked by fewer than 3 known readers, in the admin\n"
+        assert (told in says) == (not is_closed)
+        assert (ROTATE in says) == is_closed
+
+
+def test_a_comment_quotes_and_counts(tenant: Tenant) -> None:
+    """What few asked comes after what many asked. Nobody knows who searched."""
+    ask(tenant, "How do I install acme?", "answered", times=3)
+    ask(tenant, "How do I print labels?", "answered", times=2)
+    search(tenant, "thermal printer", "/guides/labels", times=9)
+    end = push(tenant, files(install=None, **{"guides/labels": None}), is_preview=True)
+    says = end["replayComment"]["markdown"]
+    assert "**3 lose their answer:**\n\n- `How do I install acme?`, asked 3 times\n" in says
+    assert "\n- and 2 asked by fewer than 3 known readers, in the admin\n" in says
+    assert "print" not in says
+
+
+def test_closing_keeps_the_words_of_the_owner(tenant: Tenant) -> None:
+    """A group that was closed before is asked again in the words that its owner chose."""
+    ask(tenant, ROTATE, times=3)
+    group = QuestionGroup.objects.get(project=tenant.project)
+    Actor("owner", group).mark_fixed("How are API keys rotated?")
+    Actor("owner", group).reopen()
+    push(tenant, files(keys=KEYS))
+    group.refresh_from_db()
+    assert (group.state, group.question) == ("fixed", "How are API keys rotated?")
