@@ -58,7 +58,7 @@ def run(push: Push, file: BinaryIO, report: Report, abort: Callable[[], None] = 
         _report_progress(report, f"{received}, {len(files):,} in all" if push.is_delta else received)
         source = _prepare(project, push, stored)
         progress = partial(_report_progress, report)
-        _claim(source, progress)
+        claim(source, progress)
         if source.pk:
             report({"event": "claimed", "source": source.pk, "holder": source.holder})
         store_files = partial(stored_files.replace, folder=folder, files=files)
@@ -87,7 +87,7 @@ def _prepare(project: Project, push: Push, stored: Source | None) -> Source:
     return source
 
 
-def _claim(source: Source, progress: Callable[[str], None]) -> None:
+def claim(source: Source, progress: Callable[[str], None]) -> None:
     """Wait until no source of the project is being read, then claim a stored source.
 
     Raises ValueError when the wait has been too long, or the source was deleted meanwhile.
@@ -96,9 +96,9 @@ def _claim(source: Source, progress: Callable[[str], None]) -> None:
     is_waiting = False
     while not (queue.claim(source) if source.pk else _is_free(source.project)):
         if source.pk and not Source.objects.filter(pk=source.pk).exists():
-            raise ValueError(f"name: the source {source.name} was deleted during the push; push again")
+            raise ValueError(f"name: the source {source.name} was deleted meanwhile; try again")
         if time.monotonic() > until:
-            raise ValueError("another source of this project is still being read; push again later")
+            raise ValueError("another source of this project is still being read; try again later")
         if not is_waiting:
             progress("waiting: a source of this project is being read")
         is_waiting = True

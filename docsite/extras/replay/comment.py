@@ -19,11 +19,14 @@ _STATES = {CLOSEST: "closest passages", ANSWERED: "answered"}
 
 def describe_replay(replay: "Replay") -> list[str]:
     """The lines of a replay."""
-    if not replay.rows:
+    if not replay.found:
         return [f"Nobody asked anything in the last {DAYS} days.", ""]
     numbers = replay.summarize()
     before, after = replay.shares
-    asked = f"{replay.times:,} questions and searches of the last {DAYS} days, in {numbers['groups']:,} groups."
+    groups = f"{len(replay.rows):,} groups"
+    if len(replay.rows) < replay.found:
+        groups = f"{len(replay.rows):,} of {replay.found:,} groups, the newest: the time was up"
+    asked = f"{replay.times:,} questions and searches of the last {DAYS} days, in {groups}."
     lines = [f"#### Readers' questions: answered {before * 100:.0f} → {after * 100:.0f} %", "", asked, ""]
     if not numbers["lost"] and not numbers["won"]:
         return [*lines, "None is lost, and none is won.", ""]

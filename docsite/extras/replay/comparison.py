@@ -15,7 +15,7 @@ from docsite.extras.replay.answers import ANSWERED, Answer, Asker
 from docsite.extras.replay.asked import Asked, find_asked
 from search.signals import IndexEffect
 
-MAX_SECONDS = 60.0  # in which questions are asked of the present index; the new one takes about as long
+MAX_SECONDS = 60.0  # in which questions are asked of each index
 MAX_KEPT = 50  # rows of each kind that a source keeps
 LOST, WON, SAME = "lost", "won", "same"
 
@@ -55,9 +55,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Replay:
-    """The questions of a project, each asked of the old and of the new index."""
+    """The questions of a project, each asked of the old and of the new index.
+
+    `found` is the number of all groups: more than there are rows if the time was up.
+    """
 
     rows: Sequence[Row]
+    found: int
 
     def select(self, change: str) -> list[Row]:
         """The rows with a change, those asked most often first."""
@@ -78,6 +82,7 @@ class Replay:
     def summarize(self) -> dict[str, int]:
         """The numbers of groups."""
         return {
+            "found": self.found,
             "groups": len(self.rows),
             "answeredBefore": sum(row.before.state == ANSWERED for row in self.rows),
             "answeredAfter": sum(row.after.state == ANSWERED for row in self.rows),
@@ -110,19 +115,22 @@ class Replay:
 
 
 def compare(project: Project, questions: Sequence[Asked], preview: Preview | None) -> Replay:
-    """Ask the present index, and within `preview()` the new one. After `MAX_SECONDS` no question begins.
+    """Ask the present index, and within `preview()` the new one. After `MAX_SECONDS` with either no question begins.
 
     Without a preview nothing changes, so each question is asked once.
     """
-    until = time.monotonic() + MAX_SECONDS
     old = Asker(project)
-    before = [old.ask(asked) for asked in takewhile(lambda _: time.monotonic() < until, questions)]
+    before = _ask(old, questions)
     after = before
     if preview:
         with preview():
-            new = Asker(project, old.titles)
-            after = [new.ask(asked) for asked in questions[: len(before)]]
-    return Replay([Row(*row) for row in zip(questions, before, after, strict=False)])
+            after = _ask(Asker(project, old.titles), questions[: len(before)])
+    return Replay([Row(*row) for row in zip(questions, before, after, strict=False)], len(questions))
+
+
+def _ask(asker: Asker, questions: Sequence[Asked]) -> list[Answer]:
+    until = time.monotonic() + MAX_SECONDS
+    return [asker.ask(asked) for asked in takewhile(lambda _: time.monotonic() < until, questions)]
 
 
 def find_effects(project: Project, preview: Preview) -> list[IndexEffect]:

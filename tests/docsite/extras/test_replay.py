@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,12 +23,14 @@ from docsite.extras.replay import comment, comparison, held
 from docsite.extras.replay.answers import Answer, Asker
 from docsite.extras.replay.asked import Asked, find_asked
 from search.models import Document, SearchQuery, Source
+from search.pushes import run as pushes
 from search.query_log.folding import fold_for_storage
+from search.stored_sources import queue
 from tests.assistant.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import PAGES, Tenant, logged_in
 from tests.search.pushes.archives import push
 
-FIELDS = {"groups", "answeredBefore", "answeredAfter", "lost", "won", "rows"}
+FIELDS = {"found", "groups", "answeredBefore", "answeredAfter", "lost", "won", "rows"}
 ROTATE = "How do I rotate my API keys?"
 KEYS = "# Rotating API keys\n\nTo rotate your API keys, run `acme keys rotate`. The old keys work for one more day.\n"
 
@@ -86,7 +89,7 @@ def test_a_gap_is_previewed_closed_and_stays_closed(tenant: Tenant) -> None:
     replay = end["replay"]
     assert set(replay) == FIELDS
     assert {name: replay[name] for name in FIELDS - {"rows"}} == {
-        **{"groups": 2, "answeredBefore": 1, "answeredAfter": 2, "lost": 0, "won": 1}
+        **{"found": 2, "groups": 2, "answeredBefore": 1, "answeredAfter": 2, "lost": 0, "won": 1}
     }
     won = next(row for row in replay["rows"] if row["change"] == "won")
     assert (won["question"], won["asked"], won["opened"]) == (ROTATE, 40, None)
@@ -311,12 +314,39 @@ def test_the_command_asks_for_the_source_where_there_are_several(tenant: Tenant,
     assert Source.objects.get(project=tenant.project, name="docs").state == "done"
 
 
-def test_questions_that_take_too_long_are_left_out(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both indexes are asked the same questions, the newest ones."""
+def test_the_command_does_not_wait_without_end(
+    make_project: Callable[[], Tenant], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For another source that is being read. A source that was due is due as before."""
+    tenant = make_project()
+    due = timezone.now()
+    Source.objects.create(project=tenant.project, name="docs", location="/nowhere", due_at=due)
+    assert queue.claim(Source.objects.create(project=tenant.project, name="api", location="/nowhere"))
+    monkeypatch.setattr(pushes, "MAX_WAIT_SECONDS", 0)
+    with pytest.raises(CommandError, match="another source of this project is still being read; try again later"):
+        call_command("replay", tenant.domain, str(tmp_path), "--name", "docs")
+    assert Source.objects.get(project=tenant.project, name="docs").due_at == due
+
+
+@pytest.mark.parametrize(
+    ("clock", "groups"),
+    [([0, 99, 100], 0), ([0, 1, 99, 100, 101], 1), ([0, 1, 2, 100, 101, 199], 1), ([0, 1, 2, 100, 101, 102], 2)],
+)
+def test_a_replay_that_takes_too_long_says_so(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, clock: list[int], groups: int
+) -> None:
+    """Of each index the newest questions are asked, for a minute. The clock is read before each question."""
     ask(tenant, ROTATE)
     ask(tenant, "How do I install acme?", "answered")
-    monkeypatch.setattr(comparison, "MAX_SECONDS", -1.0)
-    assert push(tenant, files(keys=KEYS), is_preview=True)["replay"]["groups"] == 0
+    monkeypatch.setattr(comparison, "time", SimpleNamespace(monotonic=iter(clock).__next__))
+    end = push(tenant, files(keys=KEYS), is_preview=True)
+    assert (end["replay"]["groups"], end["replay"]["found"]) == (groups, 2)
+    is_whole = groups == 2
+    asked = "2 groups" if is_whole else f"{groups} of 2 groups, the newest: the time was up"
+    assert f"{groups} questions and searches of the last 90 days, in {asked}." in end["replayComment"]["markdown"]
+    owner = logged_in(f"owner of {tenant.domain}", tenant.project.organization)
+    page = owner.get(f"/admin/project/{tenant.domain}/replay").content.decode()
+    assert ("of 2 groups, the newest: the time was up" in page) == (not is_whole)
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def test_a_push_does_not_wait_without_end_nor_for_the_dead(tenant, tmp_path, mon
     (tmp_path / "body").write_bytes(tar(PAGES))
     monkeypatch.setattr("search.pushes.run.MAX_WAIT_SECONDS", 0)
     reports: list[dict] = []
-    with (tmp_path / "body").open("rb") as file, pytest.raises(ValueError, match="push again later"):
+    with (tmp_path / "body").open("rb") as file, pytest.raises(ValueError, match="try again later"):
         run(Push(tenant.project.pk, "docs"), file, reports.append)
     assert paths(tenant) == set()
     Source.objects.filter(pk=other.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
@@ -195,7 +195,7 @@ def test_a_push_whose_source_is_deleted_while_it_waits_ends_at_once(tenant, tmp_
         if report.get("message", "").startswith("waiting: "):
             Source.objects.filter(project=tenant.project, name="docs").delete()
 
-    with (tmp_path / "body").open("rb") as file, pytest.raises(ValueError, match="docs was deleted during the push"):
+    with (tmp_path / "body").open("rb") as file, pytest.raises(ValueError, match="docs was deleted meanwhile"):
         run(Push(tenant.project.pk, "docs"), file, delete_when_waiting)
 
 

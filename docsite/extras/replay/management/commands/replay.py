@@ -1,7 +1,7 @@
 """`manage.py replay DOMAIN FOLDER`: what a folder would do to the questions that readers really asked."""
 
 import json
-import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,8 @@ from docsite.extras.replay.asked import DAYS, find_asked
 from docsite.extras.replay.comparison import compare
 from search.indexing import storable
 from search.models import Source
-from search.stored_sources import queue, runs
-
-POLL_SECONDS = 1.0
+from search.pushes import run as pushes
+from search.stored_sources import runs
 
 
 class Command(ServiceCommand):
@@ -43,7 +42,7 @@ class Command(ServiceCommand):
             raise CommandError(f"{options['folder']} is not a folder.")
         source = _find_source(project, options["name"])
         try:
-            replay, markdown = _preview(project, source, folder)
+            replay, markdown = _preview(project, source, folder, self.stderr.write)
         except Exception as error:
             if not runs.is_user_error(error):
                 raise
@@ -64,12 +63,13 @@ def _find_source(project: Project, name: str | None) -> Source:
     return sources[0] if sources else Source(project=project, by_command=True)
 
 
-def _preview(project: Project, source: Source, folder: Path) -> tuple[dict[str, Any], str]:
-    """The replay of the folder in the place of a source, as a JSON object and as Markdown."""
+def _preview(
+    project: Project, source: Source, folder: Path, progress: Callable[[str], None]
+) -> tuple[dict[str, Any], str]:
+    """The replay of the folder in the place of a source, as a JSON object and as Markdown. Raises ValueError."""
     due_at = source.due_at
     grouping.catch_up()
-    while source.pk and not queue.claim(source):
-        time.sleep(POLL_SECONDS)
+    pushes.claim(source, progress)
     try:
         summary, _ = runs.preview(source, folder)
     finally:  # the claim has taken it out of the queue
