@@ -1,7 +1,4 @@
-"""The page “Replay”: what the last preview of each source did to readers' questions, and closed gaps.
-
-`page` is “Certainty”, and `columns` are those of golden questions.
-"""
+"""The page “Replay”: what the last preview of each source did to readers' questions, and closed gaps."""
 
 from datetime import datetime
 from typing import Any
@@ -14,8 +11,8 @@ from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation
 from docsite.extras.replay import held
 from docsite.extras.replay.asked import DAYS, show
-from docsite.extras.replay.certainty import page
-from docsite.extras.replay.surfaces import columns
+from docsite.extras.replay.certainty import page  # noqa: F401  # it adds the page “Certainty”
+from docsite.extras.replay.surfaces import columns  # noqa: F401  # it adds columns of golden questions
 from search.models import SearchQuery, Source
 
 KEY = "replay"
@@ -54,8 +51,6 @@ def _describe(source: Source) -> dict[str, Any]:
         ],
     }
 
-
-__all__ = ["columns", "page"]
 
 gap_group.lines.append(held.describe_group)
 navigation.add_page(

@@ -2,16 +2,23 @@
 
 import json
 import random
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
+from assistant.answering.record import Outcome
+from assistant.golden_questions import checks
 from assistant.models import AssistantSettings, GoldenQuestion
+from assistant.question import Question
+from docsite.core.tenants.models import Project
 from docsite.extras.replay.certainty import fitting, samples
 from docsite.extras.replay.certainty.fitting import Sample
 from docsite.extras.replay.models import Judgement
+from search.indexing.ingest import ingest
+from search.models import SearchSettings
+from search.sources.markdown.folder import read_folder
 from tests.assistant.gaps.conftest import store_answer
 from tests.conftest import People, Tenant, logged_in
 
@@ -75,11 +82,77 @@ def golden(project: Tenant) -> Tenant:
 
 def test_golden_questions_are_samples(golden: Tenant) -> None:
     """Right if the pages are cited; whatever is answered that must be refused is wrong."""
-    answers, results = samples.ask_golden(golden.project)
+    questions = list(golden.project.golden_questions.all())
+    answers, results, asked, total = samples.ask_golden(golden.project, questions)
+    assert (asked, total) == (3, 3)
     assert [answer.is_right for answer in answers] == [True, False, False]
     assert all(0 < answer.chance <= 1 for answer in answers)
     assert sum(result.is_right for result in results) >= 1
     assert not GoldenQuestion.objects.exclude(passed=None).filter(project=golden.project).exists()
+
+
+def test_golden_questions_are_asked_once_for_each_index(
+    golden: Tenant, people: People, monkeypatch: pytest.MonkeyPatch, acme_docs: Path
+) -> None:
+    """A key press asks none of them again; new pages, questions and settings do. The page says if there was no time."""
+    asked: list[str] = []
+    answer_question = checks.answer
+
+    def answer_and_count(project: Project, question: Question) -> Outcome:
+        asked.append(question.text)
+        return answer_question(project, question)
+
+    monkeypatch.setattr(checks, "answer", answer_and_count)
+    address = f"/admin/project/{golden.domain}/certainty"
+    answers = [store_answer(golden.project, "How?", "answered", chance=0.9) for _ in range(2)]
+    assert "there was time for" not in people.owner.get(address).content.decode()
+    for answer in answers:
+        people.owner.post(f"{address}/judge/{answer.pk}", {"verdict": "right"}, follow=True)
+    people.owner.post(f"{address}/use/20")
+    assert len(asked) == 3
+
+    def change_pages() -> None:
+        (acme_docs / "more.md").write_text("# More\n\nA heron.\n")
+        ingest(golden.project, read_folder(acme_docs))
+
+    changes: tuple[Callable[[], object], ...] = (
+        change_pages,
+        lambda: GoldenQuestion.objects.filter(project=golden.project, paths=[]).update(fact="On the shelf."),
+        lambda: AssistantSettings.objects.update_or_create(project=golden.project, defaults={"deflection": "No."}),
+        lambda: SearchSettings.objects.update_or_create(project=golden.project, defaults={"synonyms": "a, b"}),
+    )
+    for change in changes:
+        change()
+        asked.clear()  # an ingest asks them, too
+        people.owner.get(address)
+        people.owner.get(address)
+        assert len(asked) == 3, change
+    monkeypatch.setattr(samples, "MAX_SECONDS", -1.0)
+    GoldenQuestion.objects.create(project=golden.project, text="One more?", paths=["/install"])
+    assert "(there was time for 0 of 4)" in people.owner.get(address).content.decode()
+
+
+def test_a_judgement_needs_a_verdict_and_can_be_undone(project: Tenant, people: People) -> None:
+    """By who judged, one after the other."""
+    answers = [store_answer(project.project, f"How {number}?", "answered", chance=0.9) for number in range(2)]
+    address = f"/admin/project/{project.domain}/certainty"
+    for wrong in ("", "maybe"):
+        assert people.owner.post(f"{address}/judge/{answers[0].pk}", {"verdict": wrong}).status_code == 400
+    assert people.owner.post(f"{address}/judge/{answers[0].pk}").status_code == 400
+    assert not Judgement.objects.filter(project=project.project).exists()
+    assert "Undo the last one" not in people.owner.get(address).content.decode()
+    for answer, verdict in zip(answers, ("right", "wrong"), strict=True):
+        people.owner.post(f"{address}/judge/{answer.pk}", {"verdict": verdict})
+    assert "You judged it wrong." in people.owner.get(address).content.decode()
+    undo = f"{address}/undo/{answers[1].pk}"
+    assert (people.owner.get(undo).status_code, people.stranger.post(undo).status_code) == (405, 404)
+    for _ in range(2):  # it names the answer, so a second click undoes no other
+        assert people.owner.post(undo)["Location"] == f"{address}#judge"
+    page = people.owner.get(address)
+    assert page.context["following"]["answer"] == answers[1]
+    assert "You judged it right." in page.content.decode()
+    people.teammate.post(f"{address}/undo/{answers[0].pk}")
+    assert Judgement.objects.filter(project=project.project).count() == 1
 
 
 def test_an_owner_judges_answers_and_takes_a_threshold(golden: Tenant, people: People) -> None:

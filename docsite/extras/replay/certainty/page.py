@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 
 from assistant.conversations import transcript
@@ -17,17 +17,19 @@ from search.retrieval.answerability import MIN_CHANCE
 
 KEY = "certainty"
 LIMITS = (1, 2, 5, 10, 20)  # percent of answers that may miss
+VERDICTS = {"right": True, "wrong": False}
 
 
 def show(request: HttpRequest, project: Project) -> HttpResponse:
     """The curves, the thresholds, and the next answer to judge."""
-    answers, results = samples.ask_golden(project)
+    golden = samples.load_golden(project)
     judged = list(samples.load_judged(project))
     threshold = AssistantSettings.for_project(project).threshold
-    known = [*answers, *judged]
+    known = [*golden.answers, *judged]
     fits = [fitting.fit(known, limit / 100) for limit in LIMITS]
     context = {
-        "golden_count": len(answers),
+        "golden": golden,
+        "golden_count": len(golden.answers),
         "judged_count": len(judged),
         "now": fitting.measure(known, max(threshold or 0.0, MIN_CHANCE)),
         "threshold": threshold,
@@ -38,9 +40,10 @@ def show(request: HttpRequest, project: Project) -> HttpResponse:
         "confidence": round(100 * fitting.CONFIDENCE),
         "curves": [
             ("answers", "Answers, by the chance that the passages answer", fitting.compute_curve(known)),
-            ("results", "Results of a search, by their score (scoreThreshold)", fitting.compute_curve(results)),
+            ("results", "Results of a search, by their score (scoreThreshold)", fitting.compute_curve(golden.results)),
         ],
         "following": _describe_next(project),
+        "last": Judgement.objects.filter(project=project, judged_by=request.user.pk).order_by("judged_at", "pk").last(),
         "address": navigation.page_url(KEY, project),
         "settings": navigation.find_url("assistant", project, request),
         "may_judge": has_role(request, project.organization_id, Role.WRITER),
@@ -52,19 +55,30 @@ def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Store whether an answer is right, and go on to the next."""
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
+    verdict = request.POST.get("verdict")
+    if verdict not in VERDICTS:
+        return HttpResponseBadRequest("The verdict must be right or wrong.", content_type="text/plain")
     answer = get_object_or_404(samples.find_answers(project), pk=pk)  # two may judge it at once
     Judgement.objects.update_or_create(
         answer=answer,
-        defaults={"project": project, "is_right": request.POST.get("verdict") == "right", "judged_by": request.user},
+        defaults={"project": project, "is_right": VERDICTS[verdict], "judged_by": request.user},
     )
     return HttpResponseRedirect(f"{navigation.page_url(KEY, project)}#judge")
 
 
-def use(request: HttpRequest, project: Project, limit: int) -> HttpResponse:
-    """Take the threshold that keeps a limit, in percent, fitted anew."""
+def undo(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Forget one's own judgement of an answer, if there is one. It can be judged again."""
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
-    answers, _ = samples.ask_golden(project)
+    Judgement.objects.filter(project=project, answer=pk, judged_by=request.user.pk).delete()
+    return HttpResponseRedirect(f"{navigation.page_url(KEY, project)}#judge")
+
+
+def use(request: HttpRequest, project: Project, limit: int) -> HttpResponse:
+    """Take the threshold that keeps a limit, in percent."""
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    answers = samples.load_golden(project).answers
     found = fitting.fit([*answers, *samples.load_judged(project)], limit / 100) if limit in LIMITS else None
     if found is None or found.threshold is None:
         messages.error(request, "No threshold keeps that limit.")
@@ -94,4 +108,5 @@ navigation.add_page(
     KEY, "Certainty", group="Content", position=68, views=[("", show, "")], reads=Role.VIEWER, acts=Role.OWNER
 )
 navigation.add_page_address(KEY, "judge/<int:pk>", judge, "judge", reads=Role.WRITER, acts=Role.WRITER)
+navigation.add_page_address(KEY, "undo/<int:pk>", undo, "undo", reads=Role.WRITER, acts=Role.WRITER)
 navigation.add_page_address(KEY, "use/<int:limit>", use, "use")

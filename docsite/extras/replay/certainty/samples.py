@@ -1,39 +1,70 @@
 """Answers and results of which the owner has said what is right: golden questions, and judged conversations."""
 
+import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
+from django.core.cache import cache
 from django.db.models import QuerySet
 
 from assistant.golden_questions import checks
 from assistant.golden_questions.scoring import normalize
 from assistant.models import AssistantSettings, GoldenQuestion, Message
-from assistant.question import Question
+from assistant.question import AnswerSettings, Question
 from docsite.core.access.readers import read_as
 from docsite.core.tenants.models import Project
 from docsite.extras.replay.certainty.fitting import Sample
 from docsite.extras.replay.models import Judgement
-from search.retrieval import page_search
+from search.models import SearchSettings
+from search.retrieval import index_state, page_search
 
 MAX_SECONDS = 5.0  # in which golden questions are asked
+KEPT_SECONDS = 600  # for which their answers are kept: a pin changes one, too
 RESULTS = 10  # of a search
 
 _RUNGS = ("extractive", "closest_passages")
 
 
-def ask_golden(project: Project) -> tuple[list[Sample], list[Sample]]:
-    """The answers to golden questions, and the results of a search for them. After `MAX_SECONDS` none is asked.
+class GoldenSamples(NamedTuple):
+    """The answers to golden questions, and the results of a search for them. `asked` of `total` could be asked."""
+
+    answers: list[Sample]
+    results: list[Sample]
+    asked: int
+    total: int
+
+
+def load_golden(project: Project) -> GoldenSamples:
+    """What `ask_golden` finds, asked once for each generation of the index, the settings and the questions."""
+    questions = list(project.golden_questions.all())
+    search_settings = SearchSettings.for_project(project)
+    facts = (
+        *(project.pk, index_state.get_scope(project)[0], search_settings.synonyms, search_settings.promotions),
+        *(_find_answer_settings(project), [(golden.text, golden.paths, golden.fact) for golden in questions]),
+    )
+    key = f"golden-samples-{hashlib.sha256(repr(facts).encode()).hexdigest()}"
+    found: GoldenSamples | None = cache.get(key)
+    if found is None:
+        found = ask_golden(project, questions)
+        cache.set(key, found, KEPT_SECONDS)
+    return found
+
+
+def ask_golden(project: Project, questions: Sequence[GoldenQuestion]) -> GoldenSamples:
+    """Ask golden questions of the assistant and of the search. After `MAX_SECONDS` none is asked.
 
     Each is answered, however small its chance. It is right if it cites the pages, or tells the fact where there are
     none; an answer to what must be refused is wrong. A result is right if its page is one of the question's.
     """
-    answer_settings = replace(AssistantSettings.for_project(project).to_answer_settings(), threshold=0.0)
-    answers, results = [], []
+    answer_settings = _find_answer_settings(project)
+    answers, results, asked = [], [], 0
     until = time.monotonic() + MAX_SECONDS
-    for golden in project.golden_questions.all():
+    for golden in questions:
         if time.monotonic() > until:
             break
+        asked += 1
         with read_as(checks.find_groups(project, golden.paths)):
             outcome = checks.answer(project, Question(golden.text, settings=answer_settings))
             hits = page_search.find(project, golden.text, limit=RESULTS)
@@ -42,7 +73,11 @@ def ask_golden(project: Project) -> tuple[list[Sample], list[Sample]]:
             answers.append(Sample(outcome.chance, _is_right(golden, cited, outcome.text)))
         if golden.paths or not golden.fact:
             results += [Sample(hit.score, hit.path in golden.paths) for hit in hits]
-    return answers, results
+    return GoldenSamples(answers, results, asked, len(questions))
+
+
+def _find_answer_settings(project: Project) -> AnswerSettings:
+    return replace(AssistantSettings.for_project(project).to_answer_settings(), threshold=0.0)
 
 
 def _is_right(golden: GoldenQuestion, cited: list[str], text: str) -> bool:

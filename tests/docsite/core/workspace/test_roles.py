@@ -65,6 +65,7 @@ ADDRESSES = {
     "workspace_replay": Row(VIEWER, WRITER),
     "workspace_certainty": Row(VIEWER),
     "workspace_certainty_judge": Row(WRITER, WRITER, {"pk": "@answer"}),
+    "workspace_certainty_undo": Row(WRITER, WRITER, {"pk": "@answer"}),
     "workspace_certainty_use": Row(arguments={"limit": "5"}),
     "workspace_conversations": Row(VIEWER, WRITER),
     "workspace_conversations_lines": Row(VIEWER, WRITER),
