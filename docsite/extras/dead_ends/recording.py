@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from analytics import agents
-from docsite.core.db import Value, insert_groups
+from docsite.core.db import Row, Value, insert_groups
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.validators import origin_of
 from docsite.core.unicode.addresses import urlsplit
@@ -130,7 +130,7 @@ def _store(project: int, tallies: dict[str, _Tally]) -> None:
         "confidence": 0,
     }
     columns = ("path", "kind", "people", "agents", "crawlers", "agent", "linked_from", "last_at")
-    rows = [
+    rows: list[Row] = [
         (path, _kind_of(one), one.people, one.agents, one.crawlers, one.agent, one.linked_from, adapt(one.last_at))
         for path, one in tallies.items()
     ]
