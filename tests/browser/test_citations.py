@@ -20,13 +20,13 @@ from tests.conftest import ROOT, Service, Tenant, question, wait_for
 pytestmark = pytest.mark.browser
 
 DOCS = "https://docs.example.com"
-# Where the innermost element with these words stands, as a share of the window's height; null when there is none.
+# Where the innermost elements with these words stand, as shares of the window's height, and how far the page has moved.
 PLACE = """(words) => {
   const flat = (text) => text.replace(/\\s+/g, " ").toLowerCase();
   const found = [...document.querySelectorAll("main *")].filter((e) => flat(e.textContent).includes(flat(words)));
-  if (!found.length) return null;
-  const box = found.at(-1).getBoundingClientRect();
-  return [box.top / innerHeight, box.bottom / innerHeight, scrollY];
+  const innermost = found.filter((e) => !found.some((other) => other !== e && e.contains(other)));
+  const boxes = innermost.map((e) => e.getBoundingClientRect());
+  return [boxes.map((box) => [box.top / innerHeight, box.bottom / innerHeight]), scrollY];
 }"""
 
 
@@ -44,11 +44,11 @@ def assert_found(tab: Page, site: tuple[Service, Tenant], link: str) -> None:
     tab.goto("about:blank")
     tab.goto(f"{site[0].url}{base.removeprefix(DOCS).partition('#')[0]}#:~:text={directive}")
     tab.wait_for_function("document.readyState === 'complete'")
-    assert tab.evaluate(PLACE, words), (link, words)
+    assert tab.evaluate(PLACE, words)[0], (link, words)
 
     def is_there() -> bool:
-        top, bottom, moved = tab.evaluate(PLACE, words)
-        return moved > 0 and top < 1 and bottom > 0
+        places, moved = tab.evaluate(PLACE, words)
+        return moved > 0 and any(top < 1 and bottom > 0 for top, bottom in places)
 
     wait_for(is_there, f"{words!r} of {link} to come into view")
 
