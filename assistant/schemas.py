@@ -177,7 +177,7 @@ class PreviewIn(BaseModel):
 
 
 class PreviewOut(Schema):
-    """A sentence that answers the question, with its page. All fields are null if no answer is sure."""
+    """A sentence that answers the question, and its page. Where no sentence surely does, all fields are null."""
 
     sentence: str | None = None
     title: str | None = None

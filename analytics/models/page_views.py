@@ -77,7 +77,7 @@ class PageView(models.Model):
         LLMS = "llms", "llms.txt"
 
     class Verified(models.TextChoices):
-        """Whether an agent signed its request, else whether its operator publishes its address."""
+        """What proves the name of an agent: its signature, or an address that its operator publishes."""
 
         UNKNOWN = "", "not checked"
         YES = "yes", "verified"

@@ -9,7 +9,7 @@
 `web_bot_auth` checks the signatures of agents.
 `mcp` serves the documentation to coding agents,
 `agent_pages` the pages as Markdown, also on the owner's site.
-`access_logs` imports page views from the logs of web servers, `agent_addresses` stores from where agents come,
+`access_logs` imports page views from the logs of web servers, `agent_addresses` stores the addresses of agents,
 `conformance` checks whether a running service speaks the contract, `model_check` whether a model server is fit for it,
 `doctor` says what of a set-up does not work, `database_copy` makes backups and moves all data to another database, and
 `demo` shows the service with its own documentation: each is one or more commands. Each is an app in `settings.py`;

@@ -1,1 +1,1 @@
-"""Stores the addresses that operators publish for their agents: the command `agentaddresses`."""
+"""The command `agentaddresses` stores the IP addresses from which an operator says that its agents come."""

@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class AgentAddressesConfig(AppConfig):
-    """Addresses of agents from their operators' files, by the command `agentaddresses`."""
+    """The command `agentaddresses`."""
 
     name = "docsite.extras.agent_addresses"
     label = "agent_addresses"

@@ -133,7 +133,7 @@ class Matcher:
 
 
 def _group(texts: Sequence[str]) -> dict[str, list[int]]:
-    """The numbers of the pages with each text. Empty texts are like no other."""
+    """By each text, the places where it stands in the list. Empty texts are left out."""
     groups: dict[str, list[int]] = defaultdict(list)
     for number, text in enumerate(texts):
         if text:

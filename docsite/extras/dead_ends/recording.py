@@ -132,7 +132,13 @@ def _store(project: int, tallies: dict[str, _Tally]) -> None:
     columns = ("path", "kind", "people", "agents", "crawlers", "agent", "linked_from", "last_at")
     rows: list[Row] = [
         (
-            *(path, _kind_of(one), one.people, one.agents, one.crawlers, one.agent, one.linked_from),
+            path,
+            _kind_of(one),
+            one.people,
+            one.agents,
+            one.crawlers,
+            one.agent,
+            one.linked_from,
             adapt(one.last_at) or "",
         )
         for path, one in tallies.items()

@@ -15,7 +15,7 @@ from docsite.core.tenants.validators import validate_networks
 
 
 class ApiKey(models.Model):
-    """A credential: an organization's (admin) or one project's (assistant, collecting).
+    """An API key. An admin key is for all projects of an organization, an assistant or collecting key for one project.
 
     It is looked up by its SHA-256 digest. A fast hash is enough: the token has 166 random bits, so no dictionary
     attack works. Of a secret key, only the digest is stored. An assistant key stands in the pages of a public site,
