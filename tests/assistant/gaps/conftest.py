@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from tests.conftest import Tenant
+from tests.conftest import Tenant, wait_for
 
 AddAnswer = Callable[..., Any]
 
@@ -49,3 +49,17 @@ def skip_earlier() -> None:
     newest = {"answer": Message, "search": SearchQuery}
     reached = {name: model.objects.aggregate(last=Max("pk"))["last"] or 0 for name, model in newest.items()}
     GroupingProgress.objects.update_or_create(pk=1, defaults=reached)
+
+
+def ask_fixed(group: Any) -> None:
+    """Ask a fixed question about the present index, and wait for its outcome: a service of another test may be asking."""
+    from assistant.gaps import repetition
+    from search.models import Generation
+
+    def is_asked() -> bool:
+        repetition.ask_due()
+        group.refresh_from_db()
+        generation = Generation.objects.filter(project=group.project_id).values_list("number", flat=True).first()
+        return not group.holder and group.asked_generation == generation
+
+    wait_for(is_asked, "the question to be asked")

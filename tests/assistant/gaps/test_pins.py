@@ -11,7 +11,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from tests.assistant.gaps.conftest import AddAnswer
+from tests.assistant.gaps.conftest import AddAnswer, ask_fixed
 from tests.conftest import PATIENCE, Service, Tenant, Upstream, question, wait_for
 
 TEXT = "Keys are rotated **under Keys**. See [the forum](https://forum.example/keys) <script>alert(1)</script>"
@@ -74,17 +74,11 @@ def test_readers_get_the_pin(
 
 def test_what_is_fixed_is_asked_again_at_each_new_index(project: Tenant, group: Any) -> None:
     """Once for each generation of the index. `answered_since` stays while it is answered."""
-    from assistant.gaps import repetition
     from search.indexing.ingest import reindex
-
-    def is_settled() -> bool:
-        repetition.ask_due()
-        group.refresh_from_db()
-        return not group.holder  # a service of another test may be asking it
 
     def ask() -> tuple[bool, str, Any]:
         before = group.asked_at
-        wait_for(is_settled, "the question to be asked")
+        ask_fixed(group)
         return group.asked_at != before, group.asked_outcome, group.answered_since
 
     assert ask() == (False, "", None)

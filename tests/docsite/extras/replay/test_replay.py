@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from analytics.models import Feedback
-from assistant.gaps import repetition, report
+from assistant.gaps import report
 from assistant.gaps.actions import Actor
 from assistant.golden_questions import checks
 from assistant.models import GroupAction, QuestionGroup
@@ -26,7 +26,7 @@ from search.models import Document, SearchQuery, Source
 from search.pushes import run as pushes
 from search.query_log.folding import fold_for_storage
 from search.stored_sources import queue
-from tests.assistant.gaps.conftest import skip_earlier, store_answer
+from tests.assistant.gaps.conftest import ask_fixed, skip_earlier, store_answer
 from tests.conftest import PAGES, Tenant, logged_in
 from tests.search.pushes.archives import push
 
@@ -120,7 +120,7 @@ def test_a_gap_is_previewed_closed_and_stays_closed(tenant: Tenant) -> None:
         project=project, message=answer, source="thumbs_only", path="/", helpful=True, created_at=timezone.now()
     )
     grouping.catch_up()
-    repetition.ask_due()
+    ask_fixed(group)
     (closed,) = held.find_closed(project)
     today = timezone.now().date()
     line = f"held (10 of 11 answered since {today}, 0 of 40 before, 0 visitors of /keys, thumbs 1 up, 0 down)"
@@ -138,7 +138,7 @@ def test_a_gap_is_previewed_closed_and_stays_closed(tenant: Tenant) -> None:
     assert (end["replay"]["lost"], end["replay"]["won"]) == (1, 0)
     assert f"**1 loses its answer:**\n\n- `{ROTATE}`, asked 51 times" in end["replayComment"]["markdown"]
     push(tenant, files())
-    repetition.ask_due()
+    ask_fixed(group)
     (closed,) = held.find_closed(project)
     assert closed.verdict == "did not hold: the present pages do not answer it"
 
