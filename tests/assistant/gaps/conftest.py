@@ -52,7 +52,7 @@ def skip_earlier() -> None:
 
 
 def ask_fixed(group: Any) -> None:
-    """Ask a fixed question about the present index, and wait for its outcome: a service of another test may be asking."""
+    """Ask a fixed question about the present index. Waits for the outcome, since a service of another test may ask."""
     from assistant.gaps import repetition
     from search.models import Generation
 
