@@ -52,7 +52,7 @@ def skip_earlier() -> None:
 
 
 def ask_fixed(group: Any) -> None:
-    """Ask a fixed question about the present index. Waits for the outcome, since a service of another test may ask."""
+    """Ask what is fixed about the present index. Waits for the outcome, since a service of another test may ask."""
     from assistant.gaps import repetition
     from search.models import Generation
 
@@ -60,6 +60,6 @@ def ask_fixed(group: Any) -> None:
         repetition.ask_due()
         group.refresh_from_db()
         generation = Generation.objects.filter(project=group.project_id).values_list("number", flat=True).first()
-        return not group.holder and group.asked_generation == generation
+        return not group.holder and (group.state != group.State.FIXED or group.asked_generation == generation)
 
     wait_for(is_asked, "the question to be asked")
