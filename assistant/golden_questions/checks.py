@@ -18,6 +18,7 @@ from assistant.answering import pipeline
 from assistant.answering.grounded import ModelChain
 from assistant.answering.record import Outcome
 from assistant.conversations.threads import UnstoredConversation
+from assistant.golden_questions.audits import audits
 from assistant.models import AssistantSettings, GoldenQuestion
 from assistant.passage_search import PassageSearch
 from assistant.question import Question
@@ -28,10 +29,6 @@ from search.models import Document
 from search.signals import IndexWarning
 
 MAX_SECONDS = 5.0  # in which an ingest begins questions
-
-
-# Functions of other apps: what else a run of a project's questions looks at.
-audits: list[Callable[[Project, Sequence[GoldenQuestion]], None]] = []
 
 
 class AnswerFailed(RuntimeError):

@@ -21,14 +21,14 @@ class ReplayConfig(AppConfig):
 
     def ready(self) -> None:
         """Compare new indexes with the present one, close the gaps that a push answers, and add to the digest."""
-        from assistant.golden_questions import checks
+        from assistant.golden_questions.audits import audits
         from docsite.core.notifications import digest
         from docsite.extras.replay import held
         from search.signals import index_compared, index_swapped
 
         index_compared.connect(_compare)
         index_swapped.connect(_close_gaps)
-        checks.audits.append(_audit)
+        audits.append(_audit)
         digest.add_section(held.list_closed, position=40)
 
 
