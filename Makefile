@@ -27,7 +27,7 @@ PEERS := tests/bench/search
 CLIENTS := tests/contract
 EDGE := tests/edge
 # Tests of a file stay together, since they share services. Six workers were not faster on two cores.
-PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
+PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
 
 ONLY_PYTHON := not browser and not node and not services and not matrix and not faults
 

@@ -6,6 +6,7 @@ which must see nothing of the others; so isolation is tested all the time.
 
 import contextlib
 import fcntl
+import gc
 import itertools
 import json
 import os
@@ -86,6 +87,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_collection_finish() -> None:
     """The tests themselves are no garbage."""
     collect_garbage_less()
+    gc.enable()
 
 
 @dataclass

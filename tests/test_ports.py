@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests import ports
 from tests.ports import free_port
 from tests.processes import ROOT
@@ -15,6 +17,7 @@ def test_no_outgoing_connection_is_given_a_chosen_port():
     assert not first <= free_port() <= last
 
 
+@pytest.mark.matrix
 def test_no_two_processes_choose_the_same_port():
     ours = {free_port() for _ in range(20)}
     program = "from tests.ports import free_port; print(*(free_port() for _ in range(20)))"

@@ -148,7 +148,7 @@ PAGES = [VISITORS, f"{VISITORS}?tab=sources", AGENT, FEEDBACK, f"{FEEDBACK}?tab=
 PAGES += [f"{PROJECT}/{name}" for name in ("agents", "searches", "questions", "gaps")]
 
 
-@pytest.mark.parametrize("address", first_of(PAGES, 2))
+@pytest.mark.parametrize("address", first_of(PAGES, 1))
 def test_each_file_of_a_page_has_the_same_values_in_both_formats(site: Tenant, people: People, address: str) -> None:
     page = people.owner.get(address.format(domain=site.domain)).content.decode()
     files = {html.unescape(link) for link in re.findall(r'href="([^"?]*\.csv[^"]*)"', page)}
@@ -249,6 +249,7 @@ def test_the_api_call_returns_the_rows_on_screen(
         assert sorted(read_body(answer.json())) == sorted(read(shown.context)), address
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("address", "words"),
     first_of(

@@ -269,6 +269,7 @@ def test_agents_of_a_page_are_compared_while_single_views_are_kept(site: Tenant,
     assert "No agent read this page" in people.owner.get(url.replace("/a&", "/nothing&") + "7d").content.decode()
 
 
+@pytest.mark.matrix
 def test_a_page_has_its_row_and_its_file_although_no_single_view_is_kept(
     project: Tenant, people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:

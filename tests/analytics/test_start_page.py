@@ -118,6 +118,7 @@ def test_many_projects_are_paged_and_found_and_those_with_an_alert_come_first(ma
     assert "No project has these words." in client.get("/admin/?q=penguin").content.decode()
 
 
+@pytest.mark.matrix
 def test_it_takes_as_many_queries_for_every_number_of_projects(many: tuple[Client, Any]) -> None:
     client, organization = many
     counts = []
@@ -130,6 +131,7 @@ def test_it_takes_as_many_queries_for_every_number_of_projects(many: tuple[Clien
     assert counts[0] == counts[1] < 25, counts
 
 
+@pytest.mark.matrix
 def test_the_numbers_are_of_the_days_of_the_projects_time_zone(project: Tenant, people: People) -> None:
     tenant, zone = project.project, ZoneInfo("Asia/Kathmandu")  # 5:45 ahead of UTC
     tenant.time_zone = zone.key
@@ -145,6 +147,7 @@ def test_the_numbers_are_of_the_days_of_the_projects_time_zone(project: Tenant, 
     assert re.search(r"<dt>Unique across both</dt>\s*<dd>2</dd>", report)
 
 
+@pytest.mark.matrix
 def test_visitors_of_many_sites_are_those_of_each(project: Tenant, make_project: Any) -> None:
     """One query counts what a report of each site counts, also where the sites are sealed up to different hours."""
     sites = [project.project, make_project().project, make_project().project]

@@ -181,6 +181,7 @@ def test_the_sites_own_keys_are_taken_over_unless_it_keeps_them(host: SearchHost
     assert host.page.evaluate("window.own ?? 0") == (0 if shortcuts == "true" else 1)
 
 
+@pytest.mark.matrix
 def test_the_first_row_asks_in_the_widget_if_there_is_one(host: SearchHost) -> None:
     host.open(head=host.tag() + host.tag(WIDGET_TAG))
     expect(host.page.get_by_role("button", name="Ask the docs")).to_be_visible()

@@ -362,6 +362,7 @@ def test_thumbs_on_code_wait_for_the_pointer_or_the_keyboard(tab: Callable[..., 
     expect(thumb).to_have_css("opacity", "1")
 
 
+@pytest.mark.matrix
 def test_the_tag_for_several_tools_is_in_tabs(tab: Callable[..., Page]) -> None:
     page = tab("/quickstart")
     expect(page.get_by_role("tab")).to_have_text(["Plain HTML", "Docusaurus", "MkDocs", "Sphinx"])

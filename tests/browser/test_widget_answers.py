@@ -676,6 +676,7 @@ def test_without_the_script_for_answers_they_are_plain_text_until_it_loads(host:
     expect(host.prose.nth(0).locator("strong")).to_have_text("it")
 
 
+@pytest.mark.matrix
 def test_further_quotes_fold_to_a_heading_and_a_line_and_open_by_key(host: Host) -> None:
     quotes = [f"**Part {name}**\n\nText {name}. [{name}]({host.url}/{name})" for name in (1, 2, 3)]
     status = {"type": "data-status", "data": {"rung": "extractive"}, "transient": True}

@@ -143,6 +143,7 @@ HOLDS_THE_FIXED = [  # what makes a body the box of all that is fixed, or anothe
 ]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("style", first_of(HOLDS_THE_FIXED, 1))
 def test_it_stays_in_its_corner_whatever_the_page_does_with_its_body(host: Host, style: str) -> None:
     host.open(body=f"<style>body {{ {style} }}</style><p style='height: 3000px'>Page</p>")

@@ -99,6 +99,7 @@ def test_axe_finds_nothing_on_a_phone(gallery: Callable[..., Page]) -> None:
     assert page.problems == []
 
 
+@pytest.mark.matrix
 def test_each_frame_shows_the_state_it_is_named_after_and_nothing_is_asked_or_kept(
     gallery: Callable[..., Page],
 ) -> None:

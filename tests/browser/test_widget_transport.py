@@ -241,6 +241,7 @@ def test_a_wrong_key_is_told_the_same_either_way(reader: Any, way: str) -> None:
 # A network that goes and comes
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("way", first_of(reversed(WAYS), 1))
 def test_an_answer_goes_on_after_the_network_was_lost(
     visit: Any, wire: Wire, upstream: Any, project: Any, whole_text: str, way: str
@@ -258,6 +259,7 @@ def test_an_answer_goes_on_after_the_network_was_lost(
     expect(host.panel).not_to_contain_text("Reconnecting")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("way", first_of(WAYS, 1))
 def test_an_answer_goes_on_after_the_browser_was_offline(
     visit: Any, model_service: Any, upstream: Any, project: Any, whole_text: str, way: str
@@ -499,6 +501,7 @@ def test_past_conversations_can_be_gone_on_with(reader: Any, project: Any) -> No
     assert sorted(thread.messages.count() for thread in Thread.objects.filter(project=project.project)) == [2, 4]
 
 
+@pytest.mark.matrix
 def test_forgetting_leaves_nothing_here_or_at_the_service(reader: Any, project: Any) -> None:
     host = reader().open()
     converse_twice(host)

@@ -88,6 +88,7 @@ def test_every_json_object_is_read_as_it_is(value):
 CHANGED_BODIES = st.builds(lambda seed: mutations.mutate_bytes(Random(seed), b'{"a": [1, "b"]}'), st.integers())
 
 
+@pytest.mark.matrix
 @given(st.binary(max_size=200) | CHANGED_BODIES)
 def test_any_bytes_are_an_object_or_refused(raw):
     value, refused = attempt(BadRequest, parse_object, raw)
@@ -130,6 +131,7 @@ def test_a_body_is_valid_or_its_fields_are_named(model, data):
         detail.encode()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("model", first_of(QUERIES, 1))
 @given(data=st.data())
 def test_a_query_is_valid_or_its_parameters_are_named(model, data):
@@ -164,6 +166,7 @@ def test_views_are_valid_or_their_index_is_named(views):
 # Dates
 
 
+@pytest.mark.matrix
 @given(INSTANTS)
 def test_every_date_time_is_read_as_its_instant(instant):
     offset = instant.utcoffset() or timedelta()

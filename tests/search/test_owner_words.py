@@ -107,7 +107,7 @@ def test_an_explanation_names_the_synonym(cluster):
     assert [(term["word"], term["how"]) for term in terms] == [("k7s", "synonym")]
 
 
-@pytest.mark.parametrize("query", ["install", "Installing ", "setup", "  SETUP"])
+@pytest.mark.parametrize("query", first_of(["install", "Installing ", "setup", "  SETUP"], 2))
 def test_a_promoted_page_comes_first(cluster, query):
     set_words(cluster, promotions="install, setup => /other")
     found = search(cluster, query, threshold=0.9)
@@ -144,7 +144,7 @@ def test_a_filter_excludes_a_promoted_page(project):
             (", ".join("abcdefghijk"), "Line 1: at most 10 words"),
             ("a, b\n" * 501, "There are 501 lines"),
         ],
-        4,
+        2,
     ),
 )
 def test_wrong_synonyms_get_a_sentence(people, project, text, error):
@@ -156,13 +156,16 @@ def test_wrong_synonyms_get_a_sentence(people, project, text, error):
 
 @pytest.mark.parametrize(
     ("text", "error"),
-    [
-        ("install", "Line 1: end it with"),
-        ("install => install", "Line 1: end it with"),
-        ("install => /install, /configure", "Line 1: end it with"),
-        ("install => /nowhere", "Line 1: the project has no page /nowhere."),
-        ("install => /install\nInstalling => /configure", "Line 2: line 1 has a page for “Installing” already."),
-    ],
+    first_of(
+        [
+            ("install", "Line 1: end it with"),
+            ("install => install", "Line 1: end it with"),
+            ("install => /install, /configure", "Line 1: end it with"),
+            ("install => /nowhere", "Line 1: the project has no page /nowhere."),
+            ("install => /install\nInstalling => /configure", "Line 2: line 1 has a page for “Installing” already."),
+        ],
+        2,
+    ),
 )
 def test_wrong_promotions_get_a_sentence(people, project, text, error):
     response = people.owner.post(f"/admin/project/{project.domain}/promotions", {"lines": text})

@@ -95,6 +95,7 @@ def test_a_query_is_tested_as_a_reader(people: Any, project: Any, address: str) 
     assert "The reader has a group that is not" in wrong
 
 
+@pytest.mark.matrix
 def test_ingest_takes_groups_and_keeps_them_until_it_is_told_others(project: Any, tmp_path: Path) -> None:
     folder = tmp_path / "own"
     folder.mkdir()
@@ -113,6 +114,7 @@ def test_ingest_takes_groups_and_keeps_them_until_it_is_told_others(project: Any
         run("--groups", "x" * 65, "--name", "other")
 
 
+@pytest.mark.matrix
 def test_rules_that_change_during_an_ingest_hold_at_its_end(project: Any, address: str) -> None:
     def pages() -> Any:
         yield Page("a", "/a", "# A\n\nThe valve is closed.")

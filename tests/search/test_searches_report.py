@@ -146,6 +146,7 @@ def test_the_page_of_a_query_shows_clicks_spellings_and_similar_queries(people, 
     assert "<bdi>acme installs</bdi>" in content
 
 
+@pytest.mark.matrix
 def test_the_page_of_a_query_says_where_it_was_searched_for(people, project):
     for kind in ("mcp", "mcp", "web", None):
         row = search(project, "install")

@@ -61,6 +61,7 @@ def test_a_question_that_is_grouped_while_it_is_deleted_is_deleted(
     scenarios.run(delete_while_questions_are_grouped, new_database("grouped_late"))
 
 
+@pytest.mark.matrix
 def test_a_project_is_deleted_on_postgresql_while_a_reader_asks(new_database: Callable[[str], dict[str, str]]) -> None:
     scenarios.run(delete_while_a_reader_asks, new_database("deleted"))
 

@@ -168,6 +168,7 @@ async def test_an_answer_is_known_elsewhere_from_its_first_event_on(processes, p
         assert text(seen) == (await asyncio.to_thread(stored, seen[0])).content
 
 
+@pytest.mark.matrix
 async def test_what_is_forgotten_here_ends_there(client, processes, upstream, project):
     one, other = processes
     marker = f"forgotten-{project.domain}"

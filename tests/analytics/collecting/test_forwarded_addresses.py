@@ -42,6 +42,7 @@ def count_visitors(project):
     return views.count(), views.values("visitor").distinct().count()
 
 
+@pytest.mark.matrix
 async def test_readers_with_ports_are_as_many_visitors_with_limits_of_their_own(send):
     for number in range(5):
         for port in (61002, 443, 8080):

@@ -140,6 +140,7 @@ def test_visitors_at_the_ends_of_a_range_are_exact_even_if_they_do_not_fit_one_s
     check(project, arriving, ranges)
 
 
+@pytest.mark.matrix
 def test_steps_of_a_value_are_those_of_the_range(make_project):
     dice = random.Random(3)
     project, now = make_project().project, datetime.now(UTC)
@@ -197,6 +198,7 @@ def test_filters_together_are_counted_exactly_from_raw_views(make_project, seed)
                     assert tuple(getattr(step, metric).values()) == total[1:]
 
 
+@pytest.mark.matrix
 def test_a_recount_takes_sample_views_out_of_every_value(make_project):
     dice = random.Random(9)
     project, now = make_project().project, datetime.now(UTC)
@@ -208,6 +210,7 @@ def test_a_recount_takes_sample_views_out_of_every_value(make_project):
     check_audience(project, [pair for pair in views if not pair[0].observation.sample], windows(dice, now, 20, 6))
 
 
+@pytest.mark.matrix
 def test_the_sweep_changes_no_count(make_project):
     dice = random.Random(4)
     project, now = make_project().project, datetime.now(UTC)

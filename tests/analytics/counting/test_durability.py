@@ -46,6 +46,7 @@ def test_steps_get_shorter_until_they_end_before_their_lease(own_database):
     scenarios.run(crashes.steps_that_outlast_their_lease, own_database)
 
 
+@pytest.mark.matrix
 def test_a_new_service_takes_old_logs_in_any_order(own_database):
     scenarios.run(crashes.old_logs_into_a_new_service, own_database)
 
@@ -55,10 +56,12 @@ def test_nothing_acknowledged_is_lost_or_doubled_by_kill_9(own_database):
     scenarios.run(crashes.kills, own_database, 20, 4)
 
 
+@pytest.mark.matrix
 def test_views_that_several_processes_send_count_once(own_database):
     scenarios.run(crashes.several_send_the_same, own_database)
 
 
+@pytest.mark.matrix
 def test_who_was_overtaken_writes_nothing(own_database):
     scenarios.run(leases.overtaken, own_database)
 
@@ -71,10 +74,12 @@ def test_a_sweep_removes_no_view_that_is_not_counted_yet(own_database):
     scenarios.run(leases.swept_unsealed, own_database)
 
 
+@pytest.mark.matrix
 def test_projects_are_sealed_in_turns_and_a_report_seals_its_own(own_database):
     scenarios.run(leases.in_turns, own_database)
 
 
+@pytest.mark.matrix
 def test_projects_without_new_views_cost_nothing(own_database):
     scenarios.run(leases.only_marked, own_database)
 

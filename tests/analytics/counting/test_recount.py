@@ -146,6 +146,7 @@ def test_sample_views_go_without_a_trace(make_project, seed):
         )
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("sealed", [True, False])
 def test_views_may_come_in_meanwhile(make_project, monkeypatch, sealed):
     dice = random.Random(7)
@@ -210,6 +211,7 @@ def test_two_at_once_do_no_more_than_one(make_project, monkeypatch):
     check_agents(project, real)
 
 
+@pytest.mark.matrix
 def test_who_loses_the_lease_begins_the_step_again(make_project, monkeypatch):
     dice = random.Random(5)
     project, now = make_project().project, datetime.now(UTC)

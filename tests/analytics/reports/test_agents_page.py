@@ -79,6 +79,7 @@ def test_people_stand_beside_what_their_assistant_read(site):
     assert "<dt>Human visitors</dt><dd>3</dd>" in read(site.owner, html.unescape(link))
 
 
+@pytest.mark.matrix
 def test_an_agent_has_its_pages_and_its_course(site):
     (link,) = re.findall(r'<a href="([^"]*)"><bdi>ChatGPT-User', read(site.owner, f"{site.page}?range=7d"))
     page = read(site.teammate, html.unescape(link))

@@ -241,6 +241,7 @@ def test_what_is_said_of_an_answer_goes_with_it(http, service, tell, make_projec
 # Out
 
 
+@pytest.mark.matrix
 @pytest.mark.stores
 def test_pages_of_feedback_repeat_and_miss_nothing_while_readers_go_on(make_project, read):
     tenant = make_project()
@@ -330,17 +331,20 @@ def test_limits_are_those_of_each_list(make_project, read):
 @pytest.mark.parametrize("export", ["feedback", "feedback/by-page"])
 @pytest.mark.parametrize(
     ("params", "field"),
-    [
-        ({"source": "page"}, "source: "),
-        ({"source": ""}, "source: "),
-        ({"source": ["agent", "agent"]}, "source: is given more than once"),
-        ({"status": "open"}, "status: must be some of"),
-        ({"status": "pending, resolved"}, "status: must be some of"),
-        ({"status": ""}, "status: must be some of"),
-        ({"status": ["pending", "resolved"]}, "status: is given more than once"),
-        ({"dateFrom": "x"}, "dateFrom: "),
-        ({"dateFrom": "2026-04-01", "dateTo": "2026-03-01"}, "dateFrom: must be before dateTo"),
-    ],
+    first_of(
+        [
+            ({"source": "page"}, "source: "),
+            ({"source": ""}, "source: "),
+            ({"source": ["agent", "agent"]}, "source: is given more than once"),
+            ({"status": "open"}, "status: must be some of"),
+            ({"status": "pending, resolved"}, "status: must be some of"),
+            ({"status": ""}, "status: must be some of"),
+            ({"status": ["pending", "resolved"]}, "status: is given more than once"),
+            ({"dateFrom": "x"}, "dateFrom: "),
+            ({"dateFrom": "2026-04-01", "dateTo": "2026-03-01"}, "dateFrom: must be before dateTo"),
+        ],
+        5,
+    ),
 )
 def test_a_bad_parameter_is_named(make_project, read, export, params, field):
     assert_error(read(make_project(), export, **params), 400, field)

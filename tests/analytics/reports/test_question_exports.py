@@ -172,6 +172,7 @@ def test_a_row_tells_of_clicks_and_of_the_latest_search(make_project, read):
     assert (second["ctr"], second["topClickedPage"], second["lastSearchedAt"]) == (1, "/late", "2026-03-10T12:00:01Z")
 
 
+@pytest.mark.matrix
 @pytest.mark.stores
 def test_pages_of_searches_repeat_and_miss_nothing_while_readers_search_on(make_project, whole, read):
     tenant = make_project()
@@ -482,6 +483,7 @@ def test_a_bad_parameter_is_named(make_project, read, export):
     assert read(tenant, export, page="2", offset="x", foo=["1", "2"]).status_code == 200
 
 
+@pytest.mark.matrix
 def test_limits_are_those_of_each_list(make_project, read):
     tenant = make_project()
     fill(tenant, "searches", 51)
@@ -547,6 +549,7 @@ def test_an_admin_key_of_the_organization_is_needed(http, service, make_project,
     assert "access-control-allow-origin" not in read(mine, export, headers={**mine.admin, **PAGE}).headers
 
 
+@pytest.mark.matrix
 def test_all_exports_share_one_limit(make_project, read, start):
     service, tenant = start(LIMIT_ANALYTICS_ORG="4/d"), make_project()
     exports = (*LISTS, STATS, "visitors", "searches")

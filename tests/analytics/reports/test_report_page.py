@@ -130,6 +130,7 @@ def test_bad_dates_stay_as_they_were_typed(site):
     assert "<dl" not in page
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "query",
     first_of(
@@ -188,6 +189,7 @@ def busy(site):
     return site
 
 
+@pytest.mark.matrix
 def test_the_tiles_explain_the_overlap(busy):
     page = busy.read(MARCH)
     assert re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", page) == [
@@ -232,6 +234,7 @@ def test_nothing_is_compared_with_a_time_before_collection(site):
     assert "Change</a>" not in page
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "query", first_of(["from=2026-03-01T09:30&to=2026-03-12T16:10:30", "from=2026-03-09T23:30&to=2026-03-11"], 2)
 )
@@ -398,6 +401,7 @@ def agent_page(tenant, name, client_class):
     return f"/admin/project/{tenant.domain}/agents/agent?{MARCH}&{query}"
 
 
+@pytest.mark.matrix
 def test_an_agent_leads_to_its_single_views(busy):
     page = busy.client.get(agent_page(busy, "GPTBot", "ai_training")).content.decode()
     link = re.search(r'href="(/admin/analytics/pageview/\?[^"]*GPTBot[^"]*)"', page)[1].replace("&amp;", "&")
@@ -447,6 +451,7 @@ def test_what_agents_say_of_themselves_is_only_text(site, made_up, http, service
     assert {row["name"] for row in told} == set(names), "as they are, since nothing runs them"
 
 
+@pytest.mark.matrix
 def test_agents_are_paged_and_say_whether_their_addresses_are_known(site, made_up):
     site.view(seen())
     for number in range(60):
@@ -499,6 +504,7 @@ def test_an_empty_range_leads_to_the_latest_day(site):
     assert "This range has not begun yet." in site.read("from=2126-03-12")
 
 
+@pytest.mark.matrix
 def test_the_notice_of_sample_views_stands_once(site):
     site.view(seen(at=NOON + DAY))
     assert "the demo invented" not in site.read(MARCH)
@@ -507,6 +513,7 @@ def test_the_notice_of_sample_views_stands_once(site):
     assert site.read(MARCH).count(f'<a href="/admin/project/{site.domain}/sample">Remove them</a>') == 1
 
 
+@pytest.mark.matrix
 def test_views_that_were_taken_back_leave_nothing(site):
     site.view(seen(at=NOON + DAY, sample=True), seen(agent=GPTBOT, at=NOON + DAY, sample=True), seen())
     site.read(MARCH)

@@ -90,6 +90,7 @@ def test_a_value_filters_the_report_and_its_chip_removes_the_filter(site):
     assert re.findall(r'class="path"><a [^>]*>(.*?)</a>', pages) == ["/a", "/b"]
 
 
+@pytest.mark.matrix
 def test_the_page_says_where_filtered_counts_begin(site):
     one = read(site.owner, f"{site.page}?range=90d&source=chatgpt.com&tab=sources")
     assert "<dt>Human visitors</dt><dd>2</dd>" in one

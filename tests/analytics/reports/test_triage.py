@@ -194,6 +194,7 @@ def test_wrong_values_get_sentences(people, given, query):
     assert people.owner.get(url(given, f"/feedback.csv{query}")).status_code == 400
 
 
+@pytest.mark.matrix
 def test_the_number_of_queries_does_not_grow_with_the_feedback(people, given):
     def count(query):
         with CaptureQueriesContext(connection) as counted:

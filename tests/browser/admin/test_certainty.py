@@ -11,6 +11,7 @@ from tests.conftest import Service, Tenant, logged_in
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.matrix
 def test_a_key_that_is_held_down_judges_one_answer(browser: Browser, service: Service, project: Tenant) -> None:
     """The answers after it were not read. The last judgement can be undone."""
     for number in range(3):

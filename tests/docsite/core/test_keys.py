@@ -111,6 +111,7 @@ def test_two_headers_with_keys_are_401(http, service, project, second):
     assert_error(http.get(url, headers=headers[::-1]), 401)
 
 
+@pytest.mark.matrix
 @pytest.mark.stores
 def test_every_process_refuses_a_revoked_key_within_two_seconds(http, service, start, project):
     services = service, start.fresh()

@@ -61,6 +61,7 @@ def test_limits_without_settings(name, rate):
     assert type(settings.ENV).model_fields[f"limit_{name}"].default == rate
 
 
+@pytest.mark.matrix
 @pytest.mark.stores
 def test_two_processes_count_together_and_exactly(http, strict, project):
     def search(number: int) -> int:

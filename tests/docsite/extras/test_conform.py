@@ -122,7 +122,7 @@ def replace(pattern: str, new: str) -> Damage:
                 "`limit`",
             ),
         ],
-        4,
+        1,
     ),
 )
 def test_a_broken_rule_is_found(service: Service, visited: Tenant, answers: Answers, damage: Damage, rule: str) -> None:

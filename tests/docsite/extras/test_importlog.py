@@ -31,6 +31,7 @@ from tests.analytics.counting.crashes import Crash
 from tests.analytics.counting.history import Seen, history
 from tests.analytics.counting.test_counting import check
 from tests.conftest import PATIENCE, ROOT, set_analytics, visitor_secret, wait_for
+from tests.variants import first_of
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 DOCS = "https://docs.acme.example"
@@ -306,7 +307,7 @@ def test_equal_lines_are_as_many_views_with_other_seconds_between_them(make_proj
     assert imported(project, tmp_path / "log.1") == (2, 6)
 
 
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("packed", first_of([False, True], 1))
 def test_an_import_that_crashes_after_any_batch_ends_with_the_same_views(make_project, tmp_path, monkeypatch, packed):
     monkeypatch.setattr(files, "BLOCK", 2_000)
     monkeypatch.setattr(files, "_BACK", 3_000)
@@ -396,20 +397,23 @@ JSON = '{"time": "2026-03-10T12:00:00Z", "ip": "198.51.100.1", "path": "/a", "us
 
 @pytest.mark.parametrize(
     ("text", "lines", "later"),
-    [
-        (combined().strip(), 1, 0),
-        (combined().strip() + "\r", 1, 0),
-        (combined() + combined("/a").strip(), 2, 0),
-        (combined() + combined("/a").strip()[:-1], 1, 0),
-        (combined() + combined("/a").partition(' "-"')[0], 1, 0),  # it was cut: the user agent is missing
-        (WITH_MORE * 2 + combined("/a").strip(), 2, 0),
-        (WITH_MORE * 2 + WITH_MORE.strip(), 3, 0),
-        (f"{COMMON}\n{COMMON}", 1, 1),
-        (COMMON, 0, 1),
-        (JSON, 1, 0),
-        (f"{COMMON}\n{JSON}", 2, 0),
-        (f"{COMMON}\n{JSON[:-1]}", 1, 0),
-    ],
+    first_of(
+        [
+            (combined().strip(), 1, 0),
+            (combined().strip() + "\r", 1, 0),
+            (combined() + combined("/a").strip(), 2, 0),
+            (combined() + combined("/a").strip()[:-1], 1, 0),
+            (combined() + combined("/a").partition(' "-"')[0], 1, 0),  # it was cut: the user agent is missing
+            (WITH_MORE * 2 + combined("/a").strip(), 2, 0),
+            (WITH_MORE * 2 + WITH_MORE.strip(), 3, 0),
+            (f"{COMMON}\n{COMMON}", 1, 1),
+            (COMMON, 0, 1),
+            (JSON, 1, 0),
+            (f"{COMMON}\n{JSON}", 2, 0),
+            (f"{COMMON}\n{JSON[:-1]}", 1, 0),
+        ],
+        4,
+    ),
 )
 def test_of_a_log_that_is_being_written_only_a_whole_last_line_is_read(make_project, tmp_path, text, lines, later):
     project, log = make_project().project, written(tmp_path / "log", text, age=0)

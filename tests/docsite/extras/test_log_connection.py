@@ -22,6 +22,7 @@ def _fresh(monkeypatch, settings):
     settings.EXTRAS = {ViewLogSettings: ViewLogSettings(view_log_url="nats://127.0.0.1:1")}
 
 
+@pytest.mark.matrix
 def test_a_report_waits_for_a_log_that_is_silent_no_longer_than_it_may(settings, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"nats://127.0.0.1:{silent.getsockname()[1]}"

@@ -93,7 +93,7 @@ def read(visitor: Client, address: str) -> str:
             (True, "127.0.0.1", {"X-Real-IP": "192.0.2.7"}, False),
             (True, "127.0.0.1", {"CF-Connecting-IP": "192.0.2.7"}, False),
         ],
-        4,
+        1,
     ),
 )
 def test_only_whoever_sits_at_the_machine_of_a_demo_gets_the_field(
@@ -160,6 +160,7 @@ def test_no_more_than_the_limits_of_a_trial_are_read(
     assert visitor.get(f"{page}/state").json()["line"].startswith("2 pages")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(("file", "limit"), first_of([*product(FILES, ["max_pages"]), ("/llms.txt", "max_seconds")], 1))
 def test_files_that_list_pages_have_the_same_limits(
     demo: Tenant, settings: Any, visitor: Client, in_this_process: None, monkeypatch: Any, file: str, limit: str

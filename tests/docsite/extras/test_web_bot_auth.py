@@ -35,6 +35,7 @@ from docsite.extras.web_bot_auth import directories, verification
 from docsite.extras.web_bot_auth.models import UsedSignature
 from tests.analytics.conftest import CHROME, GPTBOT
 from tests.conftest import ROOT, Tenant
+from tests.variants import first_of
 
 SITE = "https://docs.acme.example"
 COVERED = ("@authority", '"signature-agent";key="sig1"')
@@ -184,7 +185,7 @@ ACCEPTED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("case", ACCEPTED)
+@pytest.mark.parametrize("case", first_of(ACCEPTED, 2))
 def test_a_signature_counts(site, agent, case):
     options = dict(ACCEPTED[case])
     if options.get("agent") == "string":
@@ -310,7 +311,7 @@ REFUSED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", first_of(REFUSED, 10))
 def test_a_signature_does_not_count(site, agent, case):
     request = REFUSED[case](agent)
     stored = view(site, request, GPTBOT)
@@ -342,6 +343,7 @@ def send_together(site: Project, *requests: Signed) -> None:
     recording.record(site, [Observation(*some, signed=one) for some, one in zip(facts, signed, strict=True)])
 
 
+@pytest.mark.matrix
 def test_a_batch_waits_for_all_directories_no_longer_than_for_one(site, settings, monkeypatch):
     directories.forget()
     monkeypatch.setattr(recording, "SIGNATURE_SECONDS", 0.3)

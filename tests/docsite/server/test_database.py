@@ -67,6 +67,7 @@ def delete_much() -> None:
         assert cursor.fetchone() == ("ok",)
 
 
+@pytest.mark.matrix
 def test_deleted_rows_give_their_space_back(copy_database, tmp_path):
     scenarios.run(delete_much, copy_database(tmp_path))
 

@@ -38,6 +38,7 @@ def test_check_deploy_tells_what_is_missing_otherwise():
     assert set(re.findall(r"security\.(W\d+)", output)) == {"W004", "W012", "W016"}
 
 
+@pytest.mark.matrix
 def test_pages_and_answers_say_that_https_is_meant_to_stay(start, http, project):
     service = start(**HTTPS)
     over_https = {"X-Forwarded-Proto": "https"}
@@ -113,6 +114,7 @@ def test_without_the_site_only_what_readers_of_projects_need_is_served(start, ht
         assert http.get(service.url + path).status_code == 200, path
 
 
+@pytest.mark.matrix
 def test_without_the_site_the_admins_help_opens_for_who_is_logged_in(start, http, project):
     service = start(SITE="false")
     pages = {

@@ -227,6 +227,7 @@ def test_a_503_is_a_warning_once_a_minute():
     assert write_unavailable(503) == (True, logging.WARNING)
 
 
+@pytest.mark.matrix
 def test_a_page_with_too_many_parameters_logs_nothing(start):
     service = start.fresh()
     for path in ("/search", "/en/"):

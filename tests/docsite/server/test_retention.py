@@ -103,6 +103,7 @@ def test_an_owner_may_keep_searches_longer_than_the_default(make_project, settin
     assert tenant.project.searches.exists()
 
 
+@pytest.mark.matrix
 def test_single_views_go_after_the_days_of_their_project_and_the_counts_stay(make_project):
     from analytics.collecting import recording
 

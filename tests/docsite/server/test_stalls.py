@@ -61,6 +61,7 @@ SLOW_TO_NORMALIZE = {
 }
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("text", first_of(SLOW_TO_NORMALIZE.values(), 1), ids=SLOW_TO_NORMALIZE)
 def test_text_that_is_slow_to_normalize(service, project, nobody_waits, text):
     """It comes on every way that a stranger's text takes."""
@@ -95,6 +96,7 @@ def test_text_that_is_slow_to_normalize(service, project, nobody_waits, text):
     assert cpu_seconds(service) - before < 3
 
 
+@pytest.mark.matrix
 def test_a_context_of_one_long_word(service, project, nobody_waits):
     body = question("Explain this", context=[{"type": "code", "value": "a." * 16_000}] * 3)
     before = cpu_seconds(service)
@@ -109,7 +111,7 @@ def test_a_context_of_one_long_word(service, project, nobody_waits):
     assert used < 5
 
 
-@pytest.mark.parametrize("part", first_of(["{}", '{"type":1}', "1", "[]"], 2))
+@pytest.mark.parametrize("part", first_of(["{}", '{"type":1}', "1", "[]"], 1))
 def test_invalid_parts(service, project, nobody_waits, part):
     before = resident_mib(service)
     with nobody_waits(service):
@@ -128,6 +130,7 @@ def test_valid_parts(service, project, nobody_waits, part, protocol):
             assert ask(service, project, with_parts(part), protocol).status_code == 200
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("part", first_of(["{}", *PARTS], 1))
 def test_parts_on_a_socket(service, project, nobody_waits, part):
     body = json.loads(with_parts(part)) | {"type": "ask", "key": project.assistant_key}
@@ -188,6 +191,7 @@ def test_too_many_query_parameters(http, service, project):
     assert http.get(f"{service.url}/en/?{'&'.join(['a=1'] * 1001)}").status_code < 500
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "page",
     first_of(

@@ -67,6 +67,7 @@ def test_a_site_without_a_sitemap_says_that_there_may_be_more(settings):
     assert (found.pages, found.has_more, found.base_url, found.name) == (5, True, address, "Heron handbook")
 
 
+@pytest.mark.matrix
 def test_a_folder_is_checked_once_its_base_address_is_known(site, superuser, docs):
     check = superuser.post(START, {"location": str(docs)}).headers["Location"]
     shown = superuser.get(check).content.decode()

@@ -354,7 +354,7 @@ def find_opposites(sentences: str) -> list[tuple[str, str]]:
     return opposites
 
 
-@pytest.mark.parametrize("slug", first_of(CONTENT, 31))
+@pytest.mark.parametrize("slug", first_of(CONTENT, 6))
 def test_no_page_denies_what_the_service_has(slug: str) -> None:
     assert find_opposites(CONTENT[slug]) == []
 

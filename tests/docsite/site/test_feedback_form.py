@@ -26,6 +26,7 @@ def send(http, site):
     return post
 
 
+@pytest.mark.matrix
 def test_a_thumb_is_stored_changed_and_limited(http, site, send):
     html = http.get(f"{site.url}/quickstart").text
     assert '<form class="feedback" action="/feedback" method="post"' in html

@@ -203,6 +203,7 @@ def outcome(project: Any, question: Question, path: str = "", *selected: tuple[s
     return OUTCOMES.index(rung)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("question", first_of(FOREIGN, 1), ids=lambda question: question.text)
 def test_no_page_and_no_selection_raises_an_outcome(docs: Any, question: Question) -> None:
     alone = outcome(docs, question)

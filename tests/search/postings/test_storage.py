@@ -109,6 +109,7 @@ def test_without_a_writable_folder_segments_stay_in_memory(make_project, mapped)
     assert find(project, "herd") == ["/p1"]
 
 
+@pytest.mark.matrix
 def test_indexes_leave_memory_when_there_are_too_many(make_project, monkeypatch):
     projects = [make_project().project for _ in range(4)]
     for project in projects:

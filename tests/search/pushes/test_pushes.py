@@ -152,6 +152,7 @@ def test_a_cut_archive_changes_nothing(tenant):
     assert Source.objects.get(project=tenant.project).state == "done"
 
 
+@pytest.mark.matrix
 def test_errors_before_the_stream_have_the_one_shape(service, tenant, make_project, http):
     other = make_project()
     address = f"{service.url}/v1/sources/{tenant.project_id}"

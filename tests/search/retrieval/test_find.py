@@ -232,23 +232,26 @@ def test_an_excerpt_is_around_the_match(make_project):
 
 @pytest.mark.parametrize(
     ("text", "query", "marked"),
-    [
-        ("Print the labels of every printer.", "printing label", ["Print", "labels"]),
-        ("😀👨‍👩‍👧 The 🦓 zebra runs. Zebras!", "zebra", ["zebra", "Zebras"]),
-        ("Café, naïve: the zebra.", "zebra", ["zebra"]),
-        ("Cafe\u0301 and\u0308 z\u0301 the zebra.", "zebra", ["zebra"]),
-        ("如何安装软件包。", "软件", ["软件"]),
-        ("Take /discovery/v1/search/acme.", "search", ["search"]),
-        ("הזברה רצה: zebra מהר", "zebra", ["zebra"]),
-        ("الحمار الوحشي يركض", "الوحشي", ["الوحشي"]),
-        ("ﬁne ｚｅｂｒａ and zebra", "zebra", ["ｚｅｂｒａ", "zebra"]),
-        ("Call `useChat()` or use-chat, usechat.", "useChat", ["useChat", "use-chat", "usechat"]),
-        ("The --no-cache flag, NO_CACHE too.", "nocache ", ["no-cache", "NO_CACHE"]),
-        ("Cities and ties, tie it, a city.", "city ", ["Cities", "city"]),
-        ("Set `ACME_HOME` or acme.home.", "acme_home", ["ACME_HOME", "acme.home"]),
-        ("Its visibility is visible.", "visible ", ["visibility", "visible"]),
-        ("instalation is installing", "instal", ["instalation"]),
-    ],
+    first_of(
+        [
+            ("Print the labels of every printer.", "printing label", ["Print", "labels"]),
+            ("😀👨‍👩‍👧 The 🦓 zebra runs. Zebras!", "zebra", ["zebra", "Zebras"]),
+            ("Café, naïve: the zebra.", "zebra", ["zebra"]),
+            ("Cafe\u0301 and\u0308 z\u0301 the zebra.", "zebra", ["zebra"]),
+            ("如何安装软件包。", "软件", ["软件"]),
+            ("Take /discovery/v1/search/acme.", "search", ["search"]),
+            ("הזברה רצה: zebra מהר", "zebra", ["zebra"]),
+            ("الحمار الوحشي يركض", "الوحشي", ["الوحشي"]),
+            ("ﬁne ｚｅｂｒａ and zebra", "zebra", ["ｚｅｂｒａ", "zebra"]),
+            ("Call `useChat()` or use-chat, usechat.", "useChat", ["useChat", "use-chat", "usechat"]),
+            ("The --no-cache flag, NO_CACHE too.", "nocache ", ["no-cache", "NO_CACHE"]),
+            ("Cities and ties, tie it, a city.", "city ", ["Cities", "city"]),
+            ("Set `ACME_HOME` or acme.home.", "acme_home", ["ACME_HOME", "acme.home"]),
+            ("Its visibility is visible.", "visible ", ["visibility", "visible"]),
+            ("instalation is installing", "instal", ["instalation"]),
+        ],
+        8,
+    ),
 )
 def test_highlights_are_where_the_words_stand(make_project, text, query, marked):
     """Offsets count code points of the excerpt."""
@@ -395,7 +398,7 @@ def test_a_result_names_other_sections_of_its_page(http, service, make_project):
 
 
 @pytest.mark.parametrize(
-    "query", first_of(["uv", "Herd", "herd.create_all", "create_all", "createAll", "--herd-size", "createall"], 3)
+    "query", first_of(["uv", "Herd", "herd.create_all", "create_all", "createAll", "--herd-size", "createall"], 1)
 )
 def test_what_is_called_so_is_found_among_hundreds_that_mention_it(make_project, query):
     """Each of the queries is the name of one page or heading, and its words stand more often in 150 others."""
@@ -632,6 +635,7 @@ def test_a_selection_of_many_names_is_looked_for_within_bounds(make_project, mon
     assert len(looked_up) < 1_000
 
 
+@pytest.mark.matrix
 def test_fifty_selections_of_distinct_words_cost_no_more_than_one(make_project):
     words = ["".join(letters) for letters in islice(product("abcdefghij", repeat=5), 50 * 5_000)]
     selections = [" ".join(words[at : at + 5_000]) for at in range(0, len(words), 5_000)]

@@ -28,6 +28,7 @@ def loaded(monkeypatch):
     return keys
 
 
+@pytest.mark.matrix
 def test_many_small_projects_stay_at_hand(loaded):
     for _ in range(2):
         for number in range(300):

@@ -308,6 +308,7 @@ def test_no_text_becomes_markup_by_accident():
         assert read_back(source).split() == f"{text} {text} a {text} b".split(), text
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "source",
     first_of(

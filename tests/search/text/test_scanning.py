@@ -13,6 +13,7 @@ def find(terms: list[str], line: str, language: str = "en") -> list[str]:
     return [piece for _, piece in pieces]
 
 
+@pytest.mark.matrix
 def test_every_english_word_is_found_by_its_stem():
     words = [word for word in read_words() if word.isascii() and word.isalpha()]
     assert len(words) > 20_000

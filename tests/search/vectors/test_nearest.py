@@ -61,6 +61,7 @@ def test_a_question_in_other_words_finds_the_section(make_project: Any, pages: A
     assert embedder.queries == ["delete a file", "the car"], "the vector of a question is cached"
 
 
+@pytest.mark.matrix
 def test_large_projects_are_compared_block_by_block(
     make_project: Any, pages: Any, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,6 +104,7 @@ def test_an_unchanged_section_is_never_embedded_again(make_project: Any, pages: 
     assert SectionVector.objects.filter(project=project).count() == 3, "the vector of the old text is deleted"
 
 
+@pytest.mark.matrix
 def test_sections_with_the_same_text_share_a_vector(make_project: Any, pages: Any, embedder: FakeEmbedder) -> None:
     project = make_project().project
     twins = pages(one="Same.", two="Same.")
@@ -128,6 +130,7 @@ def test_vectors_count_once_nearly_all_sections_have_one(
     assert nearest.query_vector(project, "other") is None
 
 
+@pytest.mark.matrix
 def test_another_model_makes_new_vectors(make_project: Any, pages: Any, embedder: FakeEmbedder) -> None:
     project = make_project().project
     ingest(project, pages(**PAGES))

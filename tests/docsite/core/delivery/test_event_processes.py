@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests import processes, scenarios
 from tests.conftest import PATIENCE
 from tests.docsite.core.delivery import event_processes
@@ -17,6 +19,7 @@ def die(scenario: Any, database: dict[str, str], folder: Path) -> None:
     assert killed.wait(PATIENCE) == -9, (folder / "err").read_text()
 
 
+@pytest.mark.matrix
 def test_killed_processes_lose_no_event(copy_database: Any, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()

@@ -203,6 +203,7 @@ def test_bounded_patterns_exist():
     assert set(BOUNDED) <= names
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("pattern", "method"),
     first_of(

@@ -64,6 +64,7 @@ def test_ordinary_text_is_normalized_as_everywhere_else(language, form):
 PIECES = [*"ab é가ﷺ\u0301\u0316\u0344\u0f73\uff9e\u093c", "\u0301" * 7, MARKS * 8, "\u0f73\u0f75" * 15, "\uff9e" * 29]
 
 
+@pytest.mark.matrix
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
 def test_at_most_30_marks_stand_in_a_row(text):
     capped = cap_marks(text)
@@ -82,6 +83,7 @@ def test_a_long_run_is_cut_wherever_it_begins(pair):
             assert cap_marks(text) == f"{'x' * before}{(pair * length)[:MAX_MARKS]} y"
 
 
+@pytest.mark.matrix
 def test_every_mark_of_this_python_is_known():
     for character in every_character():
         is_mark = bool(unicodedata.combining(unicodedata.normalize("NFKD", character)[0]))

@@ -4,6 +4,7 @@ import uuid
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 import time_machine
 from django.utils import timezone
 
@@ -57,6 +58,7 @@ def test_a_wrong_clock_does_not_stop_a_routine():
     assert claim(name)
 
 
+@pytest.mark.matrix
 def test_several_processes_sweep_once_and_another_follows_a_killed_one(copy_database, tmp_path: Path) -> None:
     data, swept = tmp_path / "data", tmp_path / "swept"
     data.mkdir()

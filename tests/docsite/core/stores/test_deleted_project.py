@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import pytest
+
 from tests import scenarios
 
 HELD = 0.5  # seconds for which another thread tries to write before the deletion goes on
@@ -62,6 +64,7 @@ def delete_while_a_reader_asks() -> None:
     assert outcomes == ["refused"] * 4
 
 
+@pytest.mark.matrix
 def test_a_project_is_deleted_while_a_reader_asks(
     tmp_path: Path, copy_database: Callable[[Path], dict[str, str]]
 ) -> None:

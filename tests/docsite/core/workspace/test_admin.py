@@ -152,6 +152,7 @@ def test_at_most_ten_new_keys_an_hour(owner, mine):
     assert ApiKey.objects.filter(organization=mine.project.organization, name="n").count() == 10
 
 
+@pytest.mark.matrix
 def test_many_requests_at_once_cannot_create_more_keys(owner, mine):
     def post(_: int) -> None:
         make_key(owner, mine)

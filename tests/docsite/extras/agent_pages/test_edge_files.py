@@ -21,6 +21,7 @@ from docsite.extras.agent_pages import edge
 from tests.conftest import NO_TLS, PATIENCE, Tenant, wait_for
 from tests.docsite.server.operating.test_deploy_files import PROGRAMS, needs_program
 from tests.ports import free_port
+from tests.variants import first_of
 
 MAX_BYTES = 4096
 MARKDOWN = "text/markdown; charset=utf-8"
@@ -312,7 +313,7 @@ def test_the_site_gets_the_whole_request_that_it_answers(site: httpx.Client, add
     assert response.headers["x-seen"] == "page=2 theme=dark"
 
 
-@pytest.mark.parametrize("program", EACH)
+@pytest.mark.parametrize("program", first_of(EACH, 1))
 def test_with_the_service_itself_and_the_log_is_imported(
     program: str, service: Any, make_acme: Any, tmp_path: Path
 ) -> None:

@@ -91,6 +91,7 @@ def test_golden_questions_are_samples(golden: Tenant) -> None:
     assert not GoldenQuestion.objects.exclude(passed=None).filter(project=golden.project).exists()
 
 
+@pytest.mark.matrix
 def test_golden_questions_are_asked_once_for_each_index(
     golden: Tenant, people: People, monkeypatch: pytest.MonkeyPatch, acme_docs: Path
 ) -> None:

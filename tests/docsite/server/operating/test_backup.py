@@ -7,6 +7,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests import scenarios
 from tests.docsite.server.operating.backups import add_counters, count_counters, damage, write_without_end
 
@@ -36,6 +38,7 @@ def test_a_backup_of_sqlite_beside_a_writer_is_restored_row_for_row(tmp_path: Pa
     assert sqlite3.connect(new / "db.sqlite3").execute("SELECT 1 FROM django_migrations").fetchone()
 
 
+@pytest.mark.matrix
 def test_a_restore_overwrites_nothing_and_finds_missing_rows(tmp_path: Path, copy_database: Any) -> None:
     old, backup = tmp_path / "old", tmp_path / "backup"
     old.mkdir()

@@ -45,7 +45,7 @@ def own_addresses(page: str) -> list[str]:
     return re.findall(r' (?:href|src|action)="(/(?!/)[^"]*)', page)
 
 
-@pytest.mark.parametrize("path", first_of(["/", "/quickstart", "/ask", "/search?q=log", "/admin/login/"], 4))
+@pytest.mark.parametrize("path", first_of(["/", "/quickstart", "/ask", "/search?q=log", "/admin/login/"], 2))
 def test_every_address_of_a_page_is_below_the_path(browse: Callable[..., httpx.Response], path: str) -> None:
     page = browse("GET", BASE + path)
     assert page.status_code == 200

@@ -4,6 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
@@ -14,6 +15,7 @@ from tests import scenarios
 from tests.ports import free_port
 
 
+@pytest.mark.matrix
 def test_a_set_up_with_nothing_but_faults_is_described(tmp_path: Path) -> None:
     port = free_port()
     result = scenarios.complete(
