@@ -39,7 +39,7 @@ const openPage = (label) => async (/** @type {Panel} */ panel) => {
 export function buildStories(site) {
   const page = (/** @type {string} */ path) => `${site}${path}`;
   const install = page("/quickstart#run-the-demo:~:text=make%20demo");
-  const keys = page("/errors-and-limits#api-keys");
+  const keys = page("/security#is-the-assistant-key-secret");
 
   const passages = [
     {
@@ -49,15 +49,15 @@ export function buildStories(site) {
       text: "Clone the repository and run make demo. It sets up a virtual environment, indexes these pages and serves them.",
     },
     {
-      url: page("/errors-and-limits#api-keys"),
-      title: "Errors and limits",
-      breadcrumb: ["Errors and limits", "API keys"],
+      url: page("/security#is-the-assistant-key-secret"),
+      title: "Security",
+      breadcrumb: ["Security", "Is the assistant key secret?"],
       text: "An assistant key is made to be public. It opens questions and searches of one project, and nothing else.",
     },
   ];
   const sources = [
     { url: install, title: "Quickstart" },
-    { url: keys, title: "Errors and limits" },
+    { url: keys, title: "Security" },
   ];
   /** @param {Partial<Answer>} fields */
   const answer = (fields) => ({
