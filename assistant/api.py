@@ -14,6 +14,7 @@ from assistant.answering.pipeline import SORRY
 from assistant.events import END_EVENTS, Event, Failure
 from assistant.limits import assistant_charges
 from assistant.models import AssistantSettings, Message
+from assistant.owner_settings import to_answer_settings
 from assistant.passage_search import find
 from assistant.question import Question
 from assistant.question_groups.pins import find_pin
@@ -133,7 +134,7 @@ def _find_preview(project: Project, text: str, filters: Filters) -> tuple[Hit, s
     """The passage and the sentence that surely answer a question. None also where the owner has pinned an answer."""
     if find_pin(project, text, filters):
         return None
-    question = Question(text, filters=filters, settings=AssistantSettings.for_project(project).to_answer_settings())
+    question = Question(text, filters=filters, settings=to_answer_settings(AssistantSettings.for_project(project)))
     return find_sure_sentence(question, find(project, question, uses_meaning=False))
 
 

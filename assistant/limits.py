@@ -1,4 +1,4 @@
-"""How often readers may ask the assistant and send support requests: by address, then by organization."""
+"""How often readers may ask the assistant: by address, then by organization."""
 
 from docsite.core.access.authentication import Caller
 from docsite.core.http.client_address import network_of
@@ -6,11 +6,6 @@ from docsite.core.http.ratelimit import Charge, Limit
 
 ASSISTANT_IP = Limit("assistant-ip", "limit_assistant_ip", slows_down=True)
 ASSISTANT_ORG = Limit("assistant-org", "limit_assistant_org", by_organization=True)
-
-SUPPORT_IP = Limit("support-ip", "limit_support_ip", fail_open=True)
-SUPPORT_ORG = Limit(
-    "support-org", "200/h", "Requests to a person in one organization", fail_open=True, by_organization=True
-)
 
 
 def assistant_charges(caller: Caller) -> list[Charge]:

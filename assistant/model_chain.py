@@ -8,12 +8,11 @@ from typing import Any
 
 from django.conf import settings
 
-from assistant.answering.grounded import ModelChain
 from assistant.conversations.budget import explain_refusal
 from assistant.conversations.model_prices import find_prices
 from assistant.models import AssistantSettings
 from assistant.upstream import Model
-from assistant.upstream.relay import Bounds
+from assistant.upstream.relay import Bounds, ModelChain
 from docsite.core.tenants.models import Project
 
 CONNECT_SECONDS = 5.0

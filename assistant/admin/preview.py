@@ -21,6 +21,7 @@ from assistant.answering.retriever import Retrieved
 from assistant.conversations import threads, transcript
 from assistant.events import Text
 from assistant.models import AssistantSettings
+from assistant.owner_settings import to_answer_settings
 from assistant.passage_search import PassageSearch
 from assistant.question import Question
 from assistant.schemas import MAX_TEXT
@@ -140,7 +141,7 @@ async def run_preview(project: Project, assistant: AssistantSettings, question: 
     """Answer with these settings. Raises `assistant.sessions.running.Full` when too many answers are running."""
     slots = running_answers.reserve(Asker(project.pk, project.organization_id, "", network), capacity())
     try:
-        return await _answer(project, assistant, replace(question, settings=assistant.to_answer_settings()))
+        return await _answer(project, assistant, replace(question, settings=to_answer_settings(assistant)))
     finally:
         running_answers.release(slots)
 

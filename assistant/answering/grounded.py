@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import cast
 
 from assistant.answering import extractive, follow_ups, prompts, refusals, rounds, small_talk, suggestions
@@ -14,25 +14,11 @@ from assistant.citations.citation_links import CitationChecker
 from assistant.citations.passages import Passages
 from assistant.events import Event, Finish, Rung, Source, Status, Text, ToolCall, ToolResult
 from assistant.question import Question
-from assistant.upstream import Model
-from assistant.upstream.relay import Bounds
+from assistant.upstream.relay import ModelChain
 from search.hits import Hit
 from search.text.language import detect_language
 
 _MODEL_RUNGS: tuple[Rung, ...] = ("model", "second_model")
-
-
-@dataclass(frozen=True)
-class ModelChain:
-    """Models to ask, best first: each one after the one before it has failed. `reason` says why there are none.
-
-    They get passages of `passage_tokens` tokens.
-    """
-
-    models: Sequence[Model] = ()
-    bounds: Bounds = field(default_factory=Bounds)
-    passage_tokens: int = prompts.PASSAGES_BUDGET
-    reason: str = ""
 
 
 class GroundedAnswer:

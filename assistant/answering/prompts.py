@@ -19,13 +19,13 @@ from typing import Any
 
 from assistant.answering.quotes import choose_quote
 from assistant.question import AnswerSettings, Question, Turn
+from assistant.upstream.relay import ModelChain
 from search.hits import Hit
 from search.text.markdown.cutting import cut_markdown
 
 HISTORY_BUDGET = 2_000  # tokens of earlier turns, newest first; at most a third of those of all passages
 CONTEXT_BUDGET = 1_500  # tokens of selected text and code; at most a quarter
 PASSAGE_BUDGET = 1_000  # tokens of one passage
-PASSAGES_BUDGET = 6_000  # tokens of all passages
 SMALL_BUDGET = 2_500  # with so many or fewer, a request fits into a context of 4,096 tokens
 MAX_CODE_LINES = 30  # of a block in a passage that is shortened for a small context
 MIN_PASSAGE = 150  # tokens that are left of a long passage
@@ -84,7 +84,10 @@ def keep_newest(turns: Sequence[Turn], budget: int = HISTORY_BUDGET) -> list[Tur
 
 
 def build(
-    question: Question, passages: Sequence[Hit], history: Sequence[Turn], passage_tokens: int = PASSAGES_BUDGET
+    question: Question,
+    passages: Sequence[Hit],
+    history: Sequence[Turn],
+    passage_tokens: int = ModelChain.passage_tokens,
 ) -> list[dict[str, Any]]:
     """Build the messages of one request, with the first passages that have `passage_tokens` tokens together."""
     room = find_room(question, history, passage_tokens)

@@ -20,7 +20,12 @@ def find_prices(project_id: int | None, names: Iterable[str]) -> dict[str, Price
     ):
         return {}
     rows = ModelPrice.objects.filter(project=project_id, model__in=names)
-    return {row.model: row.to_price() for row in rows}
+    return {row.model: to_price(row) for row in rows}
+
+
+def to_price(row: ModelPrice) -> Price:
+    """The owner's prices as an answer is charged with them."""
+    return Price(row.input_price, row.cached_input_price, row.output_price)
 
 
 def find_operator_price() -> Price | None:

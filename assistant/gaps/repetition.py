@@ -12,12 +12,13 @@ from django.db.models import F, OuterRef, Subquery
 from django.utils import timezone
 
 from assistant import model_chain
-from assistant.answering.grounded import ModelChain
 from assistant.answering.record import Outcome
 from assistant.golden_questions import checks
 from assistant.models import AssistantSettings, Message, QuestionGroup
+from assistant.owner_settings import to_answer_settings
 from assistant.question import Question
 from assistant.question_groups.pins import find_pin
+from assistant.upstream.relay import ModelChain
 from docsite.core.background import leases
 from docsite.core.db import has_row
 from docsite.core.tenants.models import Project
@@ -70,7 +71,7 @@ def ask(project: Project, text: str, *, with_model: bool = True) -> Outcome:
     """Answer a question as for a reader, and store nothing. Its tokens count towards the project's daily limit."""
     owner_settings = AssistantSettings.for_project(project)
     pinned = find_pin(project, text, Filters())
-    question = replace(Question(text, settings=owner_settings.to_answer_settings()), pinned=pinned)
+    question = replace(Question(text, settings=to_answer_settings(owner_settings)), pinned=pinned)
     models = model_chain.choose_models(project, owner_settings) if with_model else ModelChain()
     return checks.answer(project, question, models)
 

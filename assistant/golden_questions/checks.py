@@ -15,14 +15,15 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.utils import timezone
 
 from assistant.answering import pipeline
-from assistant.answering.grounded import ModelChain
 from assistant.answering.record import Outcome
 from assistant.conversations.threads import UnstoredConversation
 from assistant.golden_questions.audits import audits
 from assistant.models import AssistantSettings, GoldenQuestion
+from assistant.owner_settings import to_answer_settings
 from assistant.passage_search import PassageSearch
 from assistant.question import Question
 from assistant.upstream import formats
+from assistant.upstream.relay import ModelChain
 from docsite.core.access.readers import Groups, decode_groups, read_as
 from docsite.core.tenants.models import Project
 from search.models import Document
@@ -94,7 +95,7 @@ def try_questions(project: Project, questions: Sequence[GoldenQuestion]) -> list
 
 def _update_result(project: Project, question: GoldenQuestion) -> None:
     """Set the pages that the answer cites, and whether the question passes. Raises AnswerFailed."""
-    answer_settings = AssistantSettings.for_project(project).to_answer_settings()
+    answer_settings = to_answer_settings(AssistantSettings.for_project(project))
     with read_as(find_groups(project, question.paths)):
         outcome = answer(project, Question(question.text, settings=answer_settings))
     if outcome.state != "done":

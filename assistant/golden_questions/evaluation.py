@@ -9,7 +9,6 @@ from django.conf import settings
 
 from assistant import model_chain
 from assistant.answering import pipeline
-from assistant.answering.grounded import ModelChain
 from assistant.answering.record import Outcome
 from assistant.conversations.reservations import charge
 from assistant.conversations.threads import UnstoredConversation
@@ -17,9 +16,11 @@ from assistant.golden_questions import judge
 from assistant.golden_questions.checks import find_groups
 from assistant.golden_questions.scoring import Row, score
 from assistant.models import AssistantSettings, GoldenQuestion
+from assistant.owner_settings import to_answer_settings
 from assistant.passage_search import PassageSearch
 from assistant.question import AnswerSettings, Question
 from assistant.upstream import Model, formats
+from assistant.upstream.relay import ModelChain
 from docsite.core.access.readers import Groups, read_as
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
@@ -93,4 +94,4 @@ def _load_settings(
         chain = model_chain.choose_models(project, owner_settings)
         if not chain.models:
             raise TokensUsedUp(chain.reason)
-    return owner_settings.to_answer_settings(), chain, find_groups(project, question.paths)
+    return to_answer_settings(owner_settings), chain, find_groups(project, question.paths)

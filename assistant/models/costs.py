@@ -5,7 +5,6 @@ from typing import ClassVar
 from django.db import models
 from django.utils import timezone
 
-from assistant.prices import Price
 from docsite.core.tenants.models import Project
 
 
@@ -27,10 +26,6 @@ class ModelPrice(models.Model):
 
     def __str__(self) -> str:
         return self.model
-
-    def to_price(self) -> Price:
-        """The prices as an answer is charged with them."""
-        return Price(self.input_price, self.cached_input_price, self.output_price)
 
 
 class BudgetNotice(models.Model):

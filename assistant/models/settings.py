@@ -8,7 +8,6 @@ from django.core.validators import MaxLengthValidator, MaxValueValidator, MinVal
 from django.db import models
 
 from assistant.models.support_requests import SupportSettings
-from assistant.question import AnswerSettings
 from docsite.core.sql import read_row
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.validators import RETENTION_DAYS, origin_of
@@ -96,8 +95,3 @@ class AssistantSettings(models.Model):
         support = SupportSettings.for_project(project)
         settings.support_form_url = support.form_url if support.is_on else ""
         return settings
-
-    def to_answer_settings(self) -> AnswerSettings:
-        """The settings that the answering pipeline uses. A support form takes the place of the support link."""
-        support_url = self.support_form_url or self.support_url
-        return AnswerSettings(self.instructions.strip(), self.deflection.strip(), support_url, self.threshold)

@@ -10,6 +10,7 @@ from assistant.conversations import budget
 from assistant.conversations.budget import BudgetLimit
 from assistant.conversations.outcomes import count_asked, measure_rate
 from assistant.gaps import questions
+from assistant.model_chain import list_models
 from assistant.models import AssistantSettings, Message
 from assistant.prices import MILLION
 from docsite.core.delivery import events
@@ -84,8 +85,6 @@ def _describe(event: Event) -> Description:
 
 def find_silent_model(project: Project, open_causes: Collection[str]) -> Iterator[Problem]:
     """The models, if the latest answers that should have come from one did not."""
-    from assistant.model_chain import list_models  # imports all that writes answers
-
     if not list_models(AssistantSettings.for_project(project)):
         return
     answers = Message.objects.filter(project=project, outcome__isnull=False).exclude(outcome=Message.Outcome.RUNNING)

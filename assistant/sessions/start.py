@@ -9,11 +9,11 @@ from django.conf import settings
 
 from assistant import model_chain
 from assistant.answering import pipeline
-from assistant.answering.grounded import ModelChain
 from assistant.answering.record import Outcome
 from assistant.conversations import threads
 from assistant.conversations.threads import NewQuestion, StoredConversation, open_conversation
 from assistant.models import AssistantSettings, Message
+from assistant.owner_settings import to_answer_settings
 from assistant.passage_search import PassageSearch
 from assistant.question import AnswerSettings, Pinned, Question
 from assistant.question_groups.pins import find_pin
@@ -30,6 +30,7 @@ from assistant.sessions.running import (
 )
 from assistant.support_requests import store as support_requests
 from assistant.upstream import formats
+from assistant.upstream.relay import ModelChain
 from docsite.core import request_times
 from docsite.core.access.authentication import Caller
 from docsite.core.access.readers import narrow, read_as, reader_groups
@@ -185,7 +186,7 @@ def _open(project: Project, new: NewQuestion, network: str) -> _Opened:
     owner_settings = AssistantSettings.for_project(project)
     return _Opened(
         open_conversation(project, new, network),
-        owner_settings.to_answer_settings(),
+        to_answer_settings(owner_settings),
         model_chain.choose_models(project, owner_settings),
         None if new.context else find_pin(project, new.text, new.filters),
     )

@@ -3,8 +3,8 @@
 from django.http import HttpResponse
 from ninja import Router
 
-from assistant.limits import SUPPORT_IP, SUPPORT_ORG
 from assistant.support_requests import form_tokens, store
+from assistant.support_requests.limits import SUPPORT_IP, SUPPORT_ORG
 from assistant.support_requests.schemas import (
     SupportForm,
     SupportFormEvent,

@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from assistant.upstream import Delta, EndOfText, FormatItem, Item, Model, Progress, ToolCalls, UpstreamError, errors
@@ -40,6 +40,19 @@ class Bounds:
     def token_limit(self) -> int:
         """The largest number of tokens of an answer, also from a server that ignores `max_tokens`."""
         return max(self.max_tokens, self.size)
+
+
+@dataclass(frozen=True)
+class ModelChain:
+    """Models to ask, best first: each one after the one before it has failed. `reason` says why there are none.
+
+    They get passages of `passage_tokens` tokens.
+    """
+
+    models: Sequence[Model] = ()
+    bounds: Bounds = field(default_factory=Bounds)
+    passage_tokens: int = 6_000
+    reason: str = ""
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from django.views.decorators.http import require_http_methods
 from pydantic import ValidationError
 
 from assistant.conversations import transcript
-from assistant.limits import SUPPORT_IP, SUPPORT_ORG
 from assistant.models import SupportSettings, Thread
 from assistant.support_requests import form_tokens, store
+from assistant.support_requests.limits import SUPPORT_IP, SUPPORT_ORG
 from assistant.support_requests.schemas import MAX_MESSAGE, MAX_SUBJECT, SupportRequestIn
 from docsite.core.access.api_middleware import as_api_error
 from docsite.core.access.authentication import project_by_domain

@@ -12,7 +12,7 @@ from assistant.admin.costs.forms import LimitsForm, PriceForm, set_price
 from assistant.admin.costs.known_prices import KnownPrice, load_table
 from assistant.conversations import cost_report
 from assistant.conversations.budget import find_reached, list_limits, today_utc
-from assistant.conversations.model_prices import find_operator_price
+from assistant.conversations.model_prices import find_operator_price, to_price
 from assistant.model_chain import judge_model, list_models
 from assistant.models import AssistantSettings, BudgetNotice, ModelPrice
 from assistant.prices import Price
@@ -100,7 +100,7 @@ def _list_models(project: Project) -> list[ModelRow]:
     rows = {model.name: ModelRow(model.name, model.price, known.get(model.name), True) for model in used}
     if not find_operator_price():
         for row in ModelPrice.objects.filter(project=project).exclude(model__in=rows).order_by("model"):
-            rows[row.model] = ModelRow(row.model, row.to_price(), known.get(row.model), False)
+            rows[row.model] = ModelRow(row.model, to_price(row), known.get(row.model), False)
     return list(rows.values())
 
 

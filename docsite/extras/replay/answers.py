@@ -6,6 +6,7 @@ from typing import Any
 from assistant import passage_search
 from assistant.answering import small_talk
 from assistant.models import AssistantSettings
+from assistant.owner_settings import to_answer_settings
 from assistant.question import Question
 from assistant.question_groups.pins import find_pin
 from docsite.core.tenants.models import Project
@@ -44,7 +45,7 @@ class Asker:
         self.titles = dict(Document.objects.filter(project=project).values_list("path", "title"))
         self._titles_before = self.titles if titles_before is None else titles_before
         self._project = project
-        self._settings = AssistantSettings.for_project(project).to_answer_settings()
+        self._settings = to_answer_settings(AssistantSettings.for_project(project))
 
     def ask(self, asked: Asked) -> Answer:
         """Answer a question as `assistant.answering` does, but choose no quotes: that would take half the time."""

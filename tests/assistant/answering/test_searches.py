@@ -10,12 +10,11 @@ import httpx
 import pytest
 
 from assistant.answering import pipeline, tools
-from assistant.answering.grounded import ModelChain
 from assistant.answering.record import Outcome
 from assistant.models import Message, TokenUse
 from assistant.question import Question
 from assistant.upstream import EndOfText, Model, ToolCall, ToolCalls, formats
-from assistant.upstream.relay import Bounds
+from assistant.upstream.relay import Bounds, ModelChain
 from tests.assistant.answering.test_pieces import Notebook
 from tests.assistant.answering.test_tools import SEARCH, Library
 from tests.assistant.wire import test_message_v2

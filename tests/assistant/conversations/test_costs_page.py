@@ -8,6 +8,7 @@ from django.conf import settings as django_settings
 
 from assistant.admin.costs.known_prices import load_table
 from assistant.conversations import reservations
+from assistant.conversations.model_prices import to_price
 from assistant.models import AssistantSettings, Message, ModelPrice, Thread, TokenUse
 from assistant.prices import Charge, Price, format_money
 from docsite.core.tenants.models import Role
@@ -53,11 +54,11 @@ def test_an_owner_sets_prices_and_the_audit_has_them(people, project, page, mode
     owner, prices = people.owner, ModelPrice.objects.filter(project=project.project)
     assert "no price set" in text_of(owner.get(page))
     owner.post(page, {"use": "gpt-4o-mini"})
-    assert prices.get().to_price() == Price(150_000, 75_000, 600_000)
+    assert to_price(prices.get()) == Price(150_000, 75_000, 600_000)
     assert "no price set" not in text_of(owner.get(page))
     values = {"set": "", "price-model": "gpt-4o-mini", "price-read": "0.000001", "price-cached": "", "price-written": 2}
     assert owner.post(page, values).status_code == 302
-    assert prices.get().to_price() == Price(1, 1, 2_000_000)
+    assert to_price(prices.get()) == Price(1, 1, 2_000_000)
     entries = AuditEntry.objects.filter(project=project.domain, action__startswith="model price").order_by("pk")
     assert [entry.action for entry in entries] == ["model price created", "model price changed"]
     assert entries.last().before["input_price"] == 150_000

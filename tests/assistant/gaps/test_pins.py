@@ -159,9 +159,9 @@ def test_a_model_is_asked_and_its_connection_closed(
 ) -> None:
     """Each question has an event loop of its own, whose connections would stay in memory with it."""
     from assistant import model_chain
-    from assistant.answering.grounded import ModelChain
     from assistant.gaps import repetition
     from assistant.upstream import Model
+    from assistant.upstream.relay import ModelChain
 
     model = Model(f"{upstream.url}/v1", "fake-1", "sk-secret")
     monkeypatch.setattr(model_chain, "choose_models", lambda *of: ModelChain((model,)))

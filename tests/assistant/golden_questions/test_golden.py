@@ -18,10 +18,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from assistant.answering.grounded import ModelChain
 from assistant.golden_questions import checks
 from assistant.models import AssistantSettings, GoldenQuestion, Message
 from assistant.upstream import Model
+from assistant.upstream.relay import ModelChain
 from docsite.core.tenants.models import Project
 from docsite.site import navigation
 from search.indexing.ingest import ingest, stored_pages

@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from assistant.golden_questions import checks
 from assistant.golden_questions.scoring import normalize
 from assistant.models import AssistantSettings, GoldenQuestion, Message
+from assistant.owner_settings import to_answer_settings
 from assistant.question import AnswerSettings, Question
 from docsite.core.access.readers import read_as
 from docsite.core.tenants.models import Project
@@ -77,7 +78,7 @@ def ask_golden(project: Project, questions: Sequence[GoldenQuestion]) -> GoldenS
 
 
 def _find_answer_settings(project: Project) -> AnswerSettings:
-    return replace(AssistantSettings.for_project(project).to_answer_settings(), threshold=0.0)
+    return replace(to_answer_settings(AssistantSettings.for_project(project)), threshold=0.0)
 
 
 def _is_right(golden: GoldenQuestion, cited: list[str], text: str) -> bool:

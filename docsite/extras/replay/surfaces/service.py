@@ -5,6 +5,7 @@ from functools import cache
 
 from assistant.golden_questions import checks
 from assistant.models import AssistantSettings, GoldenQuestion
+from assistant.owner_settings import to_answer_settings
 from assistant.question import Question
 from docsite.core.access.readers import read_as
 from docsite.core.tenants.models import Project
@@ -56,7 +57,7 @@ def _find_in_tools(hits: Sequence[Hit], find_on_page: Callable[[str], int], fact
 
 
 def _find_in_answer(project: Project, question: GoldenQuestion, fact: Fact) -> Finding:
-    settings = AssistantSettings.for_project(project).to_answer_settings()
+    settings = to_answer_settings(AssistantSettings.for_project(project))
     outcome = checks.answer(project, Question(question.text, settings=settings))
     if not outcome.sources:
         return Finding(ANSWER, State.LOST, "refused")
