@@ -17,7 +17,7 @@ class AnalyticsConfig(AppConfig):
         """Register endpoints, thumbs, events and receivers; load a project's settings with it."""
         from analytics.feedback import events, store
         from analytics.reports import annotations, digest
-        from assistant.question_groups import thumbs
+        from assistant.improving.question_groups import thumbs
         from docsite.core.access import authentication
         from search.models import Generation
 

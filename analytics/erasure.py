@@ -5,7 +5,7 @@ from analytics.collecting.recording import possible_visitors
 from analytics.counting import erasure as counts
 from analytics.identity import key_rotation
 from analytics.models import Feedback
-from assistant.sessions.erasure import find_threads
+from assistant.asking.erasure import find_threads
 from docsite.core.components.erasure import EVERYTHING, NotErasable, Subject
 
 LOG_SECONDS = 30.0  # that an erasure waits for views in the log

@@ -22,8 +22,8 @@ class AssistantConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what browsers may call. Ask the golden questions before a new index is swapped in."""
+        from assistant.improving.question_groups import events
         from assistant.notifications import alerts, digest
-        from assistant.question_groups import events
         from assistant.support_requests import notifications
         from search.signals import index_compared, index_staged
 
@@ -41,7 +41,7 @@ class AssistantConfig(AppConfig):
 def _ask_golden(
     project: "Project", preview: Callable[[], AbstractContextManager[None]], **kwargs: Any
 ) -> "list[IndexWarning]":
-    from assistant.golden_questions import checks
+    from assistant.improving.golden_questions import checks
 
     return checks.check(project, preview)
 
@@ -52,6 +52,6 @@ def _compare(
     removed: Sequence[str],
     **kwargs: Any,
 ) -> "list[IndexEffect]":
-    from assistant import index_effects
+    from assistant.improving import index_effects
 
     return index_effects.compare(project, preview, removed)

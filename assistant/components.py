@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable
 
-from assistant import model_status
-from assistant.conversations import chat_ids, reservations, retention, threads
-from assistant.gaps import background as gaps
-from assistant.question_groups import grouping
-from assistant.sessions import erasure, model_rests
+from assistant.asking import erasure
+from assistant.asking.start import drain
+from assistant.conversations import chat_ids, retention, threads
+from assistant.improving.gaps import background as gaps
+from assistant.improving.question_groups import grouping
+from assistant.sessions import model_rests
 from assistant.sessions.running import running_answers
-from assistant.sessions.start import drain
+from assistant.spending import reservations
 from assistant.support_requests import store as support_requests
-from assistant.upstream import UpstreamError
+from assistant.upstream import UpstreamError, model_status
 from assistant.upstream.breaker import count_failing
 from docsite.core.components import Component, Finding
 from docsite.core.components.metrics import Metric, gauge

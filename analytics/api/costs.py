@@ -11,8 +11,8 @@ from analytics.api import paging
 from analytics.api.schemas import DatesQuery, single_value
 from analytics.limits import analytics_charges
 from analytics.models import EPOCH
-from assistant.conversations import cost_report
-from assistant.conversations.cost_report import Costs
+from assistant.spending import cost_report
+from assistant.spending.cost_report import Costs
 from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import in_db
 from docsite.core.http.dates import find_day, find_zone

@@ -13,8 +13,8 @@ from analytics.api import paging
 from analytics.api.question_schemas import NextCursor, PageQuery
 from analytics.api.schemas import single_value, whole_number
 from analytics.limits import analytics_charges
-from assistant.gaps import report
-from assistant.question_groups import grouping
+from assistant.improving.gaps import report
+from assistant.improving.question_groups import grouping
 from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import REPORTS, in_db
 from docsite.core.http.dates import find_zone

@@ -12,10 +12,11 @@ from django.urls import reverse
 
 from analytics.dashboard import coverage
 from analytics.models import Feedback
-from assistant.conversations import answer_statistics, budget
+from assistant.conversations import answer_statistics
 from assistant.conversations.outcomes import WITHOUT_ANSWER, count_unanswered
-from assistant.gaps.report import ALL
+from assistant.improving.gaps.report import ALL
 from assistant.models import Message, SupportRequest
+from assistant.spending import budget
 from docsite.core.tenants.models import ApiKey, Project
 from docsite.core.workspace import navigation
 from search.models import Document, Source

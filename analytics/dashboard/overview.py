@@ -13,11 +13,12 @@ from analytics.feedback import triage
 from analytics.reports import visitor_counts
 from analytics.reports.filtered_counts import is_rounded
 from analytics.reports.visitor_counts import Counts
-from assistant.conversations import answer_statistics, budget
+from assistant.conversations import answer_statistics
 from assistant.conversations.answer_statistics import AnswerStatistics, AnswerTotals, Times
 from assistant.conversations.outcomes import WITHOUT_ANSWER, count_unanswered
 from assistant.models import Message
-from assistant.prices import format_money
+from assistant.spending import budget
+from assistant.spending.prices import format_money
 from docsite.core.http.dates import begin_day
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation

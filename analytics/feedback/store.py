@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from analytics.feedback import events
 from analytics.models import AnalyticsSettings, Feedback
+from assistant.improving.question_groups import thumbs
 from assistant.models import Message
-from assistant.question_groups import thumbs
 from docsite.core.http.errors import BadRequest, NotFound
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.retention import list_cutoffs

@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 
 from assistant.conversations import transcript
-from assistant.golden_questions import report
-from assistant.golden_questions.scoring import Row
+from assistant.improving.golden_questions import report
+from assistant.improving.golden_questions.scoring import Row
 from assistant.models import Evaluation
 from docsite.core.tenants.models import Role
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin

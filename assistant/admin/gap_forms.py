@@ -6,8 +6,8 @@ from django import forms
 
 from assistant.admin.golden_questions import LinesField
 from assistant.admin.preview import MultilineField
+from assistant.asking.schemas import MAX_TEXT
 from assistant.models.question_groups import MAX_QUESTION
-from assistant.schemas import MAX_TEXT
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import find_assignees
 

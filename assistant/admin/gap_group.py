@@ -12,14 +12,14 @@ from django.utils import timezone
 
 from assistant.admin.gap_forms import AskForm, AssignForm, GoldenForm, NoteForm, PinForm, QuestionForm, WordsForm
 from assistant.admin.preview import Preview, run_preview
-from assistant.gaps import repetition
-from assistant.gaps.actions import ActionError, Actor
-from assistant.gaps.group_report import GroupReport, load_group
+from assistant.answering.question import Question
+from assistant.improving.gaps import repetition
+from assistant.improving.gaps.actions import ActionError, Actor
+from assistant.improving.gaps.group_report import GroupReport, load_group
+from assistant.improving.question_groups import grouping
+from assistant.improving.question_groups.pins import find_pin
 from assistant.models import AssistantSettings, Message, QuestionGroup
 from assistant.models.question_groups import MAX_QUESTION
-from assistant.question import Question
-from assistant.question_groups import grouping
-from assistant.question_groups.pins import find_pin
 from assistant.sessions.running import Full
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.tenants.models import Project

@@ -9,9 +9,9 @@ from django.http.response import HttpResponseBase
 
 from assistant.admin import gap_group
 from assistant.conversations.outcomes import WITHOUT_ANSWER
-from assistant.gaps import report
-from assistant.gaps.report import ALL, Problem, State
-from assistant.question_groups import grouping
+from assistant.improving.gaps import report
+from assistant.improving.gaps.report import ALL, Problem, State
+from assistant.improving.question_groups import grouping
 from docsite.core.base_path import service_url
 from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation

@@ -10,7 +10,7 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import path
 
-from assistant.golden_questions import checks
+from assistant.improving.golden_questions import checks
 from assistant.models import GoldenQuestion
 from docsite.core.tenants.models import Project, Role
 from docsite.core.tenants.staff import project_of, projects_of

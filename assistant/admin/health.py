@@ -8,12 +8,12 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from assistant.admin.conversations.list_state import RUNGS
-from assistant.conversations.budget import NOTICE_PERCENT, list_limits
-from assistant.model_chain import build_bounds, list_models
 from assistant.models import AssistantSettings, Message, TokenReservation, TokenUse
-from assistant.prices import format_money
 from assistant.sessions.running import running_answers
+from assistant.spending.budget import NOTICE_PERCENT, list_limits
+from assistant.spending.prices import format_money
 from assistant.upstream.breaker import breaker_of
+from assistant.upstream.model_chain import build_bounds, list_models
 from docsite.core.http.errors import format_duration
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.health.sections import Fact, add_section

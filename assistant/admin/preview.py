@@ -14,19 +14,19 @@ from typing import Any
 from django import forms
 from django.utils.safestring import SafeString
 
-from assistant import model_chain
 from assistant.answering import pipeline, prompts
+from assistant.answering.owner_settings import to_answer_settings
+from assistant.answering.passage_search import PassageSearch
+from assistant.answering.question import Question
 from assistant.answering.record import Outcome
 from assistant.answering.retriever import Retrieved
+from assistant.asking.schemas import MAX_TEXT
+from assistant.asking.start import capacity
 from assistant.conversations import threads, transcript
-from assistant.events import Text
 from assistant.models import AssistantSettings
-from assistant.owner_settings import to_answer_settings
-from assistant.passage_search import PassageSearch
-from assistant.question import Question
-from assistant.schemas import MAX_TEXT
 from assistant.sessions.running import Asker, running_answers
-from assistant.sessions.start import capacity
+from assistant.upstream import model_chain
+from assistant.wire.events import Text
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assistant.admin.conversations.list_state import OUTCOMES
-from assistant.gaps.questions import Filters
+from assistant.improving.gaps.questions import Filters
 from assistant.models import Message
 from docsite.core.workspace.reports import report_state
 from docsite.core.workspace.reports.report_state import Column

@@ -16,10 +16,10 @@ from django.utils import timezone
 from assistant.admin.conversations.list_state import CALLERS, OUTCOMES, RUNGS
 from assistant.admin.question_state import QuestionState
 from assistant.conversations.outcomes import count_asked, count_unanswered
-from assistant.gaps import questions, report
-from assistant.gaps.questions import GroupCount
+from assistant.improving.gaps import questions, report
+from assistant.improving.gaps.questions import GroupCount
+from assistant.improving.question_groups import grouping
 from assistant.models import Message
-from assistant.question_groups import grouping
 from docsite.core.base_path import service_url
 from docsite.core.http.dates import begin_day, find_day
 from docsite.core.tenants.models import Project, Role

@@ -16,10 +16,10 @@ from django.urls import path, reverse
 
 from assistant.admin.preview import MultilineField, Preview, PreviewForm, run_preview
 from assistant.admin.widget import show_widget_page
-from assistant.conversations.budget import NOTICE_PERCENT, list_limits
 from assistant.models import AssistantSettings
 from assistant.models.settings import MAX_STARTERS
 from assistant.sessions.running import Full
+from assistant.spending.budget import NOTICE_PERCENT, list_limits
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import extensions, navigation

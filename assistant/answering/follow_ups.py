@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from assistant.answering import small_talk
-from assistant.question import Question, Turn
+from assistant.answering.question import Question, Turn
 from search.text import analysis, references
 
 MIN_WORDS = 3  # of a question that can be understood alone

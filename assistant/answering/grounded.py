@@ -5,16 +5,17 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
 
-from assistant.answering import extractive, follow_ups, prompts, refusals, rounds, small_talk, suggestions
+from assistant.answering import follow_ups, prompts, refusals, rounds, small_talk, suggestions
+from assistant.answering.question import Question
+from assistant.answering.quoting import extractive
 from assistant.answering.record import Conversation, Record
 from assistant.answering.retriever import Retrieved, Retriever, build_excerpts
 from assistant.answering.tools import Toolbox
 from assistant.answering.translations import Phrases, phrases_in
 from assistant.citations.citation_links import CitationChecker
 from assistant.citations.passages import Passages
-from assistant.events import Event, Finish, Rung, Source, Status, Text, ToolCall, ToolResult
-from assistant.question import Question
 from assistant.upstream.relay import ModelChain
+from assistant.wire.events import Event, Finish, Rung, Source, Status, Text, ToolCall, ToolResult
 from search.hits import Hit
 from search.text.language import detect_language
 

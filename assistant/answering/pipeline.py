@@ -10,12 +10,12 @@ from contextlib import aclosing
 
 from assistant.answering import prompts, small_talk
 from assistant.answering.grounded import GroundedAnswer, build_call_id
+from assistant.answering.question import Pinned, Question
 from assistant.answering.record import Conversation, Outcome, Record
 from assistant.answering.retriever import Retriever, build_excerpts
 from assistant.citations.citation_links import CitationChecker
-from assistant.events import Event, Failure, Finish, Start, Status, Text, ToolCall, ToolResult
-from assistant.question import Pinned, Question
 from assistant.upstream.relay import ModelChain
+from assistant.wire.events import Event, Failure, Finish, Start, Status, Text, ToolCall, ToolResult
 
 logger = logging.getLogger(__name__)
 

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assistant.answering.quotes import choose_quote
-from assistant.question import AnswerSettings, Question, Turn
+from assistant.answering.question import AnswerSettings, Question, Turn
+from assistant.answering.quoting.quotes import choose_quote
 from assistant.upstream.relay import ModelChain
 from search.hits import Hit
 from search.text.markdown.cutting import cut_markdown
@@ -31,7 +31,7 @@ MAX_CODE_LINES = 30  # of a block in a passage that is shortened for a small con
 MIN_PASSAGE = 150  # tokens that are left of a long passage
 FULL_PASSAGES = 4  # the first ones, which have twice the room of others in a small context
 
-NO_ANSWER = "NO_ANSWER"  # the model begins a refusal with it; see `assistant.answering.refusal_detector`
+NO_ANSWER = "NO_ANSWER"  # the model begins a refusal with it; see `assistant.answering.refusals.detector`
 
 SYSTEM = f"""\
 You answer questions about a product from passages of its documentation alone.

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
+from assistant.answering.question import Turn
 from assistant.citations.citation_links import CitationChecker
 from assistant.citations.passages import Passages
-from assistant.events import FinishReason, Rung, Source, Status, Text
-from assistant.prices import Charge
-from assistant.question import Turn
+from assistant.spending.prices import Charge
 from assistant.upstream import Usage
+from assistant.wire.events import FinishReason, Rung, Source, Status, Text
 from search.hits import Hit
 
 logger = logging.getLogger(__name__)

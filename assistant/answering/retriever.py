@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.events import Excerpt, Rung
-from assistant.question import AnswerSettings, Question
+from assistant.answering.question import AnswerSettings, Question
+from assistant.wire.events import Excerpt, Rung
 from search.hits import Filters, Hit, PageText
 from search.retrieval.answerability import MIN_CHANCE, MIN_CLOSE_CHANCE, MIN_PASSAGE_SCORE
 

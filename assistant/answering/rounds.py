@@ -7,15 +7,15 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from assistant.answering import prompts
+from assistant.answering.question import Turn
 from assistant.answering.record import CutBy, Outcome
-from assistant.answering.refusal_detector import RefusalDetector
+from assistant.answering.refusals.detector import RefusalDetector
 from assistant.answering.tools import TOOLS, Toolbox
 from assistant.citations.citation_links import CitationChecker
-from assistant.events import Event, Source, Text
-from assistant.prices import Charge, Price, compute_charge
-from assistant.question import Turn
+from assistant.spending.prices import Charge, Price, compute_charge
 from assistant.upstream import Delta, EndOfText, Item, Model, ToolCalls, Usage, relay
 from assistant.upstream.relay import Bounds, StreamFailure
+from assistant.wire.events import Event, Source, Text
 
 Reserve = Callable[[Charge, Charge], Awaitable[str]]  # see `assistant.answering.record.Conversation`
 TOOLS_TOKENS = prompts.estimate_tokens(json.dumps(TOOLS))

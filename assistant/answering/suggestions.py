@@ -8,7 +8,7 @@
 
 from collections.abc import Sequence
 
-from assistant.events import Source, Text
+from assistant.wire.events import Source, Text
 from search.hits import Hit, NextSection
 
 MAX_SUGGESTIONS = 3

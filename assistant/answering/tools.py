@@ -11,12 +11,12 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assistant import events
 from assistant.answering import prompts
+from assistant.answering.question import Question, Turn
 from assistant.answering.retriever import Retriever, build_excerpts
 from assistant.citations.citation_links import CitationChecker
-from assistant.question import Question, Turn
 from assistant.upstream import ToolCall, ToolCalls
+from assistant.wire import events
 from search.hits import Filters, Hit
 
 MAX_ROUNDS = 3  # of calls; the service's own search was a round before

@@ -23,7 +23,7 @@ from assistant.citations.evidence import Passage, extract_claim, find_numbers
 from assistant.citations.passages import Passages
 from assistant.citations.sanitizer import Sanitizer
 from assistant.citations.stream_rewriter import MAX_LINK
-from assistant.events import Source
+from assistant.wire.events import Source
 from search.hits import Hit
 
 MAX_CHECKS = 200  # markers and links; an answer has fewer, so later ones are removed without a record

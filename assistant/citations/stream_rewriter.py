@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from assistant.citations import addresses, block_scanner
 from assistant.citations.block_scanner import BlockState, Line
-from assistant.events import Source, Text
+from assistant.wire.events import Source, Text
 
 MAX_LINK = 600  # characters of a link or an address that wait for their end
 MAX_LINE_START = 400  # characters of a line that wait until its kind is known

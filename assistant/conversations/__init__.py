@@ -1,9 +1,6 @@
 """Conversations in the database.
 
-Others import `threads` (open, save and delete conversations),
-`budget` (what models may cost a project), `reservations` (what answers use of it),
-`model_prices`, `cost_report` (costs by day and month), `chat_ids` (ids that clients choose),
-`report` (what readers ask), `outcomes` (which questions were answered),
-`answer_statistics` (counts, costs and times for reports),
+Others import `threads` (open, save and delete conversations), `chat_ids` (ids that clients choose), `report` (what
+readers ask), `outcomes` (which questions were answered), `answer_statistics` (counts, costs and times for reports),
 `retention` (delete old conversations) and `transcript` (an answer as HTML).
 """

@@ -11,12 +11,12 @@ from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from assistant.answering.question import Context, Turn
 from assistant.answering.record import Outcome
 from assistant.conversations.chat_ids import record_chat_id
-from assistant.conversations.reservations import AnswerBudget
 from assistant.models import Message, Thread
-from assistant.prices import Charge
-from assistant.question import Context, Turn
+from assistant.spending.prices import Charge
+from assistant.spending.reservations import AnswerBudget
 from docsite.core import ids
 from docsite.core.access.readers import decode_groups, encode_groups
 from docsite.core.db import ANSWERS, in_db

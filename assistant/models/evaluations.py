@@ -14,7 +14,7 @@ class Evaluation(models.Model):
     """One run. `model` is empty where answers were quotes, `judge` where no model judged them.
 
     `questions` is how many were to be asked: more than there are rows if the run was stopped. `right` counts the
-    right ones of the `scored`. `rows` are `assistant.golden_questions.scoring.Row`.
+    right ones of the `scored`. `rows` are `assistant.improving.golden_questions.scoring.Row`.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="evaluations")

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 from django.utils import timezone
 
-from assistant.conversations import budget
-from assistant.conversations.budget import BudgetLimit
 from assistant.conversations.outcomes import count_asked, measure_rate
-from assistant.gaps import questions
-from assistant.model_chain import list_models
+from assistant.improving.gaps import questions
 from assistant.models import AssistantSettings, Message
-from assistant.prices import MILLION
+from assistant.spending import budget
+from assistant.spending.budget import BudgetLimit
+from assistant.spending.prices import MILLION
+from assistant.upstream.model_chain import list_models
 from docsite.core.delivery import events
 from docsite.core.delivery.events import Description, EventType
 from docsite.core.delivery.models import Event

@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from assistant.conversations.outcomes import measure_rate
-from assistant.gaps import questions, report
-from assistant.gaps.report import Cause, Gap
+from assistant.improving.gaps import questions, report
+from assistant.improving.gaps.report import Cause, Gap
 from assistant.models import QuestionGroup
 from docsite.core.http.dates import find_day
 from docsite.core.notifications import digest

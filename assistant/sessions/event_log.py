@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
-from assistant import events
-from assistant.events import Event, Excerpt, Text, ToolResult
+from assistant.wire import events
+from assistant.wire.events import Event, Excerpt, Text, ToolResult
 
 BLOCK_SIZE = 32  # events
 _TYPES: dict[str, type] = {

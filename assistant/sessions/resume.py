@@ -28,7 +28,6 @@ from django.conf import settings
 
 from assistant.answering.pipeline import SORRY
 from assistant.conversations.chat_ids import is_chat_id_shared
-from assistant.events import Event, Failure
 from assistant.sessions import redis_client, running
 from assistant.sessions.event_log import dump_events, load_events
 from assistant.sessions.redis_client import REDIS_FAILURES, report_failure
@@ -40,6 +39,7 @@ from assistant.sessions.running import (
     running_answers,
 )
 from assistant.sessions.waiting import Push
+from assistant.wire.events import Event, Failure
 from docsite.core import availability
 from docsite.core.db import ANSWERS, in_db
 from docsite.core.http.errors import Unavailable

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from assistant.answering.record import CutBy, Outcome
-from assistant.events import Abort, Event, Failure
 from assistant.sessions.event_log import EventLog
 from assistant.sessions.waiting import Push, Waiters
+from assistant.wire.events import Abort, Event, Failure
 from docsite.core import context, request_times
 
 logger = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from assistant.events import END_EVENTS, Event
+from assistant.wire.events import END_EVENTS, Event
 
 Push = Callable[[Event], bool]  # sends an event to a reader at once; False, without sending it, where it cannot
 

@@ -3,7 +3,7 @@
 from django import template
 
 from assistant.admin.costs.forms import format_decimal
-from assistant.prices import format_money
+from assistant.spending.prices import format_money
 
 register = template.Library()
 register.filter("money", format_money)

@@ -1,8 +1,9 @@
 """Model servers. Only this package knows the API of a provider.
 
-Others import the types below, `relay`, which never raises, `check`, which tries a server out, and
-`errors`, which says what to change after a failure. `formats` is the
-registry of wire formats, one module for each; `breaker` keeps requests away from a failing server.
+Others import the types below, `relay`, which never raises, `check`, which tries a server out, `errors`, which says what
+to change after a failure, `model_chain`, which chooses the models for a project, and `model_status`, which says who
+writes the answers. `formats` is the registry of wire formats, one module for each; `breaker` keeps requests away from
+a failing server.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from assistant.prices import Price
+from assistant.spending.prices import Price
 from docsite.core.unicode.addresses import urlsplit
 
 
@@ -34,7 +35,7 @@ class Model:
 
 
 class Delta(msgspec.Struct, frozen=True, gc=False):
-    """The next piece of text. See `assistant.events.Text`."""
+    """The next piece of text. See `assistant.wire.events.Text`."""
 
     text: str
 

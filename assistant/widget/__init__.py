@@ -1,1 +1,1 @@
-"""The service side of the widget: its configuration (`api`), its `files`, and first questions (`starters`)."""
+"""The widget: its configuration (`api`), its `files` with their `urls`, and first questions (`starters`)."""

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 from django.db.models import Q
 
+from assistant.answering.passage_search import find
+from assistant.answering.question import Question
 from assistant.models.settings import MAX_STARTERS
-from assistant.passage_search import find
-from assistant.question import Question
 from docsite.core.access.readers import Groups
 from docsite.core.postgresql import primary
 from docsite.core.tenants.models import Project

@@ -6,8 +6,8 @@ the endpoint), in a `2` part, in an `8` part, and in extra keys of the `d` line.
 
 from typing import Any
 
-from assistant import events
-from assistant.events import Event
+from assistant.wire import events
+from assistant.wire.events import Event
 from assistant.wire.protocol import StreamProtocol, text_to_json, to_json, tool_result
 
 

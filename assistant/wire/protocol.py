@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from json.encoder import encode_basestring_ascii
 from typing import Any, Protocol
 
-from assistant.events import Event, Excerpt
+from assistant.wire.events import Event, Excerpt
 
 text_to_json: Callable[[str], str] = encode_basestring_ascii  # as `to_json` does it; texts are most of a stream
 _json = json.JSONEncoder(allow_nan=False, separators=(",", ":"))  # `json.dumps` would build one for each call

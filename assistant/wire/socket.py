@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from assistant.events import Event, Failure
 from assistant.wire import ui_message_stream
+from assistant.wire.events import Event, Failure
 from assistant.wire.protocol import StreamProtocol, to_json
 
 BROKEN_OFF_STATUS = 503

@@ -6,8 +6,8 @@ cut. Older releases refuse a whole message for one unknown key.
 
 from typing import Any
 
-from assistant import events
-from assistant.events import Event
+from assistant.wire import events
+from assistant.wire.events import Event
 from assistant.wire.protocol import StreamProtocol, text_to_json, to_json, tool_result
 
 

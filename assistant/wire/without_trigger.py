@@ -9,8 +9,8 @@ refuse a message with that key. They accept any type, so only a client that name
 from dataclasses import replace
 from typing import Any
 
-from assistant.events import Event
 from assistant.wire import ui_message_stream
+from assistant.wire.events import Event
 
 
 class Encoder(ui_message_stream.Encoder):

@@ -74,7 +74,7 @@ api.add_router("/v1/analytics", "analytics.feedback.api.router", tags=["Analytic
 api.add_router("/v1/collect", "analytics.api.views.collect_router", tags=["Collecting"])
 api.add_router("/discovery/v1/view", "analytics.api.views.view_router", tags=["Collecting"])
 api.add_router("/discovery/v1/feedback", "analytics.feedback.api.collect_router", tags=["Collecting"])
-for protocol, router in import_string("assistant.api.routers").items():
+for protocol, router in import_string("assistant.asking.api.routers").items():
     api.add_router(f"/discovery/{protocol}/assistant", router, tags=["Assistant"])
 api.add_router("/discovery/v1/widget", "assistant.widget.api.router", tags=["Assistant"])
 api.add_router("/discovery/v1/support", "assistant.support_requests.api.router", tags=["Assistant"])

@@ -34,7 +34,7 @@ async def openapi(request: HttpRequest) -> JsonResponse:
 urlpatterns = [
     path("health", health),
     path("openapi.json", openapi),
-    path("", include("assistant.urls")),
+    path("", include("assistant.widget.urls")),
     path("", include("analytics.urls")),
     *api_additions.load_addresses(),
     path("", api.urls),

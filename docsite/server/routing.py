@@ -84,7 +84,7 @@ class Sockets:
     """Passes a WebSocket to the assistant. At any other path it is closed before it opens (403)."""
 
     def __init__(self) -> None:
-        self.assistant = import_string("assistant.consumers.AssistantSocket").as_asgi()
+        self.assistant = import_string("assistant.asking.consumers.AssistantSocket").as_asgi()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one socket."""

@@ -15,11 +15,11 @@ from django.views.decorators.http import require_http_methods
 
 from assistant.answering.pipeline import SORRY
 from assistant.answering.record import Outcome
+from assistant.asking.limits import assistant_charges
+from assistant.asking.schemas import MAX_TEXT, Ask
+from assistant.asking.start import Transport, start_answer
 from assistant.conversations import transcript
-from assistant.limits import assistant_charges
 from assistant.models import Message, SupportSettings
-from assistant.schemas import MAX_TEXT, Ask
-from assistant.sessions.start import Transport, start_answer
 from docsite.core import context
 from docsite.core.access import authentication
 from docsite.core.access.api_middleware import as_api_error, own_origin

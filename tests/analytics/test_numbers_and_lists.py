@@ -18,10 +18,10 @@ from analytics.dashboard import next_steps
 from analytics.models import Feedback
 from assistant.conversations import answer_statistics, report, threads
 from assistant.conversations.threads import NewQuestion, open_conversation
-from assistant.gaps import report as gap_report
+from assistant.improving.gaps import report as gap_report
+from assistant.improving.question_groups import grouping, thumbs
 from assistant.models import Message, QuestionGroup, SupportRequest
 from assistant.notifications import digest
-from assistant.question_groups import grouping, thumbs
 from docsite.core.workspace.reports.report_state import previous_period
 from docsite.extras.demo.sample import life
 from docsite.extras.demo.sample.views import make_sample_views

@@ -13,7 +13,7 @@ from analytics.collecting import recording
 from analytics.counting import sweeper
 from analytics.models import Annotation, Feedback
 from analytics.reports import filtered_counts, visitor_counts
-from assistant.question_groups import grouping
+from assistant.improving.question_groups import grouping
 from docsite.core.http import dates
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from analytics.api.question_schemas import ConversationsQuery, SearchesQuery
 from analytics.api.schemas import CollectIn, RangeQuery, ViewIn, validate_views
 from analytics.feedback.schemas import FeedbackByPageQuery, FeedbackIn, FeedbackQuery
-from assistant.schemas import MAX_PASSAGES, MAX_TEXT, MAX_TURNS, Ask, AskV2, Forget, MessageIn, Resume, Stop
+from assistant.asking.schemas import MAX_PASSAGES, MAX_TEXT, MAX_TURNS, Ask, AskV2, Forget, MessageIn, Resume, Stop
 from docsite.core import paths
 from docsite.core.http import client_address, cursor, dates
 from docsite.core.http.body import MAX_DEPTH, parse_object

@@ -32,8 +32,8 @@ def delete_while_questions_are_grouped() -> None:
     from django.db.models.sql import DeleteQuery
 
     from assistant.conversations.threads import NewQuestion, delete_thread, open_conversation
+    from assistant.improving.question_groups import grouping
     from assistant.models import GroupedQuestion, Message
-    from assistant.question_groups import grouping
     from docsite.core.tenants.management.commands.createproject import create_project
 
     project, *_ = create_project("grouped-late", "Grouped late", "https://docs.acme.example", [])

@@ -8,9 +8,10 @@ from django.utils.safestring import SafeString
 from assistant.admin.conversations import ratings
 from assistant.admin.conversations.list_state import CALLERS, RUNGS
 from assistant.admin.conversations.ratings import Rating
-from assistant.conversations import cost_report, transcript
+from assistant.conversations import transcript
 from assistant.models import Message
-from assistant.prices import format_money
+from assistant.spending import cost_report
+from assistant.spending.prices import format_money
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.reports.formatting import visible
 from search.models import Section

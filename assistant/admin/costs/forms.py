@@ -5,9 +5,9 @@ from typing import Any
 
 from django import forms
 
-from assistant.conversations.model_prices import to_millionths
 from assistant.models import AssistantSettings, ModelPrice
-from assistant.prices import MILLION, Price
+from assistant.spending.model_prices import to_millionths
+from assistant.spending.prices import MILLION, Price
 from docsite.core.tenants.models import Project
 
 MAX_PRICES = 100  # models of a project

@@ -7,8 +7,8 @@ from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
-from assistant.conversations.model_prices import to_millionths
-from assistant.prices import Price
+from assistant.spending.model_prices import to_millionths
+from assistant.spending.prices import Price
 
 FILE = Path(__file__).with_name("known_prices.toml")
 

@@ -10,12 +10,12 @@ from django.utils.html import format_html
 
 from assistant.admin.costs.forms import LimitsForm, PriceForm, set_price
 from assistant.admin.costs.known_prices import KnownPrice, load_table
-from assistant.conversations import cost_report
-from assistant.conversations.budget import find_reached, list_limits, today_utc
-from assistant.conversations.model_prices import find_operator_price, to_price
-from assistant.model_chain import judge_model, list_models
 from assistant.models import AssistantSettings, BudgetNotice, ModelPrice
-from assistant.prices import Price
+from assistant.spending import cost_report
+from assistant.spending.budget import find_reached, list_limits, today_utc
+from assistant.spending.model_prices import find_operator_price, to_price
+from assistant.spending.prices import Price
+from assistant.upstream.model_chain import judge_model, list_models
 from docsite.core.http.dates import first_of_month
 from docsite.core.tenants.models import Project, Role
 from docsite.core.tenants.roles import has_role

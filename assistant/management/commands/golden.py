@@ -13,11 +13,11 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 from django.urls import reverse
 
-from assistant import model_chain
-from assistant.golden_questions import checks, evaluation, lines, report
-from assistant.golden_questions.scoring import Row
+from assistant.improving.golden_questions import checks, evaluation, lines, report
+from assistant.improving.golden_questions.scoring import Row
 from assistant.models import AssistantSettings, Evaluation, GoldenQuestion
 from assistant.models.evaluations import MAX_NAME
+from assistant.upstream import model_chain
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
 from search.models import Document

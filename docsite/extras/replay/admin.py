@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from assistant.admin import gap_group
-from assistant.gaps import report
+from assistant.improving.gaps import report
 from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation
 from docsite.extras.replay import held

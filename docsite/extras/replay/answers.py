@@ -3,12 +3,11 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from assistant import passage_search
-from assistant.answering import small_talk
+from assistant.answering import passage_search, small_talk
+from assistant.answering.owner_settings import to_answer_settings
+from assistant.answering.question import Question
+from assistant.improving.question_groups.pins import find_pin
 from assistant.models import AssistantSettings
-from assistant.owner_settings import to_answer_settings
-from assistant.question import Question
-from assistant.question_groups.pins import find_pin
 from docsite.core.tenants.models import Project
 from docsite.extras.replay.asked import Asked
 from search.hits import Filters, Hit

@@ -21,7 +21,7 @@ class ReplayConfig(AppConfig):
 
     def ready(self) -> None:
         """Compare new indexes with the present one, close the gaps that a push answers, and add to the digest."""
-        from assistant.golden_questions.audits import audits
+        from assistant.improving.golden_questions.audits import audits
         from docsite.core.notifications import digest
         from docsite.extras.replay import held
         from search.signals import index_compared, index_swapped

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Max
 from django.utils import timezone
 
-from assistant.gaps import report
+from assistant.improving.gaps import report
+from assistant.improving.question_groups import wording
 from assistant.models import GroupedQuestion, Message, QuestionGroup
-from assistant.question_groups import wording
 from docsite.core.redaction import redact
 from docsite.core.tenants.models import Project
 from search.models import Document, SearchQuery

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from assistant.gaps.actions import OPEN, Actor
+from assistant.improving.gaps.actions import OPEN, Actor
 from assistant.models import Message, QuestionGroup
 from docsite.core.tenants.models import Project
 from docsite.extras.replay import comment, held

@@ -7,8 +7,8 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from analytics.models import Feedback
-from assistant.gaps import report
-from assistant.gaps.report import Effect
+from assistant.improving.gaps import report
+from assistant.improving.gaps.report import Effect
 from assistant.models import QuestionGroup
 from docsite.core.http.dates import find_day
 from docsite.core.notifications.email_content import Item, Section

@@ -88,9 +88,9 @@ def _try_to_add_starters(project: "Project") -> None:
 
 def _add_starters(project: "Project") -> None:
     """Where headings make few questions, store some about the site's name, if its pages answer them."""
+    from assistant.answering.passage_search import find
+    from assistant.answering.question import Question
     from assistant.models import AssistantSettings
-    from assistant.passage_search import find
-    from assistant.question import Question
     from assistant.widget import starters
     from search.retrieval.answerability import MIN_CHANCE
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from assistant import passage_search
-from assistant.answering import follow_ups
-from assistant.question import AnswerSettings, Context, Question, Turn
+from assistant.answering import follow_ups, passage_search
+from assistant.answering.question import AnswerSettings, Context, Question, Turn
 from search.indexing.ingest import ingest
 from search.sources import Page
 

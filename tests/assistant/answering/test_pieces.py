@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from assistant.answering import follow_ups, pipeline, prompts, record, small_talk
-from assistant.answering.quotes import choose_quote
+from assistant.answering.question import AnswerSettings, Context, Question, Turn
+from assistant.answering.quoting.quotes import choose_quote
 from assistant.answering.record import Outcome
 from assistant.answering.refusals import refuse
 from assistant.answering.retriever import Retrieved
-from assistant.events import Failure, Finish, Start, Text
-from assistant.prices import Charge
-from assistant.question import AnswerSettings, Context, Question, Turn
+from assistant.spending.prices import Charge
 from assistant.upstream.relay import ModelChain
+from assistant.wire.events import Failure, Finish, Start, Text
 from search.hits import Filters, Hit, PageText
 from search.retrieval.answerability import MIN_CHANCE, MIN_CLOSE_CHANCE
 

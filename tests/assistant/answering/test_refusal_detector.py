@@ -2,9 +2,9 @@
 
 import pytest
 
-from assistant.answering.refusal_detector import RefusalDetector
+from assistant.answering.refusals.detector import RefusalDetector
 from assistant.citations.citation_links import CitationChecker
-from assistant.events import Text
+from assistant.wire.events import Text
 from search.hits import Hit
 
 INSTALL = "To install acme, run pip."

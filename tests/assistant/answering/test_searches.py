@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from assistant.answering import pipeline, tools
+from assistant.answering.question import Question
 from assistant.answering.record import Outcome
 from assistant.models import Message, TokenUse
-from assistant.question import Question
 from assistant.upstream import EndOfText, Model, ToolCall, ToolCalls, formats
 from assistant.upstream.relay import Bounds, ModelChain
 from tests.assistant.answering.test_pieces import Notebook

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from assistant.citations.citation_links import MAX_CHECKS, CitationChecker
 from assistant.citations.evidence import Passage
 from assistant.citations.refusal_phrases import is_refusal
-from assistant.events import Source, Text
+from assistant.wire.events import Source, Text
 from search.hits import Hit
 from tests.variants import first_of
 

@@ -6,7 +6,7 @@ import pytest
 
 from assistant.citations.citation_links import CitationChecker
 from assistant.citations.passages import Passages
-from assistant.events import Source, Text
+from assistant.wire.events import Source, Text
 from search.hits import Hit, NextSection, SectionMatch
 from search.retrieval.passages import find_passages
 

@@ -7,7 +7,7 @@ import pytest
 from assistant.citations import addresses
 from assistant.citations.citation_links import CitationChecker
 from assistant.citations.refusal_phrases import find_answered_part
-from assistant.events import Text
+from assistant.wire.events import Text
 from search.hits import Hit
 
 DOCS = "https://docs.example.com"

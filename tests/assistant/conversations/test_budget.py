@@ -11,10 +11,11 @@ import time_machine
 from django.db import OperationalError, connection
 
 from assistant.answering.record import Outcome
-from assistant.conversations import reservations, threads
-from assistant.conversations.reservations import AnswerBudget
+from assistant.conversations import threads
 from assistant.models import AssistantSettings, ModelPrice, TokenReservation, TokenUse
-from assistant.prices import Charge, Price, compute_charge
+from assistant.spending import reservations
+from assistant.spending.prices import Charge, Price, compute_charge
+from assistant.spending.reservations import AnswerBudget
 from docsite.core.sweeper import sweep_once
 from docsite.server.lifecycle import list_sweeps
 from tests.assistant.wire.test_message_v1 import ask, parts, values

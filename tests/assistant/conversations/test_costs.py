@@ -7,14 +7,14 @@ import pytest
 import time_machine
 from django.db.models.signals import post_save
 
-from assistant.conversations import budget, cost_report, reservations
-from assistant.conversations.model_prices import find_prices, to_millionths
-from assistant.conversations.reservations import AnswerBudget
-from assistant.model_chain import list_models
 from assistant.models import AssistantSettings, BudgetNotice, Message, ModelPrice, Thread, TokenUse
-from assistant.prices import Charge, Price, compute_charge
+from assistant.spending import budget, cost_report, reservations
+from assistant.spending.model_prices import find_prices, to_millionths
+from assistant.spending.prices import Charge, Price, compute_charge
+from assistant.spending.reservations import AnswerBudget
 from assistant.upstream import Usage
 from assistant.upstream.completion import Completion
+from assistant.upstream.model_chain import list_models
 from docsite.core.tenants.models import Organization, Project
 from tests.assistant.wire.test_message_v1 import ask, parts, values
 from tests.conftest import fake, question

@@ -7,10 +7,10 @@ import pytest
 from django.conf import settings as django_settings
 
 from assistant.admin.costs.known_prices import load_table
-from assistant.conversations import reservations
-from assistant.conversations.model_prices import to_price
 from assistant.models import AssistantSettings, Message, ModelPrice, Thread, TokenUse
-from assistant.prices import Charge, Price, format_money
+from assistant.spending import reservations
+from assistant.spending.model_prices import to_price
+from assistant.spending.prices import Charge, Price, format_money
 from docsite.core.tenants.models import Role
 from docsite.privacy.models import AuditEntry
 from tests.conftest import logged_in

@@ -6,8 +6,8 @@ import pytest
 
 from assistant.answering.record import CutBy, Kind, Outcome
 from assistant.conversations import outcomes
-from assistant.events import Source
 from assistant.models import Message
+from assistant.wire.events import Source
 
 CITED = [Source(1, "https://docs.acme.example/a", "A")]
 REFUSED = "the model found no answer in the passages"

@@ -9,9 +9,9 @@ import pytest
 from assistant.answering.record import Outcome
 from assistant.conversations import threads
 from assistant.conversations.threads import NewQuestion, StoredConversation, open_conversation
-from assistant.events import Text
 from assistant.models import Message, Thread, TokenUse
-from assistant.prices import Charge
+from assistant.spending.prices import Charge
+from assistant.wire.events import Text
 from docsite.core.db import in_db
 from tests.assistant.wire.test_message_v1 import (
     ask,

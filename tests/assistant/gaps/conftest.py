@@ -53,7 +53,7 @@ def skip_earlier() -> None:
 
 def ask_fixed(group: Any) -> None:
     """Ask what is fixed about the present index. Waits for the outcome, since a service of another test may ask."""
-    from assistant.gaps import repetition
+    from assistant.improving.gaps import repetition
     from search.models import Generation
 
     def is_asked() -> bool:

@@ -7,9 +7,9 @@ def check_reports() -> None:
 
     from django.utils import timezone
 
-    from assistant.gaps import group_report, nearest, questions, repetition, report
+    from assistant.improving.gaps import group_report, nearest, questions, repetition, report
+    from assistant.improving.question_groups import grouping
     from assistant.models import QuestionGroup
-    from assistant.question_groups import grouping
     from docsite.core.tenants.management.commands.createproject import create_project
     from search.models import SearchQuery
     from tests.assistant.gaps.conftest import skip_earlier, store_answer

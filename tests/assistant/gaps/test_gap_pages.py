@@ -32,8 +32,8 @@ def gaps(project: Tenant, add_answer: AddAnswer) -> str:
 
 def group_of(project: Tenant, term: str) -> Any:
     """The group with a term."""
+    from assistant.improving.question_groups import grouping
     from assistant.models import QuestionGroup
-    from assistant.question_groups import grouping
 
     grouping.catch_up()
     return QuestionGroup.objects.get(project=project.project, terms__contains=f" {term} ")
@@ -213,8 +213,8 @@ def test_a_fix_shows_what_was_answered_before_and_since(
     gaps: str, project: Tenant, people: People, add_answer: AddAnswer
 ) -> None:
     """For the group, and for all fixed groups together."""
-    from assistant.gaps.report import Effect
-    from assistant.question_groups import grouping
+    from assistant.improving.gaps.report import Effect
+    from assistant.improving.question_groups import grouping
 
     group = group_of(project, "rotat")
     people.owner.post(f"{gaps}/{group.pk}/fix", {"question": "How do I rotate keys?"})

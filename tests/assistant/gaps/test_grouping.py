@@ -14,8 +14,8 @@ from tests.conftest import Tenant
 
 def rows(project: Tenant) -> list[tuple[str, str | None]]:
     """The group (by its terms) and the problem of each row, oldest first."""
+    from assistant.improving.question_groups import grouping
     from assistant.models import GroupedQuestion
-    from assistant.question_groups import grouping
 
     assert grouping.catch_up()
     found = GroupedQuestion.objects.filter(project=project.project).order_by("pk").select_related("group")
@@ -35,7 +35,7 @@ def rows(project: Tenant) -> list[tuple[str, str | None]]:
 )
 def test_words_decide_about_groups(first: str, second: str, same: bool) -> None:
     """Function words and endings do not matter, another verb does."""
-    from assistant.question_groups.wording import MIN_LIKENESS, likeness, terms_of
+    from assistant.improving.question_groups.wording import MIN_LIKENESS, likeness, terms_of
 
     assert (likeness(terms_of(first), terms_of(second)) >= MIN_LIKENESS) is same
 
@@ -45,8 +45,8 @@ def test_each_answer_is_grouped_once(
     project: Tenant, add_answer: AddAnswer, monkeypatch: pytest.MonkeyPatch, batch: int
 ) -> None:
     """One that still runs is grouped when it has ended. Those after it do not wait, in any number of steps."""
+    from assistant.improving.question_groups import grouping
     from assistant.models import Message
-    from assistant.question_groups import grouping
 
     monkeypatch.setattr(grouping, "BATCH", batch)
 
@@ -63,8 +63,8 @@ def test_each_answer_is_grouped_once(
 
 def test_grouped_answers_leave_memory_at_once(project: Tenant, add_answer: AddAnswer) -> None:
     """Without the garbage collector, which the service runs rarely."""
+    from assistant.improving.question_groups import grouping
     from assistant.models import GroupedQuestion, Message
-    from assistant.question_groups import grouping
 
     add_answer("How can I rotate keys?")
     gc.collect()
@@ -122,8 +122,8 @@ def test_thumbs_arrive_before_and_after_the_grouping(project: Tenant, add_answer
 
 def test_rows_go_with_their_conversation(project: Tenant, add_answer: AddAnswer) -> None:
     """So does a group that nobody has worked on. One that was deleted elsewhere is found anew."""
+    from assistant.improving.question_groups import grouping
     from assistant.models import QuestionGroup
-    from assistant.question_groups import grouping
 
     answer = add_answer("How do I rotate keys?")
     assert len(rows(project)) == 1

@@ -20,8 +20,8 @@ TEXT = "Keys are rotated **under Keys**. See [the forum](https://forum.example/k
 @pytest.fixture
 def group(project: Tenant, add_answer: AddAnswer) -> Any:
     """The group of a question that was refused."""
+    from assistant.improving.question_groups import grouping
     from assistant.models import QuestionGroup
-    from assistant.question_groups import grouping
 
     add_answer("How do I rotate keys?")
     grouping.catch_up()
@@ -37,7 +37,7 @@ def pin(group: Any, path: str = "/configure", anchor: str = "environment") -> An
 
 def test_a_pin_answers_the_questions_of_its_group(project: Tenant, group: Any) -> None:
     """Verbatim with its citation, but HTML stays text. Other questions, and a page that is gone, are not concerned."""
-    from assistant.gaps import repetition
+    from assistant.improving.gaps import repetition
 
     before = repetition.ask(project.project, "Rotating keys")
     assert before.kind != "answered"
@@ -115,8 +115,8 @@ def test_what_was_not_asked_to_the_end_is_asked_again(
 ) -> None:
     """After the lease if nobody ended it."""
 
-    from assistant.gaps import repetition
-    from assistant.gaps.actions import Actor
+    from assistant.improving.gaps import repetition
+    from assistant.improving.gaps.actions import Actor
 
     # Services of other tests ask what is due, too, but for what is leased to a process that never was.
     begin = timezone.now() + timedelta(seconds=60)
@@ -158,9 +158,8 @@ def test_a_model_is_asked_and_its_connection_closed(
     monkeypatch: pytest.MonkeyPatch, project: Tenant, upstream: Upstream
 ) -> None:
     """Each question has an event loop of its own, whose connections would stay in memory with it."""
-    from assistant import model_chain
-    from assistant.gaps import repetition
-    from assistant.upstream import Model
+    from assistant.improving.gaps import repetition
+    from assistant.upstream import Model, model_chain
     from assistant.upstream.relay import ModelChain
 
     model = Model(f"{upstream.url}/v1", "fake-1", "sk-secret")

@@ -6,7 +6,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from assistant.golden_questions.scoring import Row
+from assistant.improving.golden_questions.scoring import Row
 from assistant.models import Evaluation
 
 LIST = "/admin/assistant/evaluation/"

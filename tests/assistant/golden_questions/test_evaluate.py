@@ -146,7 +146,7 @@ def test_without_tokens_the_run_stops(evaluate, model, monkeypatch, project):
 
 
 def test_ctrl_c_stops_and_keeps_what_was_answered(evaluate, model, upstream, project, monkeypatch):
-    monkeypatch.setattr("assistant.golden_questions.evaluation.AT_ONCE", 1)
+    monkeypatch.setattr("assistant.improving.golden_questions.evaluation.AT_ONCE", 1)
     model("happy")
     held = "How do I print a label while it is held? fake:held"
 

@@ -18,7 +18,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from assistant.golden_questions import checks
+from assistant.improving.golden_questions import checks
 from assistant.models import AssistantSettings, GoldenQuestion, Message
 from assistant.upstream import Model
 from assistant.upstream.relay import ModelChain

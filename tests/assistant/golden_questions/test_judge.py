@@ -8,11 +8,11 @@ from django.conf import settings
 from django.core.management import call_command
 from pydantic import ValidationError
 
-from assistant import model_chain
 from assistant.answering.record import Outcome
-from assistant.events import Source, Text
-from assistant.golden_questions.judge import MAX_REPLY, NO_ANSWER, build, parse
+from assistant.improving.golden_questions.judge import MAX_REPLY, NO_ANSWER, build, parse
 from assistant.models import Evaluation, GoldenQuestion, TokenUse
+from assistant.upstream import model_chain
+from assistant.wire.events import Source, Text
 from docsite.env import Env
 from search.hits import Hit
 

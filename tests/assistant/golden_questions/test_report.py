@@ -2,8 +2,8 @@
 
 import pytest
 
-from assistant.golden_questions.report import compare, count, summarize
-from assistant.golden_questions.scoring import Row
+from assistant.improving.golden_questions.report import compare, count, summarize
+from assistant.improving.golden_questions.scoring import Row
 from assistant.models import Evaluation
 from assistant.models.evaluations import MAX_RUNS
 

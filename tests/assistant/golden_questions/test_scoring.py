@@ -5,11 +5,11 @@ import json
 import pytest
 
 from assistant.answering.record import Outcome
-from assistant.events import Source, Text
-from assistant.golden_questions.judge import Verdict
-from assistant.golden_questions.scoring import Row, normalize, score
+from assistant.improving.golden_questions.judge import Verdict
+from assistant.improving.golden_questions.scoring import Row, normalize, score
 from assistant.models import GoldenQuestion
-from assistant.prices import Charge
+from assistant.spending.prices import Charge
+from assistant.wire.events import Source, Text
 from docsite.core.tenants.models import Project
 
 PROJECT = Project(domain="acme", docs_url="https://docs.acme.example/docs")

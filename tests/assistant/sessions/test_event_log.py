@@ -2,8 +2,8 @@
 
 import sys
 
-from assistant.events import Abort, Excerpt, Failure, Finish, Source, Start, Status, Text, ToolCall, ToolResult
 from assistant.sessions.event_log import BLOCK_SIZE, EventLog, dump_events, load_events
+from assistant.wire.events import Abort, Excerpt, Failure, Finish, Source, Start, Status, Text, ToolCall, ToolResult
 
 EVENTS = [
     Start("msg_1", "thr_1"),

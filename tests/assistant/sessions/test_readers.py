@@ -22,10 +22,10 @@ import websockets
 from websockets.sync.client import connect
 
 from assistant.answering import pipeline
+from assistant.answering.question import Question
 from assistant.answering.record import Outcome
 from assistant.answering.retriever import Retrieved
 from assistant.models import Message, Thread
-from assistant.question import Question
 from assistant.upstream.relay import ModelChain
 from tests.conftest import PATIENCE, assert_error, fake, question, wait_for
 from tests.processes import constants

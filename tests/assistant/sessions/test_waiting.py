@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from assistant.answering.record import Outcome
-from assistant.events import Event, Finish, Start, Status, Text
 from assistant.sessions.running import Asker, RunningAnswer, Timeouts
+from assistant.wire.events import Event, Finish, Start, Status, Text
 
 START, FINISH = Start("msg_1", "thr_1"), Finish()
 

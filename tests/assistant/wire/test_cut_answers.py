@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from assistant.improving.question_groups.problems import problem_of
 from assistant.models import GroupedQuestion, Message
-from assistant.question_groups.problems import problem_of
 from tests.assistant.wire import test_socket
 from tests.conftest import fake, question
 from tests.variants import first_of

@@ -6,7 +6,8 @@ from typing import get_args
 import pytest
 
 from assistant import wire
-from assistant.events import (
+from assistant.wire import PROTOCOLS, without_trigger
+from assistant.wire.events import (
     Abort,
     Event,
     Excerpt,
@@ -19,7 +20,6 @@ from assistant.events import (
     ToolCall,
     ToolResult,
 )
-from assistant.wire import PROTOCOLS, without_trigger
 
 BEGINNING: list[Event] = [
     Start("msg_1", "thr_1"),

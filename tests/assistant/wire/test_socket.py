@@ -277,7 +277,7 @@ async def test_an_address_may_open_so_many_sockets(start, project):
 
 @pytest.mark.matrix
 async def test_a_socket_without_a_further_question_is_closed(start, upstream, project):
-    service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", **constants({"assistant.consumers.IDLE_SECONDS": 0.5}))
+    service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", **constants({"assistant.asking.consumers.IDLE_SECONDS": 0.5}))
     async with connect(service, project) as socket:
         for context in (fake("slow"), fake("happy")):  # an answer may take longer
             await socket.send(ask(project, context=context))

@@ -12,8 +12,8 @@ from django.core.management import call_command
 
 django.setup()
 
-from assistant.golden_questions import checks  # noqa: E402  # Django comes first
-from assistant.question import Question  # noqa: E402
+from assistant.answering.question import Question  # noqa: E402
+from assistant.improving.golden_questions import checks  # noqa: E402  # Django comes first
 from search.hits import Filters  # noqa: E402
 from search.models import Section  # noqa: E402
 from search.retrieval import answerability, ranking  # noqa: E402

@@ -35,7 +35,7 @@ def strings(source: str) -> Iterator[tuple[int, str]]:
     "text",
     [
         "/discovery/v1/search/",
-        "assistant.api.router",
+        "assistant.asking.api.router",
         "admin:analytics_visitors",
         "assistant-ip",
         "limit_search_org",

@@ -5,7 +5,7 @@ import asyncio
 import httpx
 import pytest
 
-from assistant.consumers import AssistantSocket
+from assistant.asking.consumers import AssistantSocket
 from docsite.core.access import authentication, cors
 from tests.analytics.conftest import CHROME
 from tests.conftest import assert_error, question

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant import model_status
+from assistant.upstream import model_status
 from docsite.extras.demo.management.commands.demo import Command
 from docsite.server.management.commands import serve
 

@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from analytics import sample_rows
 from analytics.models import Feedback
-from assistant.gaps import report
+from assistant.improving.gaps import report
+from assistant.improving.question_groups import grouping
 from assistant.models import GroupingProgress, Message, Thread
-from assistant.question_groups import grouping
 from docsite.extras.demo.sample import life
 from docsite.extras.demo.sample import views as sample_views
 from search.models import SearchQuery

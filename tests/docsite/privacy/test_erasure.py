@@ -12,9 +12,9 @@ from analytics.collecting.recording import Observation
 from analytics.counting import sealer
 from analytics.models import AgentViews, Cells, Feedback, LogImport, PageView, Snapshot, Trail
 from analytics.reports import visitor_counts
+from assistant.asking import erasure as sessions
 from assistant.conversations import chat_ids
 from assistant.models import ChatId, Message, Thread
-from assistant.sessions import erasure as sessions
 from docsite.core import components
 from docsite.core.components.erasure import (
     CONVERSATION,

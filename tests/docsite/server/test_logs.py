@@ -28,7 +28,7 @@ def broken(*arguments: str) -> None:
     import django
 
     django.setup()
-    from assistant.passage_search import PassageSearch
+    from assistant.answering.passage_search import PassageSearch
     from docsite.core.access import authentication
     from search.retrieval import page_search
 

@@ -11,9 +11,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from django.core.management import BaseCommand, get_commands, load_command_class
 
-from assistant import consumers, events
-from assistant.events import Event
-from assistant.wire import data_stream, ui_message_stream
+from assistant.asking import consumers
+from assistant.wire import data_stream, events, ui_message_stream
+from assistant.wire.events import Event
 from assistant.wire.protocol import StreamProtocol
 from docsite.env import list_models
 from docsite.server.api import api

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assistant.passage_search import find
-from assistant.question import AnswerSettings, Context, Question
+from assistant.answering.passage_search import find
+from assistant.answering.question import AnswerSettings, Context, Question
 from docsite.extras.demo.management.commands.demo import STARTERS
 from docsite.site.navigation import CONTENT, DEFAULT_LANGUAGE, pages
 from search.indexing.ingest import ingest

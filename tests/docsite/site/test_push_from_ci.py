@@ -13,8 +13,8 @@ from urllib.parse import parse_qs
 import pytest
 import yaml
 
+from assistant.improving.question_groups import grouping
 from assistant.models import GoldenQuestion
-from assistant.question_groups import grouping
 from docsite.site import navigation
 from docsite.site.for_programs import push as client
 from search.models import PushedFile, Source

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from assistant.answering.question import Question
 from assistant.conversations.threads import NewQuestion, open_conversation
-from assistant.golden_questions.checks import answer, check, find_missing_pages
-from assistant.golden_questions.checks import run as run_golden
+from assistant.improving.golden_questions.checks import answer, check, find_missing_pages
+from assistant.improving.golden_questions.checks import run as run_golden
+from assistant.improving.question_groups.pins import find_passage
 from assistant.models import GoldenQuestion, Message, Thread
-from assistant.question import Question
-from assistant.question_groups.pins import find_passage
 from docsite.core.access.readers import read_as
 from search.indexing.ingest import ingest
 from search.models import SearchSettings, SectionVector, VectorIndex

@@ -14,11 +14,11 @@ from django.utils import timezone
 
 from analytics.models import Feedback
 from assistant.answering import pipeline
+from assistant.answering.passage_search import PassageSearch
+from assistant.answering.question import Question, Turn
 from assistant.answering.record import Outcome
 from assistant.conversations.threads import NewQuestion, UnstoredConversation, build_messages, make_title
 from assistant.models import Message, Thread
-from assistant.passage_search import PassageSearch
-from assistant.question import Question, Turn
 from assistant.upstream.relay import ModelChain
 from docsite.core.tenants.models import Project
 from search.hits import Hit

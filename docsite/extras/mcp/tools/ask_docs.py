@@ -7,11 +7,11 @@ from pydantic import BaseModel, Field
 from analytics import agents
 from assistant.answering.pipeline import SORRY
 from assistant.answering.record import CutBy, Outcome
+from assistant.asking.limits import assistant_charges
+from assistant.asking.schemas import MAX_TEXT, Ask
+from assistant.asking.start import Transport, start_answer
 from assistant.conversations.outcomes import ANSWERED
-from assistant.limits import assistant_charges
 from assistant.models import Message
-from assistant.schemas import MAX_TEXT, Ask
-from assistant.sessions.start import Transport, start_answer
 from docsite.core.http.errors import Unavailable
 from docsite.core.http.schemas import NonBlank
 from docsite.extras.mcp.tools.tool import Output, Tool, ToolContext

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from django.core.cache import cache
 from django.db.models import QuerySet
 
-from assistant.golden_questions import checks
-from assistant.golden_questions.scoring import normalize
+from assistant.answering.owner_settings import to_answer_settings
+from assistant.answering.question import AnswerSettings, Question
+from assistant.improving.golden_questions import checks
+from assistant.improving.golden_questions.scoring import normalize
 from assistant.models import AssistantSettings, GoldenQuestion, Message
-from assistant.owner_settings import to_answer_settings
-from assistant.question import AnswerSettings, Question
 from docsite.core.access.readers import read_as
 from docsite.core.tenants.models import Project
 from docsite.extras.replay.certainty.fitting import Sample

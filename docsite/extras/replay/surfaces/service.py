@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from assistant.golden_questions import checks
+from assistant.answering.owner_settings import to_answer_settings
+from assistant.answering.question import Question
+from assistant.improving.golden_questions import checks
 from assistant.models import AssistantSettings, GoldenQuestion
-from assistant.owner_settings import to_answer_settings
-from assistant.question import Question
 from docsite.core.access.readers import read_as
 from docsite.core.tenants.models import Project
 from docsite.extras.replay.answers import RESULTS

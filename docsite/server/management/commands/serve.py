@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandParser
 
-from assistant import model_status
+from assistant.upstream import model_status
 from docsite.core.tenants.management.base import ServiceCommand, check_migrations, port
 from docsite.core.workspace.people import first_account
 from docsite.server.health import descriptors

@@ -10,9 +10,9 @@ from django.utils import timezone
 from analytics.feedback import store as feedback
 from analytics.feedback.schemas import FeedbackIn
 from analytics.models import Feedback
-from assistant.gaps.actions import Actor
+from assistant.improving.gaps.actions import Actor
+from assistant.improving.question_groups import group_index, grouping, thumbs
 from assistant.models import Message, QuestionGroup, SupportRequest, SupportSettings
-from assistant.question_groups import group_index, grouping, thumbs
 from assistant.support_requests import store as support
 from assistant.support_requests.schemas import SupportRequestIn
 from docsite.core.delivery import chats, events, webhooks

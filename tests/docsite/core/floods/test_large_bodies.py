@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from assistant.schemas import AskV2
+from assistant.asking.schemas import AskV2
 from docsite.core.http.body import MAX_NAMES, parse, parse_object
 from docsite.core.http.errors import BadRequest
 from tests.conftest import question

@@ -19,11 +19,12 @@ from typing import Any, get_args
 
 import pytest
 
-from assistant.answering import follow_ups, prompts, quotes, small_talk, translations
-from assistant.answering.refusal_detector import RefusalDetector
+from assistant.answering import follow_ups, prompts, small_talk, translations
+from assistant.answering.question import Context, Question, Turn
+from assistant.answering.quoting import quotes
+from assistant.answering.refusals.detector import RefusalDetector
 from assistant.citations import addresses, evidence
 from assistant.citations.citation_links import CitationChecker
-from assistant.question import Context, Question, Turn
 from assistant.upstream.repetition import RepetitionGuard
 from docsite.core import paths
 from docsite.core.access.readers import normalize_groups

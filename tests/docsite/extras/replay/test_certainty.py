@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from assistant.answering.question import Question
 from assistant.answering.record import Outcome
-from assistant.golden_questions import checks
+from assistant.improving.golden_questions import checks
 from assistant.models import AssistantSettings, GoldenQuestion
-from assistant.question import Question
 from docsite.core.tenants.models import Project
 from docsite.extras.replay.certainty import fitting, samples
 from docsite.extras.replay.certainty.fitting import Sample

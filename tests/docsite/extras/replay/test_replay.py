@@ -12,12 +12,12 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from analytics.models import Feedback
-from assistant.gaps import report
-from assistant.gaps.actions import Actor
-from assistant.golden_questions import checks
+from assistant.answering.question import Question
+from assistant.improving.gaps import report
+from assistant.improving.gaps.actions import Actor
+from assistant.improving.golden_questions import checks
+from assistant.improving.question_groups import grouping
 from assistant.models import GroupAction, QuestionGroup
-from assistant.question import Question
-from assistant.question_groups import grouping
 from docsite.core.access.readers import encode_groups
 from docsite.extras.replay import comment, comparison, held
 from docsite.extras.replay.answers import Answer, Asker

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from assistant.golden_questions import checks
+from assistant.improving.golden_questions import checks
 from assistant.models import GoldenQuestion
 from docsite.extras.mcp.tools import search_docs
 from docsite.extras.replay.surfaces import audit, finding, service, site

@@ -13,8 +13,8 @@ from django.conf import settings
 from django.db import connection
 
 from assistant.answering.record import Outcome
-from assistant.events import Event, Finish, Start, Text
 from assistant.sessions.running import Asker, RunningAnswer, Timeouts
+from assistant.wire.events import Event, Finish, Start, Text
 from docsite.core import request_times
 from docsite.core.db import SEARCHES, in_db
 from docsite.core.logs import JsonFormatter, LineFormatter

@@ -2,10 +2,10 @@
 
 import pytest
 
-from assistant.answering.extractive import answer
+from assistant.answering.question import Question
+from assistant.answering.quoting.extractive import answer
 from assistant.citations.citation_links import CitationChecker
-from assistant.events import Text
-from assistant.question import Question
+from assistant.wire.events import Text
 from search.hits import Hit
 from search.sources import Draft, Page
 from search.sources.registry import read

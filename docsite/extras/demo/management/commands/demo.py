@@ -11,9 +11,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
 from django.urls import reverse
 
-from assistant import model_status
 from assistant.models import AssistantSettings
-from assistant.upstream import UpstreamError, errors
+from assistant.upstream import UpstreamError, errors, model_status
 from docsite.core.access import authentication
 from docsite.core.ids import is_token
 from docsite.core.tenants.management.base import ServiceCommand, port

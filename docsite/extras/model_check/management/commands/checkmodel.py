@@ -9,11 +9,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
-from assistant import model_chain
 from assistant.answering import prompts, tools
+from assistant.answering.question import Question
 from assistant.models import AssistantSettings
-from assistant.question import Question
-from assistant.upstream import Model, UpstreamError, Usage, errors, formats
+from assistant.upstream import Model, UpstreamError, Usage, errors, formats, model_chain
 from assistant.upstream.check import Trial, try_out
 from assistant.upstream.relay import Bounds
 from docsite.core.tenants.management.base import ServiceCommand, find_project

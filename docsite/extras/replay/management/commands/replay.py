@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from assistant.question_groups import grouping
+from assistant.improving.question_groups import grouping
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
 from docsite.extras.replay import comment
