@@ -19,7 +19,7 @@ from docsite.core.workspace.reports.report_state import previous_period
 from search.models import SearchQuery
 from search.query_log import totals
 from tests.analytics.conftest import CHROME
-from tests.assistant.gaps.conftest import store_answer
+from tests.assistant.improving.gaps.conftest import store_answer
 from tests.conftest import People, Tenant
 
 DAY = timedelta(days=1)

@@ -27,7 +27,7 @@ from docsite.extras.demo.sample import life
 from docsite.extras.demo.sample.views import make_sample_views
 from search.models import SearchQuery
 from search.query_log import totals
-from tests.assistant.gaps.conftest import skip_earlier, store_answer
+from tests.assistant.improving.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import People, Tenant
 
 pytestmark = pytest.mark.slow

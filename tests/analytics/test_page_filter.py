@@ -22,7 +22,7 @@ from search.hits import Hit
 from search.models import Document, SearchQuery
 from tests.analytics.conftest import CHATGPT, CURL, GPTBOT
 from tests.analytics.reports.test_report_page import seen
-from tests.assistant.gaps.conftest import skip_earlier, store_answer
+from tests.assistant.improving.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import People, Tenant
 from tests.variants import first_of
 

@@ -22,7 +22,7 @@ from analytics.reports import visitor_counts
 from docsite.core.notifications.models import Alert
 from docsite.core.tenants.models import Organization, Project
 from tests.analytics.conftest import CHROME
-from tests.assistant.gaps.conftest import store_answer
+from tests.assistant.improving.gaps.conftest import store_answer
 from tests.conftest import People, Tenant, logged_in
 
 

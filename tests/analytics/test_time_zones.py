@@ -23,7 +23,7 @@ from search.models import SearchQuery
 from tests.analytics.counting.history import brute, history
 from tests.analytics.counting.history import view as seen_view
 from tests.analytics.reports.test_report_page import rows_of
-from tests.assistant.gaps.conftest import skip_earlier, store_answer
+from tests.assistant.improving.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import logged_in
 from tests.search.test_searches_report import read as read_file
 from tests.variants import first_of

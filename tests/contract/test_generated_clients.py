@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from assistant.models import SupportSettings
-from tests.assistant.support.conftest import old_token
+from tests.assistant.support_requests.conftest import old_token
 from tests.conftest import question
 from tests.contract.browser import BIN, HERE, NODE
 from tests.search.pushes.archives import PAGES, tar

@@ -10,7 +10,7 @@ from openapi_schema_validator import OAS31Validator
 
 from assistant.models import SupportSettings
 from docsite.site import navigation
-from tests.assistant.support.conftest import old_token
+from tests.assistant.support_requests.conftest import old_token
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 
 from tests import scenarios
 from tests.assistant.conversations.test_answer_statistics import compare_with_rows
-from tests.assistant.conversations.test_costs import check_costs
-from tests.assistant.gaps.reports import check_reports
+from tests.assistant.improving.gaps.reports import check_reports
+from tests.assistant.spending.test_costs import check_costs
 from tests.docsite.core.stores.test_deleted_project import delete_while_a_reader_asks
 from tests.docsite.extras.test_dead_ends import add_up_requests
 

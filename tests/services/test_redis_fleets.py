@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.assistant.asking.test_message_v2 import text
+from tests.assistant.asking.test_socket import ask, connect
 from tests.assistant.sessions.test_resume import resume, stored, take, until
-from tests.assistant.wire.test_message_v2 import text
-from tests.assistant.wire.test_socket import ask, connect
 from tests.conftest import PATIENCE, fake, question, wait_for
 from tests.ports import free_port
 from tests.services.conftest import start_redis

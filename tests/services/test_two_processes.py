@@ -7,6 +7,8 @@ import time
 import httpx
 import pytest
 
+from tests.assistant.asking.test_message_v2 import events, text
+from tests.assistant.asking.test_socket import ask, connect
 from tests.assistant.sessions.test_resume import (
     asked_and_left,
     chat,
@@ -15,8 +17,6 @@ from tests.assistant.sessions.test_resume import (
     take,
     until,
 )
-from tests.assistant.wire.test_message_v2 import events, text
-from tests.assistant.wire.test_socket import ask, connect
 from tests.conftest import PATIENCE, fake
 from tests.processes import constants
 from tests.variants import first_of

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from tests.assistant.gaps.conftest import store_answer
+from tests.assistant.improving.gaps.conftest import store_answer
 from tests.conftest import Service, Tenant, assert_error
 
 

@@ -14,13 +14,8 @@ from docsite.core import ids
 from search.models import SearchQuery
 from search.query_log import totals
 from search.query_log.folding import fold, fold_for_storage
-from tests.assistant.wire.test_message_v1 import (
-    INSTALL,
-    ask,
-    parts,
-    text,
-)
-from tests.assistant.wire.test_message_v2 import ask as ask_v2
+from tests.assistant.asking.test_message_v1 import INSTALL, ask, parts, text
+from tests.assistant.asking.test_message_v2 import ask as ask_v2
 from tests.conftest import assert_error, wait_for
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)

@@ -9,15 +9,7 @@ from assistant.answering.refusals import build_support_link
 from assistant.models import AssistantSettings, Message
 from search.indexing.ingest import ingest
 from search.sources import Page
-from tests.assistant.wire.test_message_v1 import (
-    INSTALL,
-    ask,
-    finish_of,
-    parts,
-    statuses,
-    text,
-    values,
-)
+from tests.assistant.asking.test_message_v1 import INSTALL, ask, finish_of, parts, statuses, text, values
 from tests.variants import first_of
 
 NEAREST = "The nearest pages:"

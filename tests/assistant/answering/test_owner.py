@@ -16,7 +16,7 @@ from docsite.privacy.models import AuditEntry
 from search.indexing.ingest import ingest
 from search.retrieval.answerability import MIN_CLOSE_CHANCE
 from search.sources.markdown.folder import read_folder
-from tests.assistant.wire.test_message_v1 import ask
+from tests.assistant.asking.test_message_v1 import ask
 from tests.conftest import NO_TLS, PAGES, PATIENCE, fake, logged_in
 from tests.variants import first_of
 

@@ -17,8 +17,8 @@ from assistant.upstream import EndOfText, Model, ToolCall, ToolCalls, formats
 from assistant.upstream.relay import Bounds, ModelChain
 from tests.assistant.answering.test_pieces import Notebook
 from tests.assistant.answering.test_tools import SEARCH, Library
-from tests.assistant.wire import test_message_v2
-from tests.assistant.wire.test_message_v1 import INSTALL, ask, finish_of, parts, statuses, text, values
+from tests.assistant.asking import test_message_v2
+from tests.assistant.asking.test_message_v1 import INSTALL, ask, finish_of, parts, statuses, text, values
 from tests.conftest import NO_TLS, PATIENCE, wait_for
 from tests.variants import first_of
 

@@ -13,12 +13,7 @@ from assistant.models import Message, Thread, TokenUse
 from assistant.spending.prices import Charge
 from assistant.wire.events import Text
 from docsite.core.db import in_db
-from tests.assistant.wire.test_message_v1 import (
-    ask,
-    parts,
-    text,
-    values,
-)
+from tests.assistant.asking.test_message_v1 import ask, parts, text, values
 from tests.conftest import PATIENCE, assert_error, fake, wait_for
 
 INSTALL = "How do I install acme with pip?"

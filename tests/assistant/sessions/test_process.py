@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from assistant.models import Message
+from tests.assistant.asking.test_message_v2 import address, question, text
+from tests.assistant.asking.test_socket import ask, connect
 from tests.assistant.sessions.test_resume import take
-from tests.assistant.wire.test_message_v2 import address, question, text
-from tests.assistant.wire.test_socket import ask, connect
 from tests.conftest import PATIENCE, ROOT, assert_error, fake, wait_for
 
 pytestmark = pytest.mark.slow

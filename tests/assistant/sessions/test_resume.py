@@ -9,13 +9,8 @@ import pytest
 import websockets
 
 from assistant.models import Message
-from tests.assistant.wire.test_message_v2 import (
-    address,
-    events,
-    question,
-    text,
-)
-from tests.assistant.wire.test_socket import ask, connect
+from tests.assistant.asking.test_message_v2 import address, events, question, text
+from tests.assistant.asking.test_socket import ask, connect
 from tests.conftest import PATIENCE, fake, wait_for
 from tests.variants import first_of
 

@@ -8,7 +8,7 @@ import pytest
 from assistant.answering import follow_ups
 from assistant.answering.question import Question, Turn
 from assistant.models import Message, Thread
-from tests.assistant.wire.test_message_v2 import ask as ask_v2
+from tests.assistant.asking.test_message_v2 import ask as ask_v2
 from tests.conftest import NO_TLS, PATIENCE, assert_error, fake, wait_for
 from tests.variants import first_of
 

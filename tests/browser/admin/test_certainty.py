@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from docsite.extras.replay.models import Judgement
-from tests.assistant.gaps.conftest import store_answer
+from tests.assistant.improving.gaps.conftest import store_answer
 from tests.browser.conftest import log_in, violations
 from tests.conftest import Service, Tenant, logged_in
 

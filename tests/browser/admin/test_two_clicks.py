@@ -14,7 +14,7 @@ from docsite.core.tenants.models import ApiKey
 from search.models import SearchSettings
 from tests.analytics.reports.test_report_page import seen
 from tests.analytics.test_page_filter import fill
-from tests.assistant.gaps.conftest import store_answer
+from tests.assistant.improving.gaps.conftest import store_answer
 from tests.browser.conftest import log_in
 from tests.conftest import Service, Tenant, logged_in
 

@@ -83,7 +83,7 @@ def test_a_full_disk_and_a_thread_that_ended_are_not_ready(http, start):
 
 @pytest.mark.matrix
 async def test_a_process_that_ends_says_so_first_and_closes_sockets_with_1001(start, upstream, project):
-    from tests.assistant.wire.test_socket import ask, connect  # not above: the services of this file import it, too
+    from tests.assistant.asking.test_socket import ask, connect  # not above: the services of this file import it, too
 
     service = start.fresh(OPENAI_BASE_URL=f"{upstream.url}/v1", DRAIN_SECONDS="1")
     async with connect(service, project) as idle, connect(service, project) as busy, asyncio.timeout(PATIENCE):

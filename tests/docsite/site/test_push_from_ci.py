@@ -18,7 +18,7 @@ from assistant.models import GoldenQuestion
 from docsite.site import navigation
 from docsite.site.for_programs import push as client
 from search.models import PushedFile, Source
-from tests.assistant.gaps.conftest import skip_earlier, store_answer
+from tests.assistant.improving.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import PAGES, ROOT
 from tests.search.pushes import archives
 

@@ -7,8 +7,8 @@ import pytest
 from assistant.models import SupportFormCount, SupportRequest, SupportSettings, Thread
 from assistant.support_requests import form_tokens
 from docsite.core.delivery.models import Delivery
-from tests.assistant.support.conftest import old_token
-from tests.assistant.support.test_support_requests import converse
+from tests.assistant.support_requests.conftest import old_token
+from tests.assistant.support_requests.test_support_requests import converse
 
 ORIGIN = {"Origin": "http://testserver"}
 

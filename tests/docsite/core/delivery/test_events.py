@@ -20,7 +20,7 @@ from docsite.core.delivery.models import Delivery, Event, Webhook
 from docsite.site import navigation
 from search.models import Source
 from search.stored_sources import queue
-from tests.assistant.gaps.conftest import skip_earlier, store_answer
+from tests.assistant.improving.gaps.conftest import skip_earlier, store_answer
 
 SERVICE = "https://docs-service.acme.example"
 
@@ -53,7 +53,7 @@ def read_source(project, name, *, error=""):
 
 
 def write_to_a_person(project, monkeypatch):
-    from tests.assistant.support.conftest import old_token
+    from tests.assistant.support_requests.conftest import old_token
 
     SupportSettings.objects.create(project=project, service_url=SERVICE, emails=["owner@acme.example"])
     body = {"email": "ada@reader.example", "subject": "Ask ada@reader.example", "message": "My secret"}

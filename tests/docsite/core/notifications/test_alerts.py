@@ -17,7 +17,7 @@ from docsite.core.notifications import alerts, background, topics
 from docsite.core.notifications.models import Alert, Subscription
 from docsite.core.tenants.models import ApiKey
 from search.models import Source
-from tests.assistant.gaps.conftest import skip_earlier, store_answer
+from tests.assistant.improving.gaps.conftest import skip_earlier, store_answer
 from tests.conftest import wait_for
 from tests.docsite.core.delivery.test_events import read_documented
 from tests.docsite.core.notifications.conftest import SERVICE, unsubscribe_path

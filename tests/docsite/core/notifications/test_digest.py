@@ -16,7 +16,7 @@ from docsite.core.notifications import digest, topics
 from docsite.core.notifications.models import Digest, Subscription
 from docsite.core.notifications.subscriptions import Recipient
 from docsite.core.tenants.models import Project
-from tests.assistant.gaps.conftest import store_answer
+from tests.assistant.improving.gaps.conftest import store_answer
 from tests.conftest import logged_in
 from tests.docsite.core.notifications.conftest import SERVICE
 

@@ -17,7 +17,7 @@ from docsite.core.tenants.models import Role
 from docsite.core.tenants.roles import list_roles_from
 from docsite.core.workspace import navigation
 from search.models import Document, Source
-from tests.assistant.gaps.conftest import store_answer
+from tests.assistant.improving.gaps.conftest import store_answer
 from tests.conftest import logged_in
 
 pytestmark = pytest.mark.slow

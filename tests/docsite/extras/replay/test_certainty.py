@@ -19,7 +19,7 @@ from docsite.extras.replay.models import Judgement
 from search.indexing.ingest import ingest
 from search.models import SearchSettings
 from search.sources.markdown.folder import read_folder
-from tests.assistant.gaps.conftest import store_answer
+from tests.assistant.improving.gaps.conftest import store_answer
 from tests.conftest import People, Tenant, logged_in
 
 MEASURED = json.loads(Path(__file__).with_name("certainty_samples.json").read_text())["rows"]

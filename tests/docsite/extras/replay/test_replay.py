@@ -26,7 +26,7 @@ from search.models import Document, SearchQuery, Source
 from search.pushes import run as pushes
 from search.query_log.folding import fold_for_storage
 from search.stored_sources import queue
-from tests.assistant.gaps.conftest import ask_fixed, skip_earlier, store_answer
+from tests.assistant.improving.gaps.conftest import ask_fixed, skip_earlier, store_answer
 from tests.conftest import PAGES, Tenant, logged_in
 from tests.search.pushes.archives import push
 from tests.variants import first_of

@@ -8,7 +8,7 @@ import pytest
 
 from assistant.improving.question_groups.problems import problem_of
 from assistant.models import GroupedQuestion, Message
-from tests.assistant.wire import test_socket
+from tests.assistant.asking import test_socket
 from tests.conftest import fake, question
 from tests.variants import first_of
 

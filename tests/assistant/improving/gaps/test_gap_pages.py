@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from search.models import SearchQuery
-from tests.assistant.gaps.conftest import AddAnswer, skip_earlier, store_answer
+from tests.assistant.improving.gaps.conftest import AddAnswer, skip_earlier, store_answer
 from tests.conftest import People, Tenant, wait_for
 from tests.variants import first_of
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from docsite.core.delivery.models import Delivery, DeliveryAttempt
 from docsite.env import Env
 from tests import processes, scenarios
-from tests.assistant.support import support_processes
+from tests.assistant.support_requests import support_processes
 from tests.conftest import PATIENCE, wait_for
 from tests.ports import free_port
 from tests.receivers import serve_mail

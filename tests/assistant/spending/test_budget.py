@@ -18,7 +18,7 @@ from assistant.spending.prices import Charge, Price, compute_charge
 from assistant.spending.reservations import AnswerBudget
 from docsite.core.sweeper import sweep_once
 from docsite.server.lifecycle import list_sweeps
-from tests.assistant.wire.test_message_v1 import ask, parts, values
+from tests.assistant.asking.test_message_v1 import ask, parts, values
 from tests.conftest import PATIENCE, fake, question, wait_for
 from tests.variants import first_of
 

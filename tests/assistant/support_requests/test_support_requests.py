@@ -10,7 +10,7 @@ from assistant.support_requests import store
 from docsite.core.components.erasure import EVERYTHING, READER, WRITER
 from docsite.core.delivery.models import Delivery
 from docsite.privacy import erasure
-from tests.assistant.support.conftest import DOCS, old_token
+from tests.assistant.support_requests.conftest import DOCS, old_token
 from tests.conftest import assert_error, question, wait_for
 
 

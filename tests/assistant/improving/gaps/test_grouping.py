@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from tests.assistant.gaps.conftest import AddAnswer, skip_earlier
+from tests.assistant.improving.gaps.conftest import AddAnswer, skip_earlier
 from tests.conftest import Tenant
 
 

@@ -12,7 +12,7 @@ def check_reports() -> None:
     from assistant.models import QuestionGroup
     from docsite.core.tenants.management.commands.createproject import create_project
     from search.models import SearchQuery
-    from tests.assistant.gaps.conftest import skip_earlier, store_answer
+    from tests.assistant.improving.gaps.conftest import skip_earlier, store_answer
 
     skip_earlier()
     project, _, _ = create_project("gaps-anywhere", "Gaps", "https://docs.acme.example", [])

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from assistant.models import Message
-from tests.assistant.wire import test_message_v1, test_message_v2, test_socket
+from tests.assistant.asking import test_message_v1, test_message_v2, test_socket
 from tests.variants import first_of
 
 CITED = "Run pip to install acme on your machine"

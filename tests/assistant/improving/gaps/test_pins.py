@@ -11,7 +11,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from tests.assistant.gaps.conftest import AddAnswer, ask_fixed
+from tests.assistant.improving.gaps.conftest import AddAnswer, ask_fixed
 from tests.conftest import PATIENCE, Service, Tenant, Upstream, question, wait_for
 
 TEXT = "Keys are rotated **under Keys**. See [the forum](https://forum.example/keys) <script>alert(1)</script>"

@@ -10,8 +10,8 @@ import pytest
 from django.utils import timezone
 
 from assistant.models import Message
-from tests.assistant.gaps.conftest import AddAnswer
-from tests.assistant.gaps.test_gap_pages import read
+from tests.assistant.improving.gaps.conftest import AddAnswer
+from tests.assistant.improving.gaps.test_gap_pages import read
 from tests.conftest import People, Tenant
 
 

@@ -16,7 +16,7 @@ from assistant.upstream import Usage
 from assistant.upstream.completion import Completion
 from assistant.upstream.model_chain import list_models
 from docsite.core.tenants.models import Organization, Project
-from tests.assistant.wire.test_message_v1 import ask, parts, values
+from tests.assistant.asking.test_message_v1 import ask, parts, values
 from tests.conftest import fake, question
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
