@@ -7,7 +7,6 @@ preview takes a slot for running answers while it runs.
 
 import time
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,16 +16,15 @@ from django.utils.safestring import SafeString
 from assistant.answering import pipeline, prompts
 from assistant.answering.owner_settings import to_answer_settings
 from assistant.answering.passage_search import PassageSearch
-from assistant.answering.question import Question
+from assistant.answering.question import Asker, Question
 from assistant.answering.record import Outcome
 from assistant.answering.retriever import Retrieved
 from assistant.asking.schemas import MAX_TEXT
 from assistant.asking.start import capacity
 from assistant.conversations import threads, transcript
 from assistant.models import AssistantSettings
-from assistant.sessions.running import Asker, running_answers
+from assistant.sessions.running import running_answers
 from assistant.upstream import model_chain
-from assistant.wire.events import Text
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit
@@ -161,13 +159,9 @@ class _WatchedSearch(PassageSearch):
 async def _answer(project: Project, assistant: AssistantSettings, question: Question) -> Preview:
     retriever = _WatchedSearch(project)
     models = await in_db(model_chain.choose_models)(project, assistant)
-    outcome, conversation = Outcome(), threads.UnstoredConversation(project)
-    started_at, first_text_seconds = time.monotonic(), None
-    async with aclosing(pipeline.answer(question, conversation, retriever, models, outcome)) as events:
-        async for event in events:
-            if isinstance(event, Text) and first_text_seconds is None:
-                first_text_seconds = time.monotonic() - started_at
-    total_seconds = time.monotonic() - started_at
+    conversation = threads.UnstoredConversation(project)
+    outcome = await pipeline.answer_unread(question, conversation, retriever, models)
+    total_seconds = time.monotonic() - outcome.started_at
     retrieved = retriever.first or Retrieved([], 0.0, {})
     found = [*retrieved.hits, *retrieved.neighbours]
     passages = [*found, *(hit for hit in outcome.hits if hit not in found)]
@@ -180,6 +174,6 @@ async def _answer(project: Project, assistant: AssistantSettings, question: Ques
         [model.name for model in models.models],
         prompts.build(question, found, conversation.history, models.passage_tokens) if used_model else (),
         MIN_CLOSE_CHANCE if assistant.threshold is None else assistant.threshold,
-        first_text_seconds,
+        outcome.first_text_at and outcome.first_text_at - outcome.started_at,
         total_seconds,
     )

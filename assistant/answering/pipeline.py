@@ -59,6 +59,17 @@ async def answer(
         await record.end()
 
 
+async def answer_unread(
+    question: Question, conversation: Conversation, retriever: Retriever, chain: ModelChain = ModelChain()
+) -> Outcome:
+    """The whole answer to a question of the service itself, which nobody reads meanwhile."""
+    outcome = Outcome()
+    async with aclosing(answer(question, conversation, retriever, chain, outcome)) as events:
+        async for _ in events:
+            pass
+    return outcome
+
+
 async def _greet(reply: str, record: Record) -> AsyncGenerator[Event, None]:
     """Answer a greeting or thanks, which need no search."""
     outcome = record.outcome

@@ -47,10 +47,42 @@ class Pinned:
 
 
 @dataclass(frozen=True)
+class Asker:
+    """Who asks. `origin` and `network` (see `network_of`) belong to the request with the question."""
+
+    project: int = 0
+    organization: int = 0
+    fp: str = ""
+    network: str = ""
+    origin: str = ""
+    chat_id: str = ""
+    groups: Sequence[str] = ()  # of the reader, whose pages the answer may hold
+
+    def may_read(self, other: "Asker") -> bool:
+        """Whether the answer to another asker holds only pages that this one may see."""
+        return set(other.groups) <= set(self.groups)
+
+    @property
+    def chat(self) -> tuple[object, ...]:
+        """The values that are equal for all requests of one chat in one browser."""
+        return (self.project, self.chat_id, self.origin, self.network)
+
+
+@dataclass(frozen=True)
 class Question:
-    """A question. `client_history` are earlier turns as the client sent them, for a thread that is not stored."""
+    """A question, from where it is asked to its answer. Without an asker, the service itself asks it.
+
+    `client_history` are earlier turns as the client sent them, for a thread that is not stored.
+    """
 
     text: str
+    asker: Asker = Asker()
+    caller: str = ""  # a `Message.Caller`: how it came in
+    agent: str = ""  # the name of the agent, if one asks
+    thread_id: str | None = None  # of the conversation that it continues
+    replaces: bool = False  # an answer: that of `message_id`, otherwise the last one
+    message_id: str | None = None
+    resumable: bool = False  # the answer runs on for a while after its reader has left
     page_size: int = 5
     filters: Filters = field(default_factory=Filters)
     context: Sequence[Context] = ()

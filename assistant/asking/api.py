@@ -14,9 +14,11 @@ from assistant.answering.passage_search import find
 from assistant.answering.pipeline import SORRY
 from assistant.answering.question import Question
 from assistant.answering.quoting.extractive import find_sure_sentence
+from assistant.asking.askers import identify_asker
+from assistant.asking.erasure import forget_conversation
 from assistant.asking.limits import assistant_charges
 from assistant.asking.schemas import Ask, AskV2, Forget, PreviewIn, PreviewOut, Stop
-from assistant.asking.start import Transport, forget_conversation, identify_asker, start_answer
+from assistant.asking.start import start_answer
 from assistant.improving.question_groups.pins import find_pin
 from assistant.models import AssistantSettings, Message
 from assistant.sessions.resume import RemoteAnswer, find_chat, find_message
@@ -60,8 +62,8 @@ def _add_message_endpoint(name: str) -> None:
     schema = Ask if name == "v1" else AskV2
 
     async def message(request: CallerRequest, domain: str, payload: Ask) -> PieceResponse:
-        transport = Transport(_caller(request), _origin(request), bool(payload.resumable))
-        answer = await start_answer(request.auth, payload, transport)
+        question = payload.to_question(request.auth, _origin(request), _channel(request))
+        answer = await start_answer(request.auth.project, question)
         return _AnswerStream(answer, _protocol_for(request, payload, protocol), request).respond()
 
     message.__annotations__["payload"] = schema
@@ -106,7 +108,7 @@ async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpRes
 )
 async def stop(request: CallerRequest, domain: str, payload: Stop) -> HttpResponse:
     """End a reader's running answer, and store its text so far. The response is the same if none runs."""
-    asker = identify_asker(request.auth, payload.fp, _origin(request), "")
+    asker = identify_asker(request.auth, payload.fp, _origin(request))
     answer = await find_message(asker, payload.threadId, payload.messageId)
     if answer:
         answer.stop()
@@ -199,7 +201,7 @@ class _AnswerStream:
         return map(self._protocol.frame, self._encoder.encode(event))
 
 
-def _caller(request: HttpRequest) -> Message.Caller:
+def _channel(request: HttpRequest) -> Message.Caller:
     return Message.Caller.WEB if request.headers.get("Origin") else Message.Caller.API
 
 

@@ -9,9 +9,10 @@ from typing import Any
 from channels.generic.websocket import AsyncWebsocketConsumer
 from pydantic import BaseModel
 
+from assistant.asking.askers import identify_asker
 from assistant.asking.limits import assistant_charges
 from assistant.asking.schemas import AskV2, Resume
-from assistant.asking.start import Transport, identify_asker, start_answer
+from assistant.asking.start import start_answer
 from assistant.models import Message
 from assistant.sessions.resume import RemoteAnswer, find_message
 from assistant.sessions.running import RunningAnswer
@@ -117,16 +118,15 @@ class AssistantSocket(AsyncWebsocketConsumer):
 
     async def _ask(self, message: "_ClientMessage") -> None:
         caller = await self._admit(message, counted=True)
-        question = message.payload
-        assert isinstance(question, AskV2)
-        transport = Transport(Message.Caller.WEB, self.origin, resumable=True)
-        self._send_answer(await start_answer(caller, question, transport))
+        assert isinstance(message.payload, AskV2)
+        question = replace(message.payload.to_question(caller, self.origin, Message.Caller.WEB), resumable=True)
+        self._send_answer(await start_answer(caller.project, question))
 
     async def _resume(self, message: "_ClientMessage") -> None:
         caller = await self._admit(message, counted=False)
         position = message.payload
         assert isinstance(position, Resume)
-        asker = identify_asker(caller, position.fp, self.origin, "")
+        asker = identify_asker(caller, position.fp, self.origin)
         answer = await find_message(asker, position.threadId, position.messageId)
         if answer is None or not asker.may_read(answer.asker):
             raise NotFound("This answer can no longer be resumed.")

@@ -7,15 +7,27 @@ from asgiref.sync import async_to_sync
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from assistant.asking.start import forget_conversation
+from assistant.conversations import threads
 from assistant.improving.question_groups import grouping
 from assistant.models import ChatId, GroupedQuestion, Message, SupportFormCount, SupportRequest, Thread
+from assistant.sessions import resume
 from assistant.support_requests import store as support_requests
 from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, WRITER, Subject
+from docsite.core.db import ANSWERS, in_db
+from docsite.core.tenants.models import Project
 from search.query_log.recording import find_searches
 
 BATCH = 200  # threads of one transaction
 _RUNNING = timedelta(hours=1)  # an answer that was stored so long ago runs no more, and cannot be resumed
+
+
+async def forget_conversation(project: Project, fp: str, thread_id: str) -> None:
+    """Delete a reader's thread, its running answers, and its answers that can be resumed."""
+    await resume.discard_thread(project.pk, fp, thread_id)
+    await in_db(support_requests.cut_conversation, ANSWERS)(project, fp, thread_id)
+    message_ids = await in_db(threads.delete_thread, ANSWERS)(project, fp, thread_id)
+    await resume.discard_thread(project.pk, fp, thread_id)  # answers that started meanwhile
+    await resume.erase(message_ids)
 
 
 def erase(subject: Subject) -> dict[str, int]:

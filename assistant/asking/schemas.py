@@ -1,6 +1,7 @@
 """The bodies of requests to the assistant, over HTTP and the socket (specification 2.5, 2.6, 4.2)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any, Literal, NotRequired, Self, cast
 
 from ninja import Schema
@@ -18,8 +19,9 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from assistant.answering.question import Context, Question, Turn
+from assistant.asking.askers import identify_asker
+from docsite.core.access.authentication import Caller
 from docsite.core.http.schemas import NonBlank, Whole, configure_with_example, floor_number
-from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.schemas import FilterIn
 
@@ -119,10 +121,15 @@ class Ask(BaseModel):
             raise ValueError(f"the last message has more than {MAX_TEXT} characters")
         return messages
 
-    def question(self, project: Project) -> Question:
-        """The question for the pipeline."""
+    def to_question(self, caller: Caller, origin: str, channel: str) -> Question:
+        """The question of a caller, from a page of that origin. `channel`: a `Message.Caller`."""
+        project = caller.project
         return Question(
             text=self.messages[-1].text.strip(),
+            asker=identify_asker(caller, self.fp, origin, groups=self.filter.groups if self.filter else None),
+            caller=channel,
+            thread_id=self.threadId,
+            resumable=bool(self.resumable),
             page_size=min(self.retrievalPageSize or DEFAULT_PASSAGES, MAX_PASSAGES),
             filters=self.filter.to_filters() if self.filter else Filters(),
             context=[
@@ -165,6 +172,16 @@ class AskV2(Ask):
         ),
     )
     messageId: StrictStr | None = Field(None, max_length=128, description="The answer to replace, if not the last.")
+
+    def to_question(self, caller: Caller, origin: str, channel: str) -> Question:
+        """The question with its chat, and the answer that it replaces."""
+        question = super().to_question(caller, origin, channel)
+        return replace(
+            question,
+            asker=replace(question.asker, chat_id=self.id or ""),
+            replaces=self.trigger == "regenerate-message",
+            message_id=self.messageId,
+        )
 
 
 class PreviewIn(BaseModel):

@@ -11,7 +11,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from assistant.answering.question import Context, Turn
+from assistant.answering.question import Question, Turn
 from assistant.answering.record import Outcome
 from assistant.conversations.chat_ids import record_chat_id
 from assistant.models import Message, Thread
@@ -23,7 +23,7 @@ from docsite.core.db import ANSWERS, in_db
 from docsite.core.group_commit import GroupCommit
 from docsite.core.sql import insert_rows, update_rows
 from docsite.core.tenants.models import Project
-from search.hits import Filters, Hit
+from search.hits import Hit
 from search.retrieval.index_state import find_reader_groups
 from search.text.language import detect_language
 
@@ -34,26 +34,6 @@ MAX_TURNS = 40  # of a history
 MAX_TITLE, MAX_VERSION, MAX_LANGUAGE, MAX_PATH = 80, 100, 35, 400  # characters
 MAX_SAVES = 500  # of one transaction
 MAX_WAITING_SAVES = 10_000
-
-
-@dataclass(frozen=True)
-class NewQuestion:
-    """A question to store.
-
-    With `replaces`, it replaces an answer: that of `message_id`, otherwise the last one.
-    """
-
-    fp: str
-    text: str
-    caller: Message.Caller
-    thread_id: str | None = None
-    page_path: str = ""
-    filters: Filters = field(default_factory=Filters)
-    context: Sequence[Context] = ()
-    chat_id: str = ""
-    replaces: bool = False
-    message_id: str | None = None
-    agent: str = ""
 
 
 class _Budgeted:
@@ -155,60 +135,61 @@ def flush() -> None:
     _saves.flush()
 
 
-def open_conversation(project: Project, new: NewQuestion, network: str = "") -> StoredConversation:
+def open_conversation(project: Project, question: Question) -> StoredConversation:
     """Store the question and a running answer, in the named thread if it is the reader's own.
 
     An id that is unknown, or of another project or fingerprint, starts a new thread without an error. So does that of
     a thread which was answered for groups that the reader does not have (now). The tokens of the answer count for the
-    address `network`.
+    address of its asker.
     """
-    groups = find_reader_groups(project)
-    asked, new = new.text, replace(new, text=project.redact(new.text))
+    groups, asker = find_reader_groups(project), question.asker
+    redacted = replace(question, text=project.redact(question.text))
     with transaction.atomic():
-        thread = _lock_own_thread(project, new.fp, new.thread_id).first() if new.thread_id else None
+        thread = _lock_own_thread(project, asker.fp, question.thread_id).first() if question.thread_id else None
         if thread and not groups.issuperset(decode_groups(thread.groups)):
             thread = None
         is_known = thread is not None
         if thread is None:
-            thread = Thread(project=project, fp=new.fp, title=make_title(new.text))
+            thread = Thread(project=project, fp=asker.fp, title=make_title(redacted.text))
             insert_rows([thread])
         if not groups.issubset(decode_groups(thread.groups)):
             thread.groups = encode_groups(sorted(groups))
             thread.save(update_fields=["groups"])
-        if new.chat_id:
-            record_chat_id(thread, new.chat_id)
-        question = _reopen_question(thread, new) if new.replaces and is_known else None
-        history = _load_history(thread, question) if is_known else []
-        common: dict[str, Any] = {"project": project, "thread": thread, **_describe(new)}
+        if asker.chat_id:
+            record_chat_id(thread, asker.chat_id)
+        stored = _reopen_question(thread, redacted) if question.replaces and is_known else None
+        history = _load_history(thread, stored) if is_known else []
+        common: dict[str, Any] = {"project": project, "thread": thread, **_describe(redacted)}
         running = {"state": Message.State.RUNNING, "outcome": Message.Outcome.RUNNING}
         answer = Message(role=Message.Role.ASSISTANT, **running, **common)
-        messages = [] if question else [Message(role=Message.Role.USER, content=new.text, **common)]
+        messages = [] if stored else [Message(role=Message.Role.USER, content=redacted.text, **common)]
         insert_rows([*messages, answer])
-    budget = AnswerBudget(project, network)
-    return StoredConversation(project, thread.thread_id, answer.message_id, history, budget, new.text != asked)
+    budget, is_redacted = AnswerBudget(project, asker.network), redacted.text != question.text
+    return StoredConversation(project, thread.thread_id, answer.message_id, history, budget, is_redacted)
 
 
-def _describe(new: NewQuestion) -> dict[str, Any]:
+def _describe(question: Question) -> dict[str, Any]:
     """The columns that a question and its answer share. Of the context, only its shape is stored."""
     return {
-        "caller": new.caller,
-        "agent": new.agent,
-        "page_path": new.page_path,
-        "language": detect_language(new.text),
-        "filter_version": (new.filters.version or "")[:MAX_VERSION],
-        "filter_language": (new.filters.language or "")[:MAX_LANGUAGE],
+        "caller": question.caller,
+        "agent": question.agent,
+        "page_path": question.current_path,
+        "language": detect_language(question.text),
+        "filter_version": (question.filters.version or "")[:MAX_VERSION],
+        "filter_language": (question.filters.language or "")[:MAX_LANGUAGE],
         "context": [
-            {"type": one.type, "path": one.path[:MAX_PATH], "characters": len(one.value)} for one in new.context
+            {"type": selection.type, "path": selection.path[:MAX_PATH], "characters": len(selection.value)}
+            for selection in question.context
         ],
     }
 
 
-def build_messages(thread: Thread, new: NewQuestion, outcome: Outcome) -> list[Message]:
+def build_messages(thread: Thread, question: Question, outcome: Outcome) -> list[Message]:
     """A question and its complete answer as rows, which are not stored yet."""
-    common: dict[str, Any] = {"project": thread.project, "thread": thread, **_describe(new)}
-    question = Message(role=Message.Role.USER, content=new.text, **common)
+    common: dict[str, Any] = {"project": thread.project, "thread": thread, **_describe(question)}
     columns = {**_describe_answer(outcome), "hits": _describe_hits(outcome.hits), **common}
-    return [question, Message(role=Message.Role.ASSISTANT, **columns)]
+    asked = Message(role=Message.Role.USER, content=question.text, **common)
+    return [asked, Message(role=Message.Role.ASSISTANT, **columns)]
 
 
 def _describe_answer(outcome: Outcome, redact: Callable[[str], str] = str) -> dict[str, Any]:
@@ -253,21 +234,21 @@ def make_title(question: str) -> str:
     return (words if len(words) > MAX_TITLE // 2 else cut) + "…"
 
 
-def _reopen_question(thread: Thread, new: NewQuestion) -> Message | None:
+def _reopen_question(thread: Thread, question: Question) -> Message | None:
     """Find the stored question that is asked again, and delete the messages after it. None if the thread has none."""
     questions = thread.messages.filter(role=Message.Role.USER).order_by("-pk")
-    named = thread.messages.filter(message_id=new.message_id).first() if new.message_id else None
+    named = thread.messages.filter(message_id=question.message_id).first() if question.message_id else None
     if named is not None:
-        question = questions.filter(pk__lte=named.pk).first()
+        stored = questions.filter(pk__lte=named.pk).first()
     else:  # clients choose the ids of questions, so a question is found by its text
-        question = questions.filter(content=new.text).first() or questions.first()
-    if question is None:
+        stored = questions.filter(content=question.text).first() or questions.first()
+    if stored is None:
         return None
-    thread.messages.filter(pk__gt=question.pk).delete()
-    if question.content != new.text:
-        question.content, question.language = new.text, detect_language(new.text)
-        question.save(update_fields=["content", "language", "updated_at"])
-    return question
+    thread.messages.filter(pk__gt=stored.pk).delete()
+    if stored.content != question.text:
+        stored.content, stored.language = question.text, detect_language(question.text)
+        stored.save(update_fields=["content", "language", "updated_at"])
+    return stored
 
 
 def _load_history(thread: Thread, until: Message | None) -> list[Turn]:

@@ -27,12 +27,12 @@ from weakref import WeakKeyDictionary
 from django.conf import settings
 
 from assistant.answering.pipeline import SORRY
+from assistant.answering.question import Asker
 from assistant.conversations.chat_ids import is_chat_id_shared
 from assistant.sessions import redis_client, running
 from assistant.sessions.event_log import dump_events, load_events
 from assistant.sessions.redis_client import REDIS_FAILURES, report_failure
 from assistant.sessions.running import (
-    Asker,
     DeliveryCheck,
     RunningAnswer,
     assume_delivered,

@@ -1,6 +1,6 @@
 """Running answers of this process. Each runs in a task of its own; subscribers come, leave and come back.
 
-    start.start_answer -> RunningAnswer -> subscribe() by an endpoint or the socket
+    start_answer -> RunningAnswer -> subscribe() by an endpoint or the socket
 
 The events of an answer are in its log, so a subscriber gets it from its start
 at any time. When the last subscriber leaves, an answer ends at once. A resumable
@@ -11,11 +11,12 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
 
+from assistant.answering.question import Asker
 from assistant.answering.record import CutBy, Outcome
 from assistant.sessions.event_log import EventLog
 from assistant.sessions.waiting import Push, Waiters
@@ -33,28 +34,6 @@ FIRST_SUBSCRIBER_SECONDS = 5.0  # until an answer must have a subscriber; whoeve
 LAST_SAVE_SECONDS = 12.0  # for the last answers to be stored when the process ends; SQLite may be locked for 10
 
 Slots = list[tuple[str, object]]
-
-
-@dataclass(frozen=True)
-class Asker:
-    """Who asked. `origin` and `network` (see `network_of`) belong to the request with the question."""
-
-    project: int
-    organization: int
-    fp: str
-    network: str
-    origin: str = ""
-    chat_id: str = ""
-    groups: Sequence[str] = ()  # of the reader, whose pages the answer may hold
-
-    def may_read(self, other: "Asker") -> bool:
-        """Whether the answer to another asker holds only pages that this one may see."""
-        return set(other.groups) <= set(self.groups)
-
-    @property
-    def chat(self) -> tuple[object, ...]:
-        """The values that are equal for all requests of one chat in one browser."""
-        return (self.project, self.chat_id, self.origin, self.network)
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,12 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from assistant.answering.pipeline import SORRY
+from assistant.answering.question import Question
 from assistant.answering.record import Outcome
+from assistant.asking.askers import identify_asker
 from assistant.asking.limits import assistant_charges
-from assistant.asking.schemas import MAX_TEXT, Ask
-from assistant.asking.start import Transport, start_answer
+from assistant.asking.schemas import MAX_TEXT
+from assistant.asking.start import start_answer
 from assistant.conversations import transcript
 from assistant.models import Message, SupportSettings
 from docsite.core import context
@@ -37,6 +39,7 @@ from docsite.core.http.errors import (
 from docsite.site import forms, interface_texts
 from docsite.site.navigation import DEFAULT_LANGUAGE, home_page, language_or_default
 from docsite.site.page_context import page_context, site_project
+from search.hits import Filters
 
 MAX_PATH_LENGTH = 200
 
@@ -95,23 +98,23 @@ def _support_path(thread_id: str) -> str:
     return reverse("pages:support", args=[project.domain], query=query)
 
 
-async def _answer(request: HttpRequest, question: str, path: str, language: str) -> tuple[Outcome, str]:
+async def _answer(request: HttpRequest, text: str, path: str, language: str) -> tuple[Outcome, str]:
     """Ask as the widget does: the answer is stored, and the same limits apply. Returns it with the id of its thread.
 
     Raises `ApiError`.
     """
     caller = await in_db(_admit)(request)
-    home = None if language == DEFAULT_LANGUAGE else home_page(language).path
-    body = Ask.model_validate(
-        {
-            "fp": "anonymous",
-            "messages": [{"role": "user", "content": question}],
-            # Other languages have few pages: these are preferred, but English pages are found, too.
-            "currentPath": path[:MAX_PATH_LENGTH] or home,
-            "filter": {"language": DEFAULT_LANGUAGE} if language == DEFAULT_LANGUAGE else None,
-        }
+    is_default = language == DEFAULT_LANGUAGE
+    current_path = path[:MAX_PATH_LENGTH] or ("" if is_default else home_page(language).path)
+    question = Question(
+        text,
+        identify_asker(caller, "anonymous", own_origin(request)),
+        caller=Message.Caller.WEB,
+        # Other languages have few pages: these are preferred, but English pages are found, too.
+        filters=Filters(language=DEFAULT_LANGUAGE) if is_default else Filters(),
+        current_path=caller.project.path_of(current_path) if current_path else "",
     )
-    answer = await start_answer(caller, body, Transport(Message.Caller.WEB, own_origin(request)))
+    answer = await start_answer(caller.project, question)
     async with aclosing(answer.subscribe()) as events:
         async for _ in events:
             pass

@@ -16,8 +16,9 @@ from django.utils import timezone
 
 from analytics.dashboard import next_steps
 from analytics.models import Feedback
+from assistant.answering.question import Asker, Question
 from assistant.conversations import answer_statistics, report, threads
-from assistant.conversations.threads import NewQuestion, open_conversation
+from assistant.conversations.threads import open_conversation
 from assistant.improving.gaps import report as gap_report
 from assistant.improving.question_groups import grouping, thumbs
 from assistant.models import Message, QuestionGroup, SupportRequest
@@ -82,10 +83,8 @@ def generated(project: Tenant, monkeypatch: pytest.MonkeyPatch) -> Tenant:
     dead = store_answer(tenant, "Who has written this?", "running", at=now - timedelta(days=3))
     Message.objects.filter(pk=dead.pk).update(updated_at=now - timedelta(hours=2))  # its process has died
     again = store_answer(tenant, "Asked first?", "answered", at=now - timedelta(hours=1))
-    open_conversation(
-        tenant,
-        NewQuestion("reader", "Asked again?", Message.Caller.WEB, again.thread.thread_id, replaces=True),
-    )
+    asked_again = {"thread_id": again.thread.thread_id, "replaces": True}
+    open_conversation(tenant, Question("Asked again?", Asker(fp="reader"), Message.Caller.WEB, **asked_again))
     Message.objects.filter(thread=again.thread, role="assistant").update(outcome="refused", state="done")
     SearchQuery.objects.bulk_create(
         SearchQuery(

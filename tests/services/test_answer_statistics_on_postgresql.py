@@ -31,13 +31,16 @@ def delete_while_questions_are_grouped() -> None:
     """Delete a conversation; its answer comes into a group after Django has deleted what belongs to it."""
     from django.db.models.sql import DeleteQuery
 
-    from assistant.conversations.threads import NewQuestion, delete_thread, open_conversation
+    from assistant.answering.question import Asker, Question
+    from assistant.conversations.threads import delete_thread, open_conversation
     from assistant.improving.question_groups import grouping
     from assistant.models import GroupedQuestion, Message
     from docsite.core.tenants.management.commands.createproject import create_project
 
     project, *_ = create_project("grouped-late", "Grouped late", "https://docs.acme.example", [])
-    conversation = open_conversation(project, NewQuestion("reader-1", "How do I install it?", Message.Caller.API))
+    conversation = open_conversation(
+        project, Question("How do I install it?", Asker(fp="reader-1"), Message.Caller.API)
+    )
     Message.objects.filter(message_id=conversation.message_id).update(state="done", outcome="answered")
     delete = DeleteQuery.delete_batch
 

@@ -117,15 +117,12 @@ def answer(project: Project, question: Question, models: ModelChain = ModelChain
     """
 
     async def run_pipeline() -> Outcome:
-        outcome = Outcome()
         retriever = PassageSearch(project, wrap=sync_to_async)  # the waiting thread has a database connection
         try:
-            async for _ in pipeline.answer(question, UnstoredConversation(project), retriever, models, outcome):
-                pass
+            return await pipeline.answer_unread(question, UnstoredConversation(project), retriever, models)
         finally:
             if models.models:
                 await formats.close()  # the event loop is that of this call
-        return outcome
 
     return async_to_sync(run_pipeline)()
 

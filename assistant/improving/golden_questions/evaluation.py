@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from contextlib import aclosing
 
 from django.conf import settings
 
@@ -11,7 +10,6 @@ from assistant.answering import pipeline
 from assistant.answering.owner_settings import to_answer_settings
 from assistant.answering.passage_search import PassageSearch
 from assistant.answering.question import AnswerSettings, Question
-from assistant.answering.record import Outcome
 from assistant.conversations.threads import UnstoredConversation
 from assistant.improving.golden_questions import judge
 from assistant.improving.golden_questions.checks import find_groups
@@ -69,12 +67,9 @@ async def ask_all(
 async def _ask(project: Project, question: GoldenQuestion, use_model: bool, judge_model: Model | None) -> Row:
     answer_settings, chain, groups = await in_db(_load_settings)(project, question, use_model)
     asked = Question(question.text, settings=answer_settings)
-    outcome, search, conversation = Outcome(), PassageSearch(project), UnstoredConversation(project)
-    began = time.monotonic()
+    conversation, began = UnstoredConversation(project), time.monotonic()
     with read_as(groups):
-        async with aclosing(pipeline.answer(asked, conversation, search, chain, outcome)) as events:
-            async for _ in events:
-                pass
+        outcome = await pipeline.answer_unread(asked, conversation, PassageSearch(project), chain)
     seconds = time.monotonic() - began
     if conversation.budget.refusal:
         raise TokensUsedUp(conversation.budget.refusal)

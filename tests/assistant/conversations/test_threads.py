@@ -6,9 +6,10 @@ import json
 import httpx
 import pytest
 
+from assistant.answering.question import Asker, Question
 from assistant.answering.record import Outcome
 from assistant.conversations import threads
-from assistant.conversations.threads import NewQuestion, StoredConversation, open_conversation
+from assistant.conversations.threads import StoredConversation, open_conversation
 from assistant.models import Message, Thread, TokenUse
 from assistant.spending.prices import Charge
 from assistant.wire.events import Text
@@ -238,7 +239,8 @@ async def test_asking_and_deleting_at_once_both_succeed(service, project):
 
 async def test_an_answer_is_stored_as_it_was_when_it_was_saved(project):
     """It goes on while another thread stores it."""
-    conversation = await in_db(open_conversation)(project.project, NewQuestion("reader-1", "One?", Message.Caller.API))
+    question = Question("One?", Asker(fp="reader-1"), Message.Caller.API)
+    conversation = await in_db(open_conversation)(project.project, question)
     outcome = Outcome()
     outcome.add(Text("First."))
     with threads._saves._store_lock:
@@ -253,7 +255,7 @@ async def test_an_answer_is_stored_as_it_was_when_it_was_saved(project):
 
 def test_an_answer_that_cannot_be_stored_does_not_affect_others(project, monkeypatch):
     def conversation(text: str) -> StoredConversation:
-        return open_conversation(project.project, NewQuestion("reader-1", text, Message.Caller.API))
+        return open_conversation(project.project, Question(text, Asker(fp="reader-1"), Message.Caller.API))
 
     def store(self: StoredConversation, outcome: Outcome) -> None:
         if outcome.rung == "poison":

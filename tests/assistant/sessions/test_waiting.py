@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
+from assistant.answering.question import Asker
 from assistant.answering.record import Outcome
-from assistant.sessions.running import Asker, RunningAnswer, Timeouts
+from assistant.sessions.running import RunningAnswer, Timeouts
 from assistant.wire.events import Event, Finish, Start, Status, Text
 
 START, FINISH = Start("msg_1", "thr_1"), Finish()

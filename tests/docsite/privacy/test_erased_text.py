@@ -19,7 +19,7 @@ from analytics.collecting import recording as views
 from analytics.collecting.recording import Observation
 from analytics.models import Feedback
 from assistant.admin.conversations.redaction import redact_thread
-from assistant.asking.start import forget_conversation
+from assistant.asking.erasure import forget_conversation
 from assistant.conversations import chat_ids, retention
 from assistant.improving.question_groups import grouping
 from assistant.models import AssistantSettings, Message, SupportRequest, SupportSettings, Thread

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assistant.answering.question import Question
-from assistant.conversations.threads import NewQuestion, open_conversation
+from assistant.answering.question import Asker, Question
+from assistant.conversations.threads import open_conversation
 from assistant.improving.golden_questions.checks import answer, check, find_missing_pages
 from assistant.improving.golden_questions.checks import run as run_golden
 from assistant.improving.question_groups.pins import find_passage
@@ -128,8 +128,8 @@ def test_vectors_of_protected_pages_are_near_for_their_readers_only(tenant: Any,
 def test_a_conversation_goes_on_only_with_its_groups(tenant: Any) -> None:
     def ask(thread_id: str | None, groups: Any) -> Any:
         with read_as(frozenset(groups)):
-            new = NewQuestion("fp", "What is the zebra key?", Message.Caller.WEB, thread_id)
-            conversation = open_conversation(tenant, new)
+            question = Question("What is the zebra key?", Asker(fp="fp"), Message.Caller.WEB, thread_id=thread_id)
+            conversation = open_conversation(tenant, question)
         Message.objects.filter(message_id=conversation.message_id).update(content="It is secret.", state="done")
         return conversation
 

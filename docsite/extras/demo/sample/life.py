@@ -3,8 +3,6 @@
 import asyncio
 import random
 import tomllib
-from collections.abc import Sequence
-from contextlib import aclosing
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,11 +13,10 @@ from django.utils import timezone
 from analytics.models import Feedback
 from assistant.answering import pipeline
 from assistant.answering.passage_search import PassageSearch
-from assistant.answering.question import Question, Turn
+from assistant.answering.question import Asker, Question, Turn
 from assistant.answering.record import Outcome
-from assistant.conversations.threads import NewQuestion, UnstoredConversation, build_messages, make_title
+from assistant.conversations.threads import UnstoredConversation, build_messages, make_title
 from assistant.models import Message, Thread
-from assistant.upstream.relay import ModelChain
 from docsite.core.tenants.models import Project
 from search.hits import Hit
 from search.models import Document, SearchQuery
@@ -38,7 +35,7 @@ _CALLER_WEIGHTS = (82, 12, 6)
 class Asked(NamedTuple):
     """A question with its answer."""
 
-    question: NewQuestion
+    question: Question
     outcome: Outcome
 
 
@@ -79,7 +76,7 @@ def pick_times(rng: random.Random, now: datetime, count: int) -> list[datetime]:
     return sorted(times)
 
 
-def _plan_conversations(rng: random.Random, paths: set[str]) -> list[list[NewQuestion]]:
+def _plan_conversations(rng: random.Random, paths: set[str]) -> list[list[Question]]:
     """The questions of each conversation."""
     planned = []
     for number in range(CONVERSATIONS):
@@ -92,11 +89,11 @@ def _plan_conversations(rng: random.Random, paths: set[str]) -> list[list[NewQue
         is_known = caller == Message.Caller.WEB and topic["page"] in paths and rng.random() < 0.7
         page = topic["page"] if is_known else ""
         fp = f"sample-{int(number * rng.random() ** 0.2)}"  # some come again
-        planned.append([NewQuestion(fp, text, caller, page_path=page) for text in texts])
+        planned.append([Question(text, Asker(fp=fp), caller, current_path=page) for text in texts])
     return planned
 
 
-async def _answer_all(project: Project, planned: list[list[NewQuestion]]) -> list[list[Asked]]:
+async def _answer_all(project: Project, planned: list[list[Question]]) -> list[list[Asked]]:
     """Answer the questions from the project's pages, without a model. Equal conversations have equal answers."""
     outcomes: dict[tuple[str, ...], Outcome] = {}
     conversations = []
@@ -104,25 +101,14 @@ async def _answer_all(project: Project, planned: list[list[NewQuestion]]) -> lis
         history: list[Turn] = []
         asked = []
         for question in questions:
-            key = (question.page_path, *(turn.text for turn in history), question.text)
+            key = (question.current_path, *(turn.text for turn in history), question.text)
             if key not in outcomes:
-                outcomes[key] = await _answer(project, question, history)
+                conversation = UnstoredConversation(project, history=tuple(history))
+                outcomes[key] = await pipeline.answer_unread(question, conversation, PassageSearch(project))
             asked.append(Asked(question, outcomes[key]))
             history += [Turn("user", question.text), Turn("assistant", outcomes[key].text)]
         conversations.append(asked)
     return conversations
-
-
-async def _answer(project: Project, new: NewQuestion, history: Sequence[Turn]) -> Outcome:
-    outcome = Outcome()
-    conversation = UnstoredConversation(project, history=tuple(history))
-    question = Question(new.text, current_path=new.page_path)
-    async with aclosing(
-        pipeline.answer(question, conversation, PassageSearch(project), ModelChain(), outcome)
-    ) as events:
-        async for _ in events:
-            pass
-    return outcome
 
 
 def _store_conversations(
@@ -131,7 +117,7 @@ def _store_conversations(
     """Store the conversations. Returns the answers."""
     times = pick_times(rng, now, len(conversations))
     threads = [
-        Thread(project=project, fp=asked[0].question.fp, title=make_title(asked[0].question.text), sample=True)
+        Thread(project=project, fp=asked[0].question.asker.fp, title=make_title(asked[0].question.text), sample=True)
         for asked in conversations
     ]
     Thread.objects.bulk_create(threads)

@@ -6,10 +6,12 @@ from pydantic import BaseModel, Field
 
 from analytics import agents
 from assistant.answering.pipeline import SORRY
+from assistant.answering.question import Question
 from assistant.answering.record import CutBy, Outcome
+from assistant.asking.askers import identify_asker
 from assistant.asking.limits import assistant_charges
-from assistant.asking.schemas import MAX_TEXT, Ask
-from assistant.asking.start import Transport, start_answer
+from assistant.asking.schemas import MAX_TEXT
+from assistant.asking.start import start_answer
 from assistant.conversations.outcomes import ANSWERED
 from assistant.models import Message
 from docsite.core.http.errors import Unavailable
@@ -45,11 +47,13 @@ class Answer(BaseModel):
 
 async def _call(context: ToolContext, arguments: Arguments) -> Output:
     await context.spend(assistant_charges(context.caller))
-    body = Ask.model_validate(
-        {"fp": "anonymous", "messages": [{"role": "user", "content": arguments.question}]},
+    question = Question(
+        arguments.question.strip(),
+        identify_asker(context.caller, "anonymous", context.origin),
+        caller=Message.Caller.MCP,
+        agent=agents.classify(context.user_agent).agent,
     )
-    transport = Transport(Message.Caller.MCP, context.origin, agent=agents.classify(context.user_agent).agent)
-    running = await start_answer(context.caller, body, transport)
+    running = await start_answer(context.caller.project, question)
     async with aclosing(running.subscribe()) as events:  # if the agent leaves, the answer ends
         async for _ in events:
             pass

@@ -20,12 +20,14 @@ def add_answer(project: Tenant) -> AddAnswer:
 @transaction.atomic  # a service of another test could group the answer before it is complete
 def store_answer(project: Any, text: str, outcome: str = "refused", **facts: Any) -> Any:
     """Store a question and its answer."""
-    from assistant.conversations.threads import NewQuestion, open_conversation
+    from assistant.answering.question import Asker, Question
+    from assistant.conversations.threads import open_conversation
     from assistant.models import Message
 
     caller = Message.Caller(facts.pop("caller", "web"))
-    new = NewQuestion(facts.pop("fp", "reader"), text, caller, facts.pop("thread", None), facts.pop("page_path", ""))
-    conversation = open_conversation(project, new)
+    asker, path = Asker(fp=facts.pop("fp", "reader")), facts.pop("page_path", "")
+    question = Question(text, asker, caller, thread_id=facts.pop("thread", None), current_path=path)
+    conversation = open_conversation(project, question)
     state = {"cut": "aborted", "failed": "error", "running": "running"}.get(outcome, "done")
     answer = Message.objects.get(message_id=conversation.message_id)
     sources = [{"title": "Installing acme", "url": "https://docs.acme.example/install"}]

@@ -7,7 +7,8 @@ import pytest
 from django.urls import reverse
 
 from analytics.collecting import writer
-from assistant.conversations.threads import NewQuestion, open_conversation
+from assistant.answering.question import Asker, Question
+from assistant.conversations.threads import open_conversation
 from assistant.models import Message
 from docsite.core.http.client_address import parse_address
 from docsite.extras.mcp import agents
@@ -65,7 +66,7 @@ def test_questions_and_reads_of_an_agent_are_in_the_reports_as_its_own(people: P
     address: Any = parse_address("203.0.113.9")
     agents.record_read(project.project, address, "zed-agent/1.2 (MCP client)", "/install")
     writer.flush()
-    asked = NewQuestion("anonymous", "How do I install acme?", Message.Caller.MCP, agent="zed-agent")
+    asked = Question("How do I install acme?", Asker(fp="anonymous"), Message.Caller.MCP, agent="zed-agent")
     thread = open_conversation(project.project, asked).thread_id
     for browser in (people.owner, people.teammate):
         assert "zed-agent" in browser.get(f"/admin/project/{project.domain}/agents").content.decode()
