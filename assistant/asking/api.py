@@ -23,7 +23,7 @@ from assistant.improving.question_groups.pins import find_pin
 from assistant.models import AssistantSettings, Message
 from assistant.sessions.resume import RemoteAnswer, find_chat, find_message
 from assistant.sessions.running import RunningAnswer
-from assistant.wire import PROTOCOLS, without_trigger
+from assistant.wire import PROTOCOLS
 from assistant.wire.events import END_EVENTS, Event, Failure
 from assistant.wire.protocol import StreamProtocol
 from docsite.core.access.api_middleware import own_origin
@@ -37,6 +37,7 @@ from search.limits import search_charges
 
 logger = logging.getLogger(__name__)
 
+BODIES: dict[str, type[Ask]] = {"v1": Ask, "v2": AskV2}
 MIN_STREAM_SECONDS = 0.2  # from the start of a resumable answer to its end
 
 routers = {name: Router() for name, protocol in PROTOCOLS.items() if protocol.media_type}
@@ -48,25 +49,24 @@ def _stream(protocol: StreamProtocol, description: str) -> dict[str, object]:
     return {"responses": {200: {"description": description, "content": content}}}
 
 
-def _protocol_for(request: HttpRequest, body: Ask, protocol: StreamProtocol) -> StreamProtocol:
-    """The protocol of an answer. A client of version 2 that sends no `trigger` gets another form of a part or two."""
-    if protocol is not PROTOCOLS["v2"] or not isinstance(body, AskV2) or body.trigger is not None:
-        return protocol
-    names_json = any((one.main_type, one.sub_type) == ("application", "json") for one in request.accepted_types)
-    return without_trigger.JSON_PROTOCOL if names_json else without_trigger.PROTOCOL
+def _choose_form(request: HttpRequest, body: Ask, protocol: StreamProtocol) -> StreamProtocol:
+    """The form of a protocol that a client reads."""
+    has_trigger = isinstance(body, AskV2) and body.trigger is not None
+    names_json = any((kind.main_type, kind.sub_type) == ("application", "json") for kind in request.accepted_types)
+    return protocol.choose_form(has_trigger=has_trigger, names_json=names_json)
 
 
 def _add_message_endpoint(name: str) -> None:
-    """Let clients ask in a protocol. Version 1 has a smaller body; all other protocols have the body of version 2."""
+    """Let clients ask in a protocol."""
     protocol = PROTOCOLS[name]
-    schema = Ask if name == "v1" else AskV2
+    schema = BODIES[protocol.body]
 
     async def message(request: CallerRequest, domain: str, payload: Ask) -> PieceResponse:
         question = payload.to_question(request.auth, _origin(request), _channel(request))
         answer = await start_answer(request.auth.project, question)
-        return _AnswerStream(answer, _protocol_for(request, payload, protocol), request).respond()
+        return _AnswerStream(answer, _choose_form(request, payload, protocol), request).respond()
 
-    message.__annotations__["payload"] = schema
+    message.__annotations__["payload"] = schema  # Ninja describes it so
     routers[name].post(
         "/{domain}/message",
         auth=AssistantKey(assistant_charges, schema),

@@ -78,5 +78,6 @@ PROTOCOL = StreamProtocol(
     description="AI SDK v4 data stream. `X-Thread-Id` names the conversation.",
     headers={"Content-Type": "text/plain; charset=utf-8", "x-vercel-ai-data-stream": "v1"},
     deprecated=True,
+    body="v1",
     keep_alive=b"\n",  # a comment, as in server-sent events, would break the client
 )

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring_ascii
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from assistant.wire.events import Event, Excerpt
 
@@ -34,11 +34,17 @@ class StreamProtocol:
     frame: Callable[[str], bytes] = str.encode  # a part as bytes of an HTTP body
     keep_alive: bytes = b""  # sent after a while of silence
     end: bytes = b""  # sent after the last part
+    body: Literal["v1", "v2"] = "v2"  # of a question: that of version 2 has a chat and a trigger, too
+    without_trigger: "tuple[StreamProtocol, ...]" = ()  # for clients that send none: for all, for those that name JSON
 
     @property
     def media_type(self) -> str:
         """The content type without its parameters. Empty for a protocol that has no HTTP endpoint."""
         return self.headers.get("Content-Type", "").partition(";")[0]
+
+    def choose_form(self, *, has_trigger: bool, names_json: bool) -> "StreamProtocol":
+        """The form of the protocol for a client, by what its body has and whether its `Accept` names JSON."""
+        return self if has_trigger or not self.without_trigger else self.without_trigger[names_json]
 
 
 def to_json(value: Any) -> str:
