@@ -174,8 +174,8 @@ def _find_near(request: HttpRequest, language: str) -> list[Page]:
         if request.method == "GET" and not prefetch_purpose(request):
             headers = request.headers
             agent, referrer = headers.get("User-Agent", ""), headers.get("Referer", "")
-            told = MissingRequest(path, timezone.now(), agent, referrer, network_of(client_ip(request)))
-            missing_pages.record(project, [told])
+            missing = MissingRequest(path, timezone.now(), agent, referrer, network_of(client_ip(request)))
+            missing_pages.record(project, [missing])
         with limit_database_time(PATIENCE_SECONDS):
             moved = missing_pages.find_replacement(project, path)
     except DatabaseError:  # the pages need no database

@@ -220,8 +220,8 @@ def test_a_selection_can_be_asked_about_copied_and_linked_to(tab: Callable[..., 
     page.evaluate(SELECT, TEXT)
     page.keyboard.press("Control+j")
     page.keyboard.press("Enter")
-    told = {"type": "textSelection", "value": TEXT, "path": "/quickstart", "elementId": "your-own-project"}
-    assert page.evaluate("opened.context") == [told]
+    context = {"type": "textSelection", "value": TEXT, "path": "/quickstart", "elementId": "your-own-project"}
+    assert page.evaluate("opened.context") == [context]
 
 
 @pytest.mark.matrix
@@ -238,8 +238,8 @@ def test_a_page_is_rated_step_by_step_and_taken_back(tab: Callable[..., Page], s
     form.get_by_label("e-mail").fill("me@acme.example")
     form.get_by_role("button", name="Send").click()
     expect(form.get_by_role("button", name="Undo")).to_be_focused()
-    told = ("contextual", "/streaming", False, "Out of date", "No word on sockets.", "me@acme.example")
-    wait_for(lambda: said(site, path="/streaming") == [told], "all of it in one row")
+    row = ("contextual", "/streaming", False, "Out of date", "No word on sockets.", "me@acme.example")
+    wait_for(lambda: said(site, path="/streaming") == [row], "all of it in one row")
     page.keyboard.press("Enter")
     expect(status).to_have_text("Taken back.")
     expect(form.get_by_role("button", name="Yes")).to_be_focused()

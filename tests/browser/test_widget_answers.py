@@ -646,9 +646,9 @@ def test_a_refusal_has_no_sources_and_can_be_rated(host: Host) -> None:
 def test_a_lower_rung_is_told_without_its_reason(host: Host) -> None:
     status = {"type": "data-status", "data": {"rung": "extractive", "reason": "daily_budget_spent"}, "transient": True}
     answered(host, "A passage.", found(host.url + "/limits"), status)
-    told = "AI answers are paused. Showing the best passages from the docs."
-    expect(host.panel.locator(".banner")).to_have_text(told)  # why is the owner's business
-    expect(host.panel.get_by_role("status")).to_contain_text(told)
+    banner = "AI answers are paused. Showing the best passages from the docs."
+    expect(host.panel.locator(".banner")).to_have_text(banner)  # why is the owner's business
+    expect(host.panel.get_by_role("status")).to_contain_text(banner)
 
 
 @pytest.mark.matrix

@@ -318,13 +318,13 @@ def test_text_files_can_be_dropped_and_pasted(opened: Host) -> None:
 
 @pytest.mark.matrix
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "remark"),
     [(b"\x89PNG\x00\xff", "a.bin is not a text file."), (b"x" * 262_145, "a.bin is larger than 256 KB.")],
 )
-def test_other_files_are_told_off(opened: Host, content: bytes, told: str) -> None:
+def test_other_files_are_told_off(opened: Host, content: bytes, remark: str) -> None:
     drop(opened, a_bin=content)
-    expect(opened.panel.locator(".remark span")).to_have_text(told)
-    expect(opened.panel.get_by_role("status")).to_have_text(told)
+    expect(opened.panel.locator(".remark span")).to_have_text(remark)
+    expect(opened.panel.get_by_role("status")).to_have_text(remark)
     expect(labels(opened)).to_have_count(1)
     opened.field.press_sequentially("x")
     expect(opened.panel.locator(".remark")).to_be_hidden()
@@ -620,9 +620,9 @@ def test_what_is_known_of_a_reader_can_be_deleted(opened: Host, reached: bool) -
     opened.button("More").click()
     item(opened, "Delete my data").click()
     opened.button("Delete everything").click()
-    told = "Your data was deleted." if reached else re.compile("The service could not be reached")
-    expect(opened.panel.locator(".remark span")).to_have_text(told)
-    expect(opened.panel.get_by_role("status")).to_have_text(told)
+    remark = "Your data was deleted." if reached else re.compile("The service could not be reached")
+    expect(opened.panel.locator(".remark span")).to_have_text(remark)
+    expect(opened.panel.get_by_role("status")).to_have_text(remark)
     expect(opened.panel.locator(".question")).to_have_count(0)
     expect(opened.field).to_have_value("")
     kept = json.dumps(opened.page.evaluate("({ ...localStorage, ...sessionStorage })"))

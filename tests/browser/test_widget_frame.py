@@ -42,7 +42,7 @@ def tag(host: Host, attributes: str) -> Host:
     return host
 
 
-def told(host: Host, settings: Any) -> list[str]:
+def serve_settings(host: Host, settings: Any) -> list[str]:
     """Answer the question for the owner's settings here; returns who asked."""
     asked: list[str] = []
 
@@ -390,18 +390,18 @@ def test_hooks_are_told_and_cannot_break_it(host: Host, reading_project: Tenant)
     host.open()
     run(
         host,
-        f"""window.told = [];
-            function event(name, detail) {{ told.push([name, JSON.stringify(detail)]); throw new Error('mine'); }}
+        f"""window.heard = [];
+            function event(name, detail) {{ heard.push([name, JSON.stringify(detail)]); throw new Error('mine'); }}
             DocsAssistant.init({{ domain: '{domain}', key: '{key}', hooks: {{ event }} }})""",
     )
     host.ask("A secret question")
     expect(host.prose).to_have_text("Yes.")
     host.button("Close").click()
     expect(host.panel).to_be_hidden()
-    names = [name for name, _ in host.page.evaluate("told")]
+    names = [name for name, _ in host.page.evaluate("heard")]
     assert names[:2] == ["ready", "open"]
     assert names[-1] == "close"
-    assert "secret" not in str(host.page.evaluate("told"))
+    assert "secret" not in str(host.page.evaluate("heard"))
     assert host.errors == []
 
 
@@ -498,7 +498,7 @@ def test_the_owners_settings_are_asked_for_once_and_the_page_goes_before_them(ho
         "labels": {"launcher": "Help me"},
         "starterQuestions": ["Owner's?"],
     }
-    asked = told(host, settings)
+    asked = serve_settings(host, settings)
     tag(host, 'data-theme="light"').open()
     expect(host.launcher).to_have_text("Help me")
     host.launcher.click()
@@ -513,7 +513,7 @@ def test_the_owners_settings_are_asked_for_once_and_the_page_goes_before_them(ho
 
 @pytest.mark.matrix
 def test_the_next_page_looks_the_same_from_its_start(host: Host) -> None:
-    told(
+    serve_settings(
         host, {"enabled": True, "appearance": {"side": "start"}, "labels": {"launcher": "Help"}, "starterQuestions": []}
     )
     host.open()

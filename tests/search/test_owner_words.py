@@ -202,12 +202,12 @@ def test_lines_are_added_saved_and_downloaded(people, project):
 
 
 def test_the_page_says_what_uses_the_saved_lines(people, project):
-    for key, line, told in (
+    for key, line, message in (
         ("synonyms", "k7s, kubernetes", "Saved. Searches and answers use it"),
         ("promotions", "install => /install", "Saved. Searches use it"),
     ):
         answer = people.owner.post(f"/admin/project/{project.domain}/{key}", {"line": line}, follow=True)
-        assert told in answer.content.decode()
+        assert message in answer.content.decode()
 
 
 def test_an_owner_sees_that_a_promoted_page_is_gone(people, project):

@@ -75,9 +75,9 @@ def judged_anew(seen: Seen) -> Seen:
 def check_agents(project, views: list[Seen]) -> None:
     """What agents read, by the hour and by the day, is what the single views say."""
     for span in agent_views.SPANS:
-        told = Counter()
+        stored = Counter()
         for row in AgentViews.objects.filter(project=project, span=span):
-            told[row.start, row.client_class, row.agent, row.rule, row.surface, row.operator] += row.views
+            stored[row.start, row.client_class, row.agent, row.rule, row.surface, row.operator] += row.views
         single = Counter(
             (
                 view.at // sealer.HOUR // span * span,
@@ -89,8 +89,8 @@ def check_agents(project, views: list[Seen]) -> None:
             )
             for view in PageView.objects.filter(project=project).exclude(client_class="human", surface="html")
         )
-        assert told == single
-        assert sum(told.values()) == sum(1 for seen in views if seen.kind != "human")
+        assert stored == single
+        assert sum(stored.values()) == sum(1 for seen in views if seen.kind != "human")
 
 
 @pytest.mark.parametrize("seed", first_of(range(8), 1))
@@ -103,12 +103,12 @@ def test_new_rules_count_as_if_they_had_always_been_there(make_project, monkeypa
     early = [seen for seen in views if seen not in late]
     arrive(dice, project, early)
     use_new_rules(monkeypatch)
-    told = []
-    moved = recount.reclassify(project, lambda done, of: told.append((done, of)))
+    progress = []
+    moved = recount.reclassify(project, lambda done, of: progress.append((done, of)))
     expected = [judged_anew(seen) for seen in early]
     check(project, expected, windows(dice, now, 29, 8))
     check_agents(project, expected)
-    assert told[-1][0] == told[-1][1]
+    assert progress[-1][0] == progress[-1][1]
     assert not PageView.objects.filter(project=project).exclude(user_agent="").exclude(rules_version=agents.VERSION)
     assert moved["ai_user", "ai_training"] == sum(seen.observation.user_agent == AGENTS["reader"] for seen in early)
     assert not recount.reclassify(project), "a second time there is nothing to do"
@@ -301,9 +301,9 @@ def test_commands_say_what_they_did(make_project, monkeypatch):
     recording.record(project, [seen.observation for seen in views])
     recording.record(project, [view(datetime.now(UTC), "/a", 3, "human").observation._replace(sample=True)])
     use_new_rules(monkeypatch)
-    told = run("reclassify", project.domain)
-    assert f"{project.domain}: 1 views changed class (rules {agents.VERSION})" in told
-    assert "1 from AI assistant for a person to AI training crawler" in told
+    output = run("reclassify", project.domain)
+    assert f"{project.domain}: 1 views changed class (rules {agents.VERSION})" in output
+    assert "1 from AI assistant for a person to AI training crawler" in output
     with pytest.raises(CommandError, match="cannot be undone"):
         run("forgetvisitors", project.domain)
 

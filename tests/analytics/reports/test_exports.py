@@ -522,9 +522,9 @@ def test_strange_paths_survive_both_forms(collect, read):
     assert len(rows) == len(paths)
     assert "/linebreak" in {row["path"] for row in rows}
     for form in ("csv", "jsonl"):
-        told = run(collect.tenant.domain, *MARCH, "--format", form)
-        assert parsed(told, form)[1:] == rows
-        assert told.count("\n") == len(rows) + (2 if form == "csv" else 1), "a row is a line"
+        output = run(collect.tenant.domain, *MARCH, "--format", form)
+        assert parsed(output, form)[1:] == rows
+        assert output.count("\n") == len(rows) + (2 if form == "csv" else 1), "a row is a line"
 
 
 @pytest.mark.parametrize("sign", list("=+-@\t\r"))
@@ -583,8 +583,8 @@ def test_it_writes_utf_8_whatever_the_locale(collect):
     collect(view("/日本語"))
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     arguments = [sys.executable, "manage.py", "exportvisitors", collect.tenant.domain, *MARCH]
-    told = subprocess.run(arguments, cwd=ROOT, capture_output=True, env=environment, timeout=PATIENCE)
-    assert told.stdout.decode().split("\r\n")[2] == "/日本語,1,0,1", told.stderr
+    finished = subprocess.run(arguments, cwd=ROOT, capture_output=True, env=environment, timeout=PATIENCE)
+    assert finished.stdout.decode().split("\r\n")[2] == "/日本語,1,0,1", finished.stderr
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(long, tmp_path, monkeypatch):
@@ -637,9 +637,9 @@ def test_the_file_of_a_link_is_written_and_what_is_none_is_left_alone(collect, t
     ],
 )
 def test_a_bad_date_names_its_option(collect, arguments, says):
-    with pytest.raises(CommandError) as told:
+    with pytest.raises(CommandError) as failure:
         run(collect.tenant.domain, *arguments)
-    assert str(told.value) == says
+    assert str(failure.value) == says
 
 
 def test_an_unknown_domain_says_which_there_are(collect):

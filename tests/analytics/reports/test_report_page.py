@@ -447,8 +447,8 @@ def test_what_agents_say_of_themselves_is_only_text(site, made_up, http, service
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert {row["name"].removeprefix("'") for row in rows} == set(names)
     assert not [cell for row in rows for cell in row.values() if cell.startswith(("=", "+", "-", "@"))]
-    told = [json.loads(line) for line in download(http, service, site, f"agents.jsonl?{MARCH}").splitlines()]
-    assert {row["name"] for row in told} == set(names), "as they are, since nothing runs them"
+    agents = [json.loads(line) for line in download(http, service, site, f"agents.jsonl?{MARCH}").splitlines()]
+    assert {row["name"] for row in agents} == set(names), "as they are, since nothing runs them"
 
 
 @pytest.mark.matrix

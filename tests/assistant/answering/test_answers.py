@@ -145,12 +145,12 @@ def test_a_partial_refusal_keeps_its_citations(http, model_service, project):
 
 
 def test_the_owners_refusal_text_and_threshold_apply(http, service, project):
-    told = AssistantSettings.objects.create(project=project.project, deflection="Ask Ada.", threshold=1.0)
+    owner_settings = AssistantSettings.objects.create(project=project.project, deflection="Ask Ada.", threshold=1.0)
     stream = parts(ask(http, service, project))
     assert text(stream).startswith("I couldn't find this in the documentation.\n\nAsk Ada.\n\nThe nearest pages:")
     assert statuses(stream)[0]["rung"] == "nearest_pages"
-    told.threshold = 0.0
-    told.save()
+    owner_settings.threshold = 0.0
+    owner_settings.save()
     assert statuses(parts(ask(http, service, project, "Anything about acme?")))[0]["rung"] == "closest_passages"
 
 

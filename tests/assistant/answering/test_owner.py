@@ -84,11 +84,11 @@ def test_settings_are_saved_and_shown(owner, project):
         threshold="0.5",
     )
     assert answer["Location"] == page(project)
-    told = stored(project)
-    assert told.instructions == "Be kind.\nBe brief."
-    assert told.starter_questions == ["How do I begin?", "What does it cost?"]
-    assert (told.deflection, told.temperature, told.threshold) == ("No idea, sorry.", 0.3, 0.5)
-    assert told.support_url == "help@acme.example"
+    saved = stored(project)
+    assert saved.instructions == "Be kind.\nBe brief."
+    assert saved.starter_questions == ["How do I begin?", "What does it cost?"]
+    assert (saved.deflection, saved.temperature, saved.threshold) == ("No idea, sorry.", 0.3, 0.5)
+    assert saved.support_url == "help@acme.example"
     shown = owner.get(page(project)).content.decode()
     for words in ("Be kind.", "What does it cost?", "No idea, sorry.", "help@acme.example", "0.3", "0.5"):
         assert words in shown

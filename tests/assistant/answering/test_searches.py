@@ -179,7 +179,7 @@ def test_a_model_that_may_not_search_any_more_answers(http, model_service, upstr
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "result"),
     first_of(
         [
             ("search {oops", "Not run: the arguments must be a JSON object"),
@@ -193,9 +193,9 @@ def test_a_model_that_may_not_search_any_more_answers(http, model_service, upstr
         3,
     ),
 )
-def test_a_call_that_cannot_be_run_is_not_shown(http, model_service, upstream, project, call, told):
+def test_a_call_that_cannot_be_run_is_not_shown(http, model_service, upstream, project, call, result):
     stream = asked(http, model_service, project, f"CALL: {call}", LABELS, SAY, marker=project.domain)
-    assert results(upstream, project.domain)[0].startswith(told)
+    assert results(upstream, project.domain)[0].startswith(result)
     assert len(values(stream, "9")) == 2
     assert text(stream).startswith("Use the function printLabel")
     assert len(upstream.asked(project.domain)) == 3

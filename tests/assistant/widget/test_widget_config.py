@@ -40,8 +40,8 @@ def test_without_settings_there_are_no_starter_questions(http, service, make_pro
 
 
 def test_starter_questions_come_from_pages_that_answer_them(http, service, project):
-    told = ask(http, service, project.domain).json()["starterQuestions"]
-    assert told == ["How do I install acme?", "How do I configure acme?", "How do I print labels?"]
+    starters = ask(http, service, project.domain).json()["starterQuestions"]
+    assert starters == ["How do I install acme?", "How do I configure acme?", "How do I print labels?"]
 
 
 def test_an_owners_own_label_is_said_in_place_of_ours(http, service, tenant):
@@ -53,12 +53,12 @@ def test_an_owners_own_label_is_said_in_place_of_ours(http, service, tenant):
 def test_any_other_page_gets_the_reason(http, service, tenant, origin):
     response = ask(http, service, tenant.domain, origin)
     assert response.status_code == 200
-    told = response.json()
-    assert set(told) == {"enabled", "reason"}
-    assert told["enabled"] is False
-    assert origin in told["reason"]
-    assert told["reason"].endswith(".")
-    assert ("allowed origins" in told["reason"]) is (origin != "null"), "null cannot be allowed"
+    config = response.json()
+    assert set(config) == {"enabled", "reason"}
+    assert config["enabled"] is False
+    assert origin in config["reason"]
+    assert config["reason"].endswith(".")
+    assert ("allowed origins" in config["reason"]) is (origin != "null"), "null cannot be allowed"
 
 
 @pytest.mark.parametrize("origin", [None, "https://docs.acme.example", *FOREIGN])
@@ -144,10 +144,10 @@ def test_unset_fields_are_left_out(http, service, owner, tenant):
 
 def test_a_widget_that_is_switched_off_says_so(http, service, owner, tenant):
     owner.post(page(tenant), {**LOOK})
-    told = ask(http, service, tenant.domain)
-    assert told.status_code == 200
+    response = ask(http, service, tenant.domain)
+    assert response.status_code == 200
     reason = f"The widget of the project {tenant.domain} is switched off."
-    assert told.json() == {"enabled": False, "reason": reason}
+    assert response.json() == {"enabled": False, "reason": reason}
     assert "allowed origins" in ask(http, service, tenant.domain, "https://evil.example").json()["reason"]
 
 

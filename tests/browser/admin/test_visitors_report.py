@@ -159,20 +159,20 @@ def test_a_stranger_finds_nothing(walk: Callable[..., Page], site: Tenant, make_
 @pytest.mark.matrix
 def test_the_chart_is_read_with_the_keyboard(walk: Callable[..., Page], teammate: Client) -> None:
     page = walk(teammate, f"{MARCH}&compare=1")
-    told = page.locator(".points .told")
+    tooltips = page.locator(".points .told")
     expect(page.get_by_role("img", name="Visitors by day, human and AI")).to_be_visible()
     page.locator(".points input").first.focus()
     page.keyboard.press("ArrowRight")
-    expect(told.nth(1)).to_have_css("opacity", "1")
-    expect(told.nth(0)).to_have_css("opacity", "0")
+    expect(tooltips.nth(1)).to_have_css("opacity", "1")
+    expect(tooltips.nth(0)).to_have_css("opacity", "0")
     expect(
         page.get_by_role("radio", name=re.compile(r"^Mon 2 Mar 2026: \d+ human, \d+ AI, \d+ unique"))
     ).to_be_checked()
-    told.nth(4).locator("..").hover()
-    expect(told.nth(4)).to_have_css("opacity", "1")
-    expect(told.nth(1)).to_have_css("opacity", "0")
+    tooltips.nth(4).locator("..").hover()
+    expect(tooltips.nth(4)).to_have_css("opacity", "1")
+    expect(tooltips.nth(1)).to_have_css("opacity", "0")
     page.get_by_text("As a table").click()
-    assert page.locator(".numbers tbody tr").count() == told.count() == 31
+    assert page.locator(".numbers tbody tr").count() == tooltips.count() == 31
 
 
 @pytest.mark.matrix

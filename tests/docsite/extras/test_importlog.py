@@ -54,7 +54,7 @@ def made(seed: int, size: int) -> list[Seen]:
     dice = random.Random(seed)
     views = history(dice, size, 9, datetime.now(UTC) - timedelta(hours=1))
     whole = [seen.observation._replace(at=seen.at.replace(microsecond=0)) for seen in views]
-    views = [Seen(told, seen.kind, seen.who) for told, seen in zip(whole, views, strict=True)]
+    views = [Seen(observation, seen.kind, seen.who) for observation, seen in zip(whole, views, strict=True)]
     for place in sorted(dice.sample(range(size), size // 10), reverse=True):
         twin = views[place].observation._replace(view_id=f"twin-{place}")
         views.insert(place, Seen(twin, views[place].kind, views[place].who))
@@ -125,18 +125,18 @@ def test_escapes_are_undone():
 
 
 def test_json_tells_what_combined_cannot():
-    told = {"path": "/", "timestamp": "2026-03-10T12:00:00Z", "ip": "::ffff:198.51.100.1", "userAgent": "x"}
+    fields = {"path": "/", "timestamp": "2026-03-10T12:00:00Z", "ip": "::ffff:198.51.100.1", "userAgent": "x"}
     views = ViewParser(DOCS)
-    seen = views.parse(json.dumps({**told, "accept": "text/markdown", "http_dnt": "1", "id": "mine"}).encode())
+    seen = views.parse(json.dumps({**fields, "accept": "text/markdown", "http_dnt": "1", "id": "mine"}).encode())
     assert (seen.accept, seen.private, seen.view_id, str(seen.address)) == (
         "text/markdown",
         True,
         "mine",
         "198.51.100.1",
     )
-    assert views.parse(json.dumps({**told, "http_sec_purpose": "prefetch"}).encode()) is SkipReason.AHEAD
-    assert views.parse(json.dumps({**told, "request_id": "f" * 32}).encode()).view_id == "f" * 32
-    assert views.parse(json.dumps({**told, "request_id": "-"}).encode()).view_id != "-"
+    assert views.parse(json.dumps({**fields, "http_sec_purpose": "prefetch"}).encode()) is SkipReason.AHEAD
+    assert views.parse(json.dumps({**fields, "request_id": "f" * 32}).encode()).view_id == "f" * 32
+    assert views.parse(json.dumps({**fields, "request_id": "-"}).encode()).view_id != "-"
 
 
 @pytest.mark.parametrize(
@@ -541,12 +541,12 @@ def test_it_says_what_became_of_each_line(make_project, tmp_path):
 def test_standard_input_is_a_log_too(make_project):
     domain = make_project().domain
     lines = combined("/1") + combined("/2", agent=CHATGPT).strip()
-    for options, told in (
+    for options, summary in (
         (["--without-people"], "1 view (1 new, 0 known already), 1 of people"),
         ([], "2 views (1 new, 1 known already)"),
     ):
         said = run(domain, "-", *options, text=lines)
-        assert told in said.stdout, said.stderr
+        assert summary in said.stdout, said.stderr
 
 
 @pytest.mark.matrix

@@ -408,10 +408,10 @@ def test_writers_elsewhere_are_not_held_up(make_project):
 
 
 def test_a_long_ingest_reports_its_progress(make_project):
-    told: list[str] = []
-    ingest(make_project().project, (page(number, "alpha", 1) for number in range(120)), told.append)
-    assert [line.split(" pages")[0] for line in told[:3]] == ["50", "100", "120"]
-    assert told[3].startswith("preparing")
+    progress: list[str] = []
+    ingest(make_project().project, (page(number, "alpha", 1) for number in range(120)), progress.append)
+    assert [line.split(" pages")[0] for line in progress[:3]] == ["50", "100", "120"]
+    assert progress[3].startswith("preparing")
 
 
 @pytest.mark.matrix

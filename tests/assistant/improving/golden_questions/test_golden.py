@@ -136,9 +136,9 @@ def test_only_what_passed_before_passes_again(project, docs):
     late = GoldenQuestion.objects.create(project=project.project, text=INSTALL, paths=["/setup"])
     run(project.domain)
     rename(docs, "install", "setup")
-    for name, told in (("install", "passes"), ("setup", "newly failing"), ("install", "passes again")):
+    for name, verdict in (("install", "passes"), ("setup", "newly failing"), ("install", "passes again")):
         call_command("ingest", project.domain, str(docs), stdout=io.StringIO(), stderr=io.StringIO())
-        assert f"{INSTALL} ({told})\n" in run(project.domain)[0]
+        assert f"{INSTALL} ({verdict})\n" in run(project.domain)[0]
         rename(docs, *(("setup", "install") if name == "install" else ("install", "setup")))
     late.refresh_from_db()
     checks.reset(late)
@@ -216,10 +216,10 @@ def test_an_error_names_its_line_and_nothing_is_loaded(project, tmp_path, line, 
 
 def test_the_page_about_commands_documents_every_option() -> None:
     body = navigation.pages()["commands"].body
-    told = body[body.index("### golden\n") :].split("\n### ")[0]
+    section = body[body.index("### golden\n") :].split("\n### ")[0]
     known = set(BaseCommand().create_parser("manage.py", "golden")._option_string_actions)
     options = load_command_class("assistant", "golden").create_parser("manage.py", "golden")._option_string_actions
-    assert [option for option in options if option not in known and option not in told] == []
+    assert [option for option in options if option not in known and option not in section] == []
 
 
 # Before a swap
@@ -250,8 +250,8 @@ def test_an_ingest_warns_of_what_fails_with_the_new_pages(project, docs, asked):
     assert not GoldenQuestion.objects.filter(project=project.project).exclude(passed=None).exists()
     assert [hit.path for hit in page_search.find(project.project, "installing")] == ["/setup"]
     (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
-    told = json.loads(ingested(project.domain, docs, "--json")[0])
-    assert told["warnings"] == [FAILING]
+    report = json.loads(ingested(project.domain, docs, "--json")[0])
+    assert report["warnings"] == [FAILING]
     err = io.StringIO()
     call_command("reindex", project.domain, stdout=io.StringIO(), stderr=err)
     assert err.getvalue() == f"  {FAILING}\n"
@@ -392,7 +392,7 @@ def staff(*tenants) -> Client:
     return client
 
 
-def told(answer) -> str:
+def page_text(answer) -> str:
     """The page with its messages, as text."""
     return answer.content.decode().replace("&#x27;", "'")
 
@@ -400,23 +400,23 @@ def told(answer) -> str:
 @pytest.mark.matrix
 def test_the_admin_lists_runs_and_shows_what_changed(project, docs, asked):
     owner = staff(project)
-    page = told(owner.get(LIST))
+    page = page_text(owner.get(LIST))
     assert page.count("not run") == 2
     assert f'formaction="{LIST}run/{project.domain}" value="Run all 2 of {project.domain}">' in page
-    page = told(owner.post(f"{LIST}run/{project.domain}", follow=True))
+    page = page_text(owner.post(f"{LIST}run/{project.domain}", follow=True))
     assert f"Asked 2 of {project.domain}: 2 pass, 0 fail, 0 changed." in page
     assert page.count("✓ passes") == 2
     rename(docs, "install", "setup")
     ingested(project.domain, docs)
     chosen = {"action": "run_chosen", "_selected_action": [asked[0].pk]}
-    page = told(owner.post(LIST, chosen, follow=True))
+    page = page_text(owner.post(LIST, chosen, follow=True))
     assert f"Newly failing: {INSTALL}: expected /install, cited /setup" in page
     assert f"Asked 1 of {project.domain}: 0 pass, 1 fail, 1 changed." in page
     assert "✗ fails" in page
     assert "newly failing" in page
     rename(docs, "setup", "install")
     ingested(project.domain, docs)
-    assert f"Passes again: {INSTALL}" in told(owner.post(f"{LIST}run/{project.domain}", follow=True))
+    assert f"Passes again: {INSTALL}" in page_text(owner.post(f"{LIST}run/{project.domain}", follow=True))
     assert owner.get(f"{LIST}run/{project.domain}").status_code == 405
 
 
@@ -431,29 +431,29 @@ def test_pages_are_edited_one_a_line(project, asked):
     answer = owner.post(
         page, {**form, "paths": "install.html\r\n\r\n https://docs.acme.example/nosuch \r\n"}, follow=True
     )
-    assert f"Not in the index of {project.domain}: /nosuch" in told(answer)
+    assert f"Not in the index of {project.domain}: /nosuch" in page_text(answer)
     asked[0].refresh_from_db()
     assert (asked[0].paths, asked[0].passed) == (["/install", "/nosuch"], None)
-    assert ">\n/install\n/nosuch</textarea>" in told(owner.get(page))
+    assert ">\n/install\n/nosuch</textarea>" in page_text(owner.get(page))
     answer = owner.post(f"{LIST}add/", {**form, "text": "How do I  print a label?", "paths": ""}, follow=True)
     assert GoldenQuestion.objects.get(project=project.project, text=LABELS).paths == []
     answer = owner.post(f"{LIST}add/", {**form, "text": INSTALL})
-    assert "already exists" in told(answer)
+    assert "already exists" in page_text(answer)
 
 
 def test_a_stranger_sees_and_runs_nothing(project, asked, make_project):
     stranger = staff(make_project())
-    page = told(stranger.get(LIST))
+    page = page_text(stranger.get(LIST))
     assert INSTALL not in page
     assert project.domain not in page
-    assert project.domain not in told(stranger.get(LIST, {"project__id__exact": project.project.pk}))
+    assert project.domain not in page_text(stranger.get(LIST, {"project__id__exact": project.project.pk}))
     assert stranger.post(f"{LIST}run/{project.domain}").status_code == 404
     stranger.post(LIST, {"action": "run_chosen", "_selected_action": [asked[0].pk]})
     stranger.post(LIST, {"action": "delete_selected", "_selected_action": [asked[0].pk], "post": "yes"})
     form = {"project": project.project.pk, "text": "Mine?", "paths": ""}
     assert stranger.get(f"{LIST}{asked[0].pk}/change/").status_code == 302
     stranger.post(f"{LIST}{asked[0].pk}/change/", form)
-    assert project.domain not in told(stranger.get(f"{LIST}add/"))
+    assert project.domain not in page_text(stranger.get(f"{LIST}add/"))
     assert stranger.post(f"{LIST}add/", form).status_code == 200
     rows = GoldenQuestion.objects.filter(project=project.project).values_list("text", "passed")
     assert sorted(rows) == sorted([(INSTALL, None), (NOWHERE, None)])

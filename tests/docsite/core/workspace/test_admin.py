@@ -175,12 +175,12 @@ def test_a_key_of_another_organization_cannot_be_revoked(stranger, owner, mine, 
 def test_a_key_is_revoked_by_the_word(owner, mine):
     key = make_key(owner, mine).context["created"]
     for word in ("", "yes"):
-        told = owner.post(keys_page(mine), {"revoke": key.pk, "word": word}, follow=True).content.decode()
-        assert "No key was revoked. Type “revoke”" in told
+        page = owner.post(keys_page(mine), {"revoke": key.pk, "word": word}, follow=True).content.decode()
+        assert "No key was revoked. Type “revoke”" in page
     key.refresh_from_db()
     assert key.revoked_at is None
-    told = owner.post(keys_page(mine), {"revoke": key.pk, "word": " revoke"}, follow=True).content.decode()
-    assert f"Key {key} is revoked." in told
+    page = owner.post(keys_page(mine), {"revoke": key.pk, "word": " revoke"}, follow=True).content.decode()
+    assert f"Key {key} is revoked." in page
 
 
 def test_pages_have_security_headers(owner, mine):

@@ -374,8 +374,8 @@ def test_words_of_few_readers_are_neither_kept_nor_told(tenant: Tenant, readers:
     comments.append(push(tenant, files(), is_preview=True)["replayComment"]["markdown"])
     for says, change in zip(comments, ("wins an answer", "loses its answer"), strict=True):
         assert (f"- `{ROTATE}`, asked {len(readers)} times" in says) == is_closed
-        told = f"**1 {change}:**\n\n- 1 asked by fewer than 3 known readers, in the admin\n"
-        assert (told in says) == (not is_closed)
+        summary = f"**1 {change}:**\n\n- 1 asked by fewer than 3 known readers, in the admin\n"
+        assert (summary in says) == (not is_closed)
         assert (ROTATE in says) == is_closed
 
 
