@@ -113,11 +113,11 @@ def _members(kind: Any, value: Any) -> Iterator[str]:
     elif value[0][0] is not kinds.NEGATE:
         for inner, item in value:
             if inner is kinds.CATEGORY:
-                yield from (one for one in CANDIDATES if re.match(_CLASSES[item], one))
+                yield from (candidate for candidate in CANDIDATES if re.match(_CLASSES[item], candidate))
             else:
                 yield chr(item if inner is kinds.LITERAL else item[0])
     else:
-        yield from (one for one in CANDIDATES if not any(_is_in(one, *item) for item in value[1:]))
+        yield from (candidate for candidate in CANDIDATES if not any(_is_in(candidate, *item) for item in value[1:]))
         yield "\u4e00"
 
 

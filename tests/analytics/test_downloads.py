@@ -50,7 +50,7 @@ def read_groups(shown: Any) -> list[Any]:
 
 
 def read_feedback(shown: Any) -> list[Any]:
-    return [(one["row"].feedback_id, one["row"].path) for one in shown["table"].rows]
+    return [(row["row"].feedback_id, row["row"].path) for row in shown["table"].rows]
 
 
 def read_rated(shown: Any) -> list[Any]:

@@ -72,7 +72,7 @@ def generated(project: Tenant, monkeypatch: pytest.MonkeyPatch) -> Tenant:
 
     answers = []
     for number in range(150):
-        outcome = chance.choice([one for one in Message.Outcome.values if one != "running"])
+        outcome = chance.choice([value for value in Message.Outcome.values if value != "running"])
         facts: dict[str, Any] = {"page_path": chance.choice(["", "/install"]), "at": earlier()}
         facts["rung"] = chance.choice(["model", "extractive"])
         if outcome == "cut":

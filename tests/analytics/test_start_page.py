@@ -160,7 +160,7 @@ def test_visitors_of_many_sites_are_those_of_each(project: Tenant, make_project:
         (now - timedelta(days=60), now - timedelta(days=30)),
         (now - timedelta(days=30), now + timedelta(hours=1)),
     ]
-    expected = [[visitor_counts.count_visitors(site, *one).totals["total"] for one in ranges] for site in sites]
+    expected = [[visitor_counts.count_visitors(site, *span).totals["total"] for span in ranges] for site in sites]
     assert visitor_counts.count_sites(sites, ranges) == expected
     assert sum(map(sum, expected)) > 8
 

@@ -95,7 +95,7 @@ def violations(page: Page, selector: str = "html") -> list[str]:
     nodes = [(rule["id"], node) for rule in page.evaluate(RUN_AXE, selector) for node in rule["nodes"]]
     found = [f"{rule}: {node['target']} {node['failureSummary']}" for rule, node in nodes]
     # A citation in a sentence has a larger area for fingers, which axe does not see: `.cite::before`.
-    return [one for one in found if not (one.startswith("target-size") and "sup > a" in one)]
+    return [violation for violation in found if not (violation.startswith("target-size") and "sup > a" in violation)]
 
 
 class SharedTab:

@@ -132,12 +132,12 @@ def test_the_sentence_that_answers_stands_below_ask_and_moves_no_row(tab: Callab
     field.press_sequentially("How do I install acme now", delay=20)
     wait_for_preview(1)
     assert asked == ["How do I install acme now"]
-    rows = [box_of(one) for one in page.get_by_role("option").all()]
+    rows = [box_of(option) for option in page.get_by_role("option").all()]
     held[0].fulfill(json={"sentence": "Run <img src=x onerror=alert(1)> now.", "title": "Install", "url": "/x"})
     expect(row.locator(".answer")).to_have_text("Install Run <img src=x onerror=alert(1)> now.")
     expect(row).to_have_accessible_description("Install Run <img src=x onerror=alert(1)> now.")
     expect(row).to_have_accessible_name("Ask: How do I install acme now")
-    assert [box_of(one) for one in page.get_by_role("option").all()] == rows
+    assert [box_of(option) for option in page.get_by_role("option").all()] == rows
     field.press("Home")
     expect(row).to_have_attribute("aria-selected", "true")
     field.fill("install")  # one word asks nothing

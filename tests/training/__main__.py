@@ -123,7 +123,7 @@ def _fit_answers(
     print(f"Refused below a chance of {answerability.MIN_CHANCE}, trained on the other sets:")
     for kind, shares in refused.items():
         print(f"  {kind:12}" + "  ".join(f"{name} {share:.3f}" for name, share in shares.items()))
-    return answers.fit([one for name in answer_examples for one in answer_examples[name]]), refused
+    return answers.fit([example for name in answer_examples for example in answer_examples[name]]), refused
 
 
 if __name__ == "__main__":

@@ -115,15 +115,15 @@ def fit(examples: Sequence[AnswerExample]) -> ChanceModel:
 
 def fit_held_out(examples: Mapping[str, Sequence[AnswerExample]]) -> dict[str, ChanceModel]:
     """For each set, the weights fitted to all other sets."""
-    return {out: fit([one for name in examples if name != out for one in examples[name]]) for out in examples}
+    return {out: fit([example for name in examples if name != out for example in examples[name]]) for out in examples}
 
 
 def cross_validate(examples: Mapping[str, Sequence[AnswerExample]]) -> dict[str, dict[str, float]]:
     """The share of queries refused on unseen sets, by kind, of own and of foreign queries."""
     refusals: dict[tuple[str, bool], list[bool]] = {}
     for name, model in fit_held_out(examples).items():
-        for one in examples[name]:
-            refusals.setdefault((one.kind, one.own), []).append(model.estimate(one.features) < MIN_CHANCE)
+        for example in examples[name]:
+            refusals.setdefault((example.kind, example.own), []).append(model.estimate(example.features) < MIN_CHANCE)
     return {
         kind: {
             name: round(sum(refused) / len(refused), 3)

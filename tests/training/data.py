@@ -133,7 +133,7 @@ def _parse_question(item: dict[str, Any]) -> RealQuestion | None:
         item["question"],
         tuple(item["must"]) if item["answerable"] else (),
         normalize(item["currentPath"]) if item.get("currentPath") else "",
-        tuple(one["value"] for one in item.get("context") or ()),
+        tuple(selection["value"] for selection in item.get("context") or ()),
     )
 
 

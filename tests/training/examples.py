@@ -61,6 +61,6 @@ def _build_example(
             for score_candidate in selection.score_candidates(plan)
             if score_candidate.candidate.path != current_path
         ]
-    pages = [one.candidate.path for one in scored]
+    pages = [section.candidate.path for section in scored]
     right = [is_answered and path in query.relevant for path in pages]
-    return Example(query, [one.features.tolist() for one in scored], pages, right, weight, bool(current_path))
+    return Example(query, [section.features.tolist() for section in scored], pages, right, weight, bool(current_path))

@@ -46,8 +46,8 @@ def _build_example(project: Project, question: RealQuestion) -> PassageExample:
         bodies = dict(
             Section.objects.filter(pk__in=[one.candidate.section_id for one in scored]).values_list("pk", "body")
         )
-    right = [question.is_answered_by(bodies[one.candidate.section_id]) for one in scored]
-    return PassageExample([one.features.tolist() for one in scored], right)
+    right = [question.is_answered_by(bodies[section.candidate.section_id]) for section in scored]
+    return PassageExample([section.features.tolist() for section in scored], right)
 
 
 def fit(examples: Sequence[PassageExample], judged: Sequence[Example], model: Model) -> Model:
@@ -74,8 +74,8 @@ def fit_held_out(
     """For each set, the weights fitted to all other sets."""
     return {
         out: fit(
-            [one for name in examples if name != out for one in examples[name]],
-            [one for name in judged if name != out for one in judged[name]],
+            [example for name in examples if name != out for example in examples[name]],
+            [example for name in judged if name != out for example in judged[name]],
             models[out],
         )
         for out in models
@@ -86,8 +86,8 @@ def measure(examples: Mapping[str, Sequence[PassageExample]], models: Mapping[st
     """The share of questions with the needed fact among the first sections, on sets that a model was not fitted to."""
     ranked = []
     for name, model in models.items():
-        for one in examples[name]:
-            pairs = zip([model.score(row) for row in one.features], one.right, strict=True)
+        for example in examples[name]:
+            pairs = zip([model.score(row) for row in example.features], example.right, strict=True)
             ranked.append([is_right for _, is_right in sorted(pairs, key=lambda pair: -pair[0])])
     if not ranked:
         return {}

@@ -98,7 +98,7 @@ def test_loaded_keys_stay_until_the_transaction_even_if_those_of_another_project
     known = [view_keys.load(project_id) for project_id in (first, second)]
     assert view_keys._keys_by_project.get(first) is None
     monkeypatch.setattr(view_keys, "load", None)
-    assert [view_keys.claim(one, keys_of(1, 2)).is_new.tolist() for one in known] == [[False, True], [True, False]]
+    assert [view_keys.claim(keys, keys_of(1, 2)).is_new.tolist() for keys in known] == [[False, True], [True, False]]
 
 
 def test_keys_expire_with_the_views(make_project):

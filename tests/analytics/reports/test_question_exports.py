@@ -210,7 +210,7 @@ def test_the_number_of_queries_does_not_grow_with_the_searches(make_project):
     fill(tenant, "searches", 9)
     with CaptureQueriesContext(connection) as made:
         totals.fetch_page(tenant.project, *MARCH, 5)
-    assert len([one for one in made if "searchquery" in one["sql"]]) == 4
+    assert len([query for query in made if "searchquery" in query["sql"]]) == 4
 
 
 # Conversations

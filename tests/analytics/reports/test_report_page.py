@@ -255,7 +255,7 @@ def test_steps_and_the_period_before_add_up_whatever_the_range(site, metric, que
 
 def test_parts_of_a_day_are_named_as_such():
     def names(start, end, step):
-        return [time_steps.name_step(*one) for one in time_steps.split(start, end, step)]
+        return [time_steps.name_step(*span) for span in time_steps.split(start, end, step)]
 
     start, end = datetime(2026, 3, 9, 9, 30, tzinfo=UTC), datetime(2026, 3, 11, 8, tzinfo=UTC)
     assert names(start, end, DAY) == [

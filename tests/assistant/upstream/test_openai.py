@@ -219,7 +219,7 @@ async def test_the_texts_of_a_request_are_gone_when_its_answer_begins(upstream):
         assert isinstance(await anext(items), Delta)
         gc.collect()
         assert [text() for text in built] == [None]
-        everything = (part for one in gc.get_objects() for part in gc.get_referents(one) if isinstance(part, bytes))
+        everything = (part for thing in gc.get_objects() for part in gc.get_referents(thing) if isinstance(part, bytes))
         assert not [len(body) for body in everything if b"How? How?" in body]
     await formats.close()
 

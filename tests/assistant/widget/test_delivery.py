@@ -96,8 +96,8 @@ def test_old_files_are_served_after_an_upgrade_and_by_other_hosts(http, start, u
     get(http, upgraded, "/widget.js")
     for name, content in build.items():
         for served in (content, b"// later\n" + content):
-            for one in (service, upgraded):
-                answer = get(http, one, f"/widget/{version(served)}/{name}")
+            for server in (service, upgraded):
+                answer = get(http, server, f"/widget/{version(served)}/{name}")
                 assert (answer.status_code, answer.content) == (200, served)
                 assert answer.headers["cache-control"] == FOREVER
                 assert answer.headers["etag"]

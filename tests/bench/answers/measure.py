@@ -107,7 +107,7 @@ class Run:
         """How likely an answer was taken to be where it was refused or given wrongly."""
         for name in self.data.sets:
             wrong = [answer for answer in self.figures.answers if answer.set == name and answer.own == answer.refused]
-            chances = self.ours.call("chance", set=name, queries=[one.query.request for one in wrong])["chances"]
+            chances = self.ours.call("chance", set=name, queries=[answer.query.request for answer in wrong])["chances"]
             for one, chance in zip(wrong, chances, strict=True):
                 self.figures.chances[name, one.query.id] = chance
 
@@ -131,6 +131,6 @@ class Run:
                 | ({} if answer.quoted is None else {"quoted": answer.quoted})
                 for answer in self.figures.answers
             ],
-            "http": [vars(one) for one in self.figures.http],
+            "http": [vars(figure) for figure in self.figures.http],
             "notes": self.figures.notes,
         }

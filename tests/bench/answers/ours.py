@@ -87,7 +87,7 @@ def chance(set: str, queries: list[Any]) -> dict[str, Any]:
     """How likely the set's pages were taken to answer each query."""
     with _use_weights(set):
         found = [find_passages(projects[set], text, filters=Filters(**wanted or {})) for text, wanted in queries]
-    return {"chances": [one.chance for one in found]}
+    return {"chances": [retrieved.chance for retrieved in found]}
 
 
 if __name__ == "__main__":

@@ -33,15 +33,15 @@ def sources(figures: Figures) -> str:
         some = [answer for answer in figures.answers if answer.own and belongs(answer)]
         if not some:
             continue
-        recall = [_mean(metrics.recall(one.sources, one.query.relevant) for one in some)]
-        recall.append(_mean(metrics.recall(one.searched, one.query.relevant) for one in some))
-        anywhere = [_mean(bool(set(one.sources) & set(one.query.relevant)) for one in some)]
-        anywhere.append(_mean(bool(set(one.searched) & set(one.query.relevant)) for one in some))
-        first = [_mean(metrics.success(one.sources, one.query.relevant) for one in some)]
-        first.append(_mean(metrics.success(one.searched, one.query.relevant) for one in some))
+        recall = [_mean(metrics.recall(answer.sources, answer.query.relevant) for answer in some)]
+        recall.append(_mean(metrics.recall(answer.searched, answer.query.relevant) for answer in some))
+        anywhere = [_mean(bool(set(answer.sources) & set(answer.query.relevant)) for answer in some)]
+        anywhere.append(_mean(bool(set(answer.searched) & set(answer.query.relevant)) for answer in some))
+        first = [_mean(metrics.success(answer.sources, answer.query.relevant) for answer in some)]
+        first.append(_mean(metrics.success(answer.searched, answer.query.relevant) for answer in some))
         missed = group not in _INFORMATION and recall[0] < recall[1]
         cells = [f"{value:.3f}" for value in (*recall, *anywhere, *first)]
-        refused = str(sum(one.refused for one in some))
+        refused = str(sum(answer.refused for answer in some))
         lines.append([group, str(len(some)), refused, cells[0] + " !" * missed, *cells[1:]])
     lines.append(["target for questions", "", "", "search's", *[""] * 5])
     return render(lines)
@@ -52,13 +52,13 @@ def answers(figures: Figures) -> str:
     lines = [["own queries answered", "n", "sources, mean", "words, mean", "words, p95", "section quoted"]]
     for group, belongs in GROUPS.items():
         some = [answer for answer in figures.answers if answer.own and belongs(answer)]
-        given = [one for one in some if not one.refused]
+        given = [answer for answer in some if not answer.refused]
         if not given:
             continue
-        sizes = [len(one.text.split()) for one in given]
-        named = [one.quoted for one in some if one.quoted is not None]
+        sizes = [len(answer.text.split()) for answer in given]
+        named = [answer.quoted for answer in some if answer.quoted is not None]
         lines.append([
-            group, str(len(given)), f"{_mean(len(one.sources) for one in given):.1f}", f"{_mean(sizes):.0f}",
+            group, str(len(given)), f"{_mean(len(answer.sources) for answer in given):.1f}", f"{_mean(sizes):.0f}",
             f"{percentile(sizes, 0.95):.0f}", f"{_mean(named):.3f} of {len(named)}" if named else "",
         ])  # fmt: skip
     return render(lines)
@@ -116,20 +116,20 @@ def summarize(figures: Figures, witness: Witness) -> Iterator[Row]:
     own = [answer for answer in figures.answers if answer.own and answer.query.kind == "question"]
     foreign = [answer for answer in figures.answers if not answer.own and answer.query.kind == "question"]
     if own:
-        recall = _mean(metrics.recall(one.sources, one.query.relevant) for one in own)
-        searched = _mean(metrics.recall(one.searched, one.query.relevant) for one in own)
+        recall = _mean(metrics.recall(answer.sources, answer.query.relevant) for answer in own)
+        searched = _mean(metrics.recall(answer.searched, answer.query.relevant) for answer in own)
         yield Row("answers without a model, source recall", recall, "", "search@5", searched, 1.0, True, True)
-        share = _mean(one.refused for one in own)
+        share = _mean(answer.refused for answer in own)
         yield Row("questions to the set refused", share, "", limit=OWN_REFUSED)
-        right = _mean(one.refused for one in foreign)
+        right = _mean(answer.refused for answer in foreign)
         precision = right / (share + right) if share + right else 1.0
         yield Row("precision of refusals", precision, "", limit=PRECISION, more_is_better=True)
         wrong = sum(bool(reason) for answer in figures.answers for _, reason in answer.faults)
         yield Row("citations that lead wrong", wrong, "", limit=0.0)
-    for one in figures.http:
-        p95 = percentile(one.text, 0.95)
-        limit = HTTP_MS[one.clients] if one.mode == figures.http[0].mode else None
-        work = f"first text of an answer {one.mode}, {one.clients} client{'s' * (one.clients > 1)}, p95"
+    for figure in figures.http:
+        p95 = percentile(figure.text, 0.95)
+        limit = HTTP_MS[figure.clients] if figure.mode == figures.http[0].mode else None
+        work = f"first text of an answer {figure.mode}, {figure.clients} client{'s' * (figure.clients > 1)}, p95"
         yield Row(work, p95, "ms", limit=limit, others=witness.share("http"))
 
 

@@ -189,7 +189,7 @@ def make_views(count: int) -> dict[str, Any]:
             else:
                 project = ours.project
             waiting.append(writer.submit(project.pk, batch))
-        stored += sum(one.result().accepted for one in waiting)
+        stored += sum(future.result().accepted for future in waiting)
         if stored % 1_000_000 < sum(map(len, batches)):
             say(f"{stored:,} views stored")
     return {**clock.read(), "views": stored}

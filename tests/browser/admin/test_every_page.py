@@ -80,5 +80,5 @@ def test_axe_finds_nothing_and_nothing_is_too_wide(
         page.set_viewport_size(PHONE)
         if (width := page.evaluate("document.documentElement.scrollWidth")) > PHONE["width"]:
             found.append(f"{width} pixels wide")
-        wrong += [f"{name} {address}: {one}" for one in found]
+        wrong += [f"{name} {address}: {violation}" for violation in found]
     assert not wrong, "\n".join(wrong)

@@ -89,7 +89,7 @@ def test_a_day_has_its_hours_under_their_names(zone, day, minutes, names):
         end = dates.begin_day(start, 1)
         assert (end - start) == minutes * MINUTE
         assert choose_step(start, dates.begin_day(end, 1)) == HOUR
-        hours = [name_step(*one) for one in split(start, end, HOUR)]
+        hours = [name_step(*span) for span in split(start, end, HOUR)]
         assert set(names) <= set(hours)
         assert len(set(hours)) == len(hours)
         assert name_step(start, end) == f"{date.fromisoformat(day):%a %-d %b %Y}"
@@ -141,7 +141,7 @@ def test_the_last_days_end_at_midnight(zone, now):
         for name, days in (("7d", 7), ("30d", 30), ("90d", 90)):
             start, end = ReportState(range=name).window(at)
             assert end - DAY <= at < end
-            assert [dates.begin_day(one) for one in (start, end)] == [start, end]
+            assert [dates.begin_day(instant) for instant in (start, end)] == [start, end]
             assert (dates.find_day(end) - dates.find_day(start)).days == days
             earlier, _ = previous_period(start, end)
             for begin in [start, earlier, *(first for first, _ in split(earlier, start, 7 * DAY))]:
@@ -165,7 +165,7 @@ def test_months_are_those_of_the_calendar(zone, now, this, last):
     with timezone.override(zone):
         for name, expected in (("month", this), ("last-month", last)):
             window = ReportState(range=name).window(at)
-            assert tuple(f"{one:%dT%H:%M}" for one in window) == expected
+            assert tuple(f"{instant:%dT%H:%M}" for instant in window) == expected
             file = downloads.name_file("acme-gaps.csv", window)
             assert file == f"acme-gaps-{dates.find_day(window[0])}-{dates.find_day(window[1] - DAY)}.csv"
 

@@ -128,5 +128,5 @@ def replace(pattern: str, new: str) -> Damage:
 def test_a_broken_rule_is_found(service: Service, visited: Tenant, answers: Answers, damage: Damage, rule: str) -> None:
     """The check of that rule fails, whatever else does."""
     broken: Any = run_through(service, visited, answers, damage)
-    assert [one for one in broken if one.startswith(rule)], broken
+    assert [sentence for sentence in broken if sentence.startswith(rule)], broken
     assert len(broken) < 12

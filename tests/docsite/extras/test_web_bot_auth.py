@@ -339,7 +339,7 @@ def send_together(site: Project, *requests: Signed) -> None:
     """Record one batch."""
     signed = [SignedRequest(request.url, tuple(request.headers.items())) for request in requests]
     ids = [uuid.uuid4().hex for _ in signed]
-    facts = [(one, "/install", timezone.now(), READER, CHROME) for one in ids]
+    facts = [(view_id, "/install", timezone.now(), READER, CHROME) for view_id in ids]
     recording.record(site, [Observation(*some, signed=one) for some, one in zip(facts, signed, strict=True)])
 
 

@@ -49,7 +49,7 @@ def tamper():
 @pytest.mark.matrix
 def test_the_chain_of_an_organization_is_whole(make_project):
     tenant = make_project()
-    found = next(one for one in chain.check_chains() if one.chain == tenant.project.organization_id)
+    found = next(check for check in chain.check_chains() if check.chain == tenant.project.organization_id)
     assert (found.broken, found.entries) == ("", rows(tenant).count())
     assert [row.position for row in rows(tenant)] == list(range(1, found.entries + 1))
     scenarios.complete("checkaudit")

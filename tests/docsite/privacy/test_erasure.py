@@ -80,7 +80,7 @@ def test_a_reader_is_erased_with_everything_that_belongs_to_the_conversations(te
     receipt = erasure.erase(tenant.project, READER, "reader")
     assert receipt.erased == {"conversations": 3, "messages": 6, "feedback": 3, "support requests": 0, "chat ids": 3}
     assert (rows(tenant)["Thread"], rows(tenant)["Feedback"], rows(tenant)["ChatId"]) == (1, 1, 1)
-    assert set(Thread.objects.filter(pk__in=[one.pk for one in others])) == set(others)
+    assert set(Thread.objects.filter(pk__in=[other.pk for other in others])) == set(others)
     entry = last_entry()
     assert entry.details == {"receipt": receipt.receipt_id, **receipt.erased, "left": receipt.left}
     assert (entry.object, entry.project) == (receipt.subject, tenant.domain)
@@ -107,7 +107,7 @@ def test_a_reader_is_erased_by_one_of_their_conversations(tenant, make_project):
     receipt = erasure.erase(tenant.project, READER, last.thread_id)
     assert receipt.erased == {"conversations": 3, "messages": 6, "feedback": 3, "support requests": 0, "chat ids": 3}
     assert receipt.subject == erasure.erase(tenant.project, READER, "reader").subject
-    assert set(Thread.objects.filter(pk__in=[one.pk for one in others])) == set(others)
+    assert set(Thread.objects.filter(pk__in=[other.pk for other in others])) == set(others)
 
 
 @pytest.mark.parametrize("age", [timedelta(), timedelta(days=2)], ids=["recent", "old"])

@@ -75,7 +75,7 @@ def a_server_announces_start_and_end() -> None:
     async def send(message: dict[str, Any]) -> None:
         sent.append(message["type"])
         if message["type"] == "lifespan.startup.complete":
-            assert {one.name for one in threading.enumerate()} - before >= {"sealer", "scheduler", "sweeper"}
+            assert {thread.name for thread in threading.enumerate()} - before >= {"sealer", "scheduler", "sweeper"}
             await in_db(a_view)(project)
             searches.record(project, 1, "install", 1)
 

@@ -82,14 +82,14 @@ def test_feedback_and_searches_go_after_the_days_of_their_project(make_project):
     tenant, other = make_project(), make_project()
     set_analytics(tenant.project, feedback_days=20)
     SearchSettings.objects.create(project=tenant.project, search_days=10)
-    for one in (tenant, other):
-        give_feedback(one, 21)
-        give_feedback(one, 19)
-        search(one, 11)
-        search(one, 9)
-        search(one, 401)
+    for owner in (tenant, other):
+        give_feedback(owner, 21)
+        give_feedback(owner, 19)
+        search(owner, 11)
+        search(owner, 9)
+        search(owner, 401)
     sweep_once(list_sweeps())
-    assert [Feedback.objects.filter(project=one.project).count() for one in (tenant, other)] == [1, 2]
+    assert [Feedback.objects.filter(project=owner.project).count() for owner in (tenant, other)] == [1, 2]
     assert sorted(row.text for row in tenant.project.searches.all()) == ["9"]
     assert sorted(row.text for row in other.project.searches.all()) == ["11", "9"], "SEARCH_RETENTION_DAYS holds"
 
@@ -109,14 +109,14 @@ def test_single_views_go_after_the_days_of_their_project_and_the_counts_stay(mak
 
     tenant, other, now = make_project(), make_project(), datetime.now(UTC)
     set_analytics(tenant.project, view_days=5)
-    for one in (tenant, other):
+    for owner in (tenant, other):
         for days, who in ((4, 1), (8, 2)):
-            recording.record(one.project, [view(now - timedelta(days=days), "/a", who, "human").observation])
+            recording.record(owner.project, [view(now - timedelta(days=days), "/a", who, "human").observation])
     sealer.seal()
     received = int(now.timestamp()) // 3600 - 9 * 24
     PageView.objects.filter(project__in=[tenant.project, other.project]).update(received=received)
     sweeper.sweep(force=True)
-    assert [PageView.objects.filter(project=one.project).count() for one in (tenant, other)] == [1, 2]
+    assert [PageView.objects.filter(project=owner.project).count() for owner in (tenant, other)] == [1, 2]
     whole = (now - timedelta(days=20), now)
     assert visitor_counts.count_visitors(tenant.project, *whole).totals["human"] == 2
     tenant.project.refresh_from_db()

@@ -205,9 +205,9 @@ def test_a_page_of_a_megabyte_in_one_block(model_service, service, make_project,
     tenant = make_project()
     (tmp_path / "page.md").write_text(f"# Install\n\nHow to install the parcel archive:\n\n{page}")
     ingest(tenant.project, read_folder(tmp_path))
-    for one in (model_service, service):
-        with nobody_waits(one):
-            assert ask(one, tenant, question("How do I install the parcel archive?")).status_code == 200
+    for server in (model_service, service):
+        with nobody_waits(server):
+            assert ask(server, tenant, question("How do I install the parcel archive?")).status_code == 200
 
 
 @pytest.mark.matrix

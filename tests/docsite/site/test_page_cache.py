@@ -62,12 +62,12 @@ def test_the_second_response_is_the_first_one(site: Site) -> None:
     assert first.headers["x-request-id"] != second.headers["x-request-id"]
     assert second.headers["content-encoding"] == "gzip"
     plain = [site.get("/streaming", Accept_Encoding="identity") for _ in range(2)]
-    assert [("content-encoding" in one.headers, one.text) for one in plain] == [(False, first.text)] * 2
+    assert [("content-encoding" in response.headers, response.text) for response in plain] == [(False, first.text)] * 2
     markdown = [site.get("/streaming", Accept="text/markdown") for _ in range(2)]
-    assert {one.headers["content-type"] for one in markdown} == {"text/markdown; charset=utf-8"}
+    assert {response.headers["content-type"] for response in markdown} == {"text/markdown; charset=utf-8"}
     port = site.service.url.rpartition(":")[2]
     elsewhere = [site.get("/streaming", Host=f"localhost:{port}") for _ in range(2)]
-    assert all(f"http://localhost:{port}/streaming" in one.headers["link"] for one in elsewhere)
+    assert all(f"http://localhost:{port}/streaming" in response.headers["link"] for response in elsewhere)
     assert site.get("/streaming", Host="evil.example").status_code == 400
     assert site.get("/streaming?q=%00").status_code == 400
     wait_for(lambda: site.views("/streaming") == 8, "eight views")

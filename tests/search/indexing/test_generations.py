@@ -269,8 +269,8 @@ def test_a_source_that_fails_leaves_nothing_behind(make_project):
 @pytest.mark.parametrize("when", [pytest.param("preparing", marks=pytest.mark.stores), "pages, "])
 def test_a_killed_ingest_leaves_the_old_index_and_the_next_one_cleans_up(make_project, tmp_path, when):
     tenant = make_project()
-    for one in ferrets("alpha"):
-        (tmp_path / f"{one.path}.md".lstrip("/")).write_text(one.markdown)
+    for ferret in ferrets("alpha"):
+        (tmp_path / f"{ferret.path}.md".lstrip("/")).write_text(ferret.markdown)
     call_command("ingest", tenant.domain, str(tmp_path), stdout=io.StringIO())
     for number in range(MANY):
         (tmp_path / f"p{number}.md").write_text(page(number, "omega").markdown)
@@ -482,5 +482,5 @@ def test_counts_after_many_edits_are_those_of_a_fresh_index(make_project, seed):
 
     assert counts(edited) == counts(fresh)
     for word in WORDS:
-        found = [[(hit.path, hit.score) for hit in page_search.find(one, word, limit=50)] for one in (edited, fresh)]
+        found = [[(hit.path, hit.score) for hit in page_search.find(site, word, limit=50)] for site in (edited, fresh)]
         assert found[0] == found[1], word

@@ -337,7 +337,7 @@ def test_a_page_that_takes_too_long_costs_itself_only(make_project, monkeypatch,
     slow = Draft("slow.md", "/slow", "1", read_for_ever) if step == "draft" else Page("slow.md", "/slow", "endless")
     tenant = make_project()
     summary = ingest(tenant.project, [slow, Page("a.md", "/a", "The zebra page.")])
-    assert [(one.path, one.reason) for one in summary.skipped] == [("/slow", "takes too long to read")]
+    assert [(page.path, page.reason) for page in summary.skipped] == [("/slow", "takes too long to read")]
     assert [hit.path for hit in page_search.find(tenant.project, "zebra")] == ["/a"]
     assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
 

@@ -53,7 +53,7 @@ def test_it_says_what_was_read_and_what_was_lost(make_project, tmp_path):
     assert {name: found[name] for name in ("found", "read", "languages", "versions")} == {
         **{"found": 6, "read": 2, "languages": {"de": 1, "": 1}, "versions": {"2": 1, "": 1}},
     }
-    assert [(one["count"], one["examples"]) for one in found["leftOut"]] == [
+    assert [(rule["count"], rule["examples"]) for rule in found["leftOut"]] == [
         *((1, [f"docs/{name}"]) for name in ("c.md", "d.md")),
         (1, ["docs/e.adoc"]),
     ]

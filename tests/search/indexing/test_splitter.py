@@ -78,5 +78,5 @@ def test_the_second_page_of_a_path_waits_for_the_first(large, make_project):
     project = make_project().project
     pages = [Page("1.md", "/a", "zebra " * 50), Page("2.md", "/a", "gnu " * 50), Page("3.md", "/b", "gnu")]
     summary = ingest(project, pages)
-    assert [(one.path, one.reason) for one in summary.skipped] == [("", "path /a is already taken by 1.md")]
+    assert [(page.path, page.reason) for page in summary.skipped] == [("", "path /a is already taken by 1.md")]
     assert [hit.path for hit in page_search.find(project, "gnu")] == ["/b"]

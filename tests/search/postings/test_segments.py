@@ -103,8 +103,8 @@ def test_merged_segments_are_those_of_all_their_sections(is_shuffled):
 
 def test_an_index_of_several_segments_is_that_of_one():
     rows = entries(300)
-    stay = [one for one in rows if one.section_id % 5]
-    gone = [one.section_id for one in rows if one.section_id % 5 == 0]
+    stay = [row for row in rows if row.section_id % 5]
+    gone = [row.section_id for row in rows if row.section_id % 5 == 0]
     index = SearchIndex({"a": Segment.build(rows[:200]), "b": Segment.build([]), "c": Segment.build(rows[200:])}, gone)
     whole = SearchIndex.build(stay)
     assert rank(index) == rank(whole)
@@ -122,8 +122,8 @@ def test_an_index_of_several_segments_is_that_of_one():
 def test_an_index_of_some_sections_counts_these_alone():
     rows = entries(400)
     long = [replace(row, body=f"{row.body} {'filler ' * 300}") if GROUPS[0] in row.facets else row for row in rows]
-    gone = [one.section_id for one in long if one.section_id % 5 == 0]
-    stay = [one for one in long if one.section_id % 5 and GROUPS[1] in one.facets]
+    gone = [row.section_id for row in long if row.section_id % 5 == 0]
+    stay = [row for row in long if row.section_id % 5 and GROUPS[1] in row.facets]
     whole = SearchIndex({"a": Segment.build(long[:250]), "c": Segment.build(long[250:])}, gone)
     rank(whole)  # what it keeps is its own
     part, alone = whole.restrict([GROUPS[1]]), SearchIndex.build(stay)

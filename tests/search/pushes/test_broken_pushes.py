@@ -242,7 +242,7 @@ def test_four_pushes_run_at_once_and_strangers_take_no_place(start, make_project
     tenants = [make_project() for _ in range(uploads.MAX_UPLOADS + 1)]
     with contextlib.ExitStack() as stack:
         strangers = [stack.enter_context(begin(service, tenants[0], "svc_wrong", length)) for _ in range(8)]
-        pushes = {stack.enter_context(begin(service, one, one.admin_key, length)): one for one in tenants}
+        pushes = {stack.enter_context(begin(service, pusher, pusher.admin_key, length)): pusher for pusher in tenants}
         (refused,), _, _ = select.select(pushes, [], [], PATIENCE)
         status, received = response_of(refused)
         assert status == 503

@@ -259,7 +259,7 @@ def test_highlights_are_where_the_words_stand(make_project, text, query, marked)
     put(tenant, page("/a", f"# A\n\n{text}"), page("/b", "# B\n\nNothing of the kind."))
     hit = page_search.find(tenant.project, query)[0]
     found = [hit.excerpt[start:end] for start, end in hit.highlights]
-    assert [one for one in found if one in marked] == marked
+    assert [path for path in found if path in marked] == marked
     assert len(found) == len(marked) or query == "instal"
 
 

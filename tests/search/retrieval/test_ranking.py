@@ -248,8 +248,8 @@ def test_the_readers_page_is_always_a_candidate(make_project):
     with snapshot():
         near = score_candidates(plan_search(tenant.project, "zebra", current_path="/here"))
         away = score_candidates(plan_search(tenant.project, "zebra"))
-    assert "/here" in {one.candidate.path for one in near}
-    assert "/here" not in {one.candidate.path for one in away}
+    assert "/here" in {section.candidate.path for section in near}
+    assert "/here" not in {section.candidate.path for section in away}
 
 
 def test_a_page_in_the_readers_folder_comes_before_its_like(make_project):
@@ -390,9 +390,9 @@ def test_every_feature_is_in_its_range_and_has_a_weight(zoo):
     with snapshot():
         found = score_candidates(plan_search(zoo.project, "zebra part walrus", current_path="/p3"))
     assert set(MODEL.weights) <= set(FEATURES)
-    for one in found:
-        assert len(one.features) == len(FEATURES)
-        for name, value in zip(FEATURES, one.features, strict=True):
+    for section in found:
+        assert len(section.features) == len(FEATURES)
+        for name, value in zip(FEATURES, section.features, strict=True):
             assert (-1 if name == "lead" else 0) <= value <= 1, name
 
 

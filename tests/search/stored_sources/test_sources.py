@@ -100,7 +100,7 @@ def test_without_a_source_all_that_are_stored_are_read_again(tenant, guide, api)
     run(tenant.domain, guide, "--name", "guide")
     run(tenant.domain, api, "--name", "api")
     (guide / "new.md").write_text("# New\n")
-    assert [(one["source"], one["added"], one["unchanged"]) for one in run(tenant.domain)] == [
+    assert [(summary["source"], summary["added"], summary["unchanged"]) for summary in run(tenant.domain)] == [
         ("api", 0, 1),
         ("guide", 1, 2),
     ]

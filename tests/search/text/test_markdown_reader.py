@@ -31,7 +31,7 @@ TOKENS = {
 @pytest.mark.parametrize(("source", "expected"), TOKENS.values(), ids=TOKENS)
 def test_what_generators_add_has_tokens(source, expected):
     kinds = ("indented_open", "directive", "definition", "hidden")
-    assert [(one.type, *one.map, one.info) for one in parse_site(source) if one.type in kinds] == expected
+    assert [(token.type, *token.map, token.info) for token in parse_site(source) if token.type in kinds] == expected
 
 
 def test_headings_count_in_admonitions_and_nowhere_else():

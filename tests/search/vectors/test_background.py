@@ -23,7 +23,7 @@ def thread(settings: Any, monkeypatch: pytest.MonkeyPatch, make_project: Any) ->
     settings.ENV = settings.ENV.model_copy(update={"embeddings": "auto"})
     tenant = make_project()
     monkeypatch.setattr(
-        background, "find_due", lambda model: [one for one in find_due(model) if one.project == tenant.project]
+        background, "find_due", lambda model: [due for due in find_due(model) if due.project == tenant.project]
     )
     running = background._Embedding()
     running.seconds = 0.01

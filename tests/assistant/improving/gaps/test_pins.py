@@ -166,7 +166,7 @@ def test_a_model_is_asked_and_its_connection_closed(
     monkeypatch.setattr(model_chain, "choose_models", lambda *of: ModelChain((model,)))
 
     def count_open() -> int:
-        return sum(type(one) is aiohttp.ClientSession and not one.closed for one in gc.get_objects())
+        return sum(type(thing) is aiohttp.ClientSession and not thing.closed for thing in gc.get_objects())
 
     before = count_open()  # of other tests
     assert repetition.ask(project.project, "How do I install acme?").rung == "model"

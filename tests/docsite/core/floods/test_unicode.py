@@ -47,7 +47,7 @@ def every_character() -> Iterator[str]:
 def find_marks(text: str) -> list[int]:
     """The lengths of the runs of combining marks, as the standard counts them: one by one."""
     is_mark = [bool(unicodedata.combining(unicodedata.normalize("NFKD", character)[0])) for character in text]
-    return [len(run) for run in "".join("m" if one else " " for one in is_mark).split()]
+    return [len(run) for run in "".join("m" if mark else " " for mark in is_mark).split()]
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -154,7 +154,7 @@ def tenant(project: Tenant, rows: Any) -> Tenant:
 
 
 @pytest.mark.parametrize(
-    ("person", "most_values"), [("owner", 1), ("owner", MOST_VALUES), *((one, 1) for one in OTHERS)]
+    ("person", "most_values"), [("owner", 1), ("owner", MOST_VALUES), *((other, 1) for other in OTHERS)]
 )
 def test_every_link_of_the_admin_leads_somewhere(tenant: Tenant, person: str, most_values: int) -> None:
     organization, name = tenant.project.organization, f"{person} {tenant.project.pk}"

@@ -197,8 +197,8 @@ def test_an_address_downloads_all_pages_twice_at_once(place: Place, monkeypatch:
     async def download() -> None:
         begun = [await endpoint.all_pages(request, place.project.domain) for _ in range(2)]
         running = [aiter(response) for response in begun]
-        for one in running:
-            assert b"# Page /a" in await anext(one)
+        for process in running:
+            assert b"# Page /a" in await anext(process)
         with pytest.raises(TooMany):
             await endpoint.all_pages(request, place.project.domain)
         assert (await endpoint.all_pages(elsewhere, place.project.domain)).status_code == 200
