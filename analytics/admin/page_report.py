@@ -105,7 +105,7 @@ def _count_queries_and_feedback(project: Project, state: ReportState, start: dat
     chosen = triage.Selection(path=state.path)
     given = triage.count(project, start, end, chosen)
     shown = [describe_row(project, row) for row in triage.select(project, start, end, chosen)[:MAX_ROWS]]
-    rows = [(one["link"], one["text"] or "(no text)", one["row"].get_status_display()) for one in shown]
+    rows = [(item["link"], item["text"] or "(no text)", item["row"].get_status_display()) for item in shown]
     note = f"{given.thumbs[True]:,} thumbs up, {given.thumbs[False]:,} down"
     yield Part("Feedback", given.total, navigation.page_url("feedback", project) + kept, note, rows)
 

@@ -79,7 +79,7 @@ def describe_signed(claimed: Verdict, host: str, key_id: str) -> Verdict:
     `claimed`: the verdict on its user agent. It keeps the name it claims if the host belongs to that name's operator;
     else the host is its name.
     """
-    sites = ((one.operator, site) for one in ASSISTANTS for site in one.hosts)
+    sites = ((assistant.operator, site) for assistant in ASSISTANTS for site in assistant.hosts)
     operator = next((operator for operator, site in sites if f".{host}".endswith(f".{site}")), "")
     is_ai = claimed.client_class in AI_CLASSES
     name = claimed.agent if is_ai and operator and operator == claimed.operator else host

@@ -92,8 +92,8 @@ def _gaps(project: Project, params: GapsQuery) -> HttpResponse:
         project, begin.start, begin.end, params.state, problem, order="-count", newest_row=newest_row
     )
     if begin.place:
-        found = [one for one in found if (one.total, one.newest) < (total, newest)]
-    newest_row = newest_row or max((one.newest for one in found), default=0)
+        found = [count for count in found if (count.total, count.newest) < (total, newest)]
+    newest_row = newest_row or max((count.newest for count in found), default=0)
     shown = found[: params.limit]
     following = None
     if len(found) > len(shown):

@@ -63,7 +63,7 @@ def describe_range(project: Project, start: datetime, end: datetime, path: str =
     """The context of the range."""
     return {
         "numbers": AgentRange.load(project, start, end, path),
-        "widened": any((one - EPOCH) % HOUR for one in (start, end)),
+        "widened": any((instant - EPOCH) % HOUR for instant in (start, end)),
         "is_open": end > timezone.now(),
         "kept_days": sweeper.kept_days(project),
     }

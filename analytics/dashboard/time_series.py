@@ -36,9 +36,9 @@ def build_points(
     bins = count(list(split(start, end, step)))
     past: list[visitor_counts.StepCounts] = []
     if earlier:
-        past = count([(move_back(one.start, start, end), move_back(one.end, start, end)) for one in bins])
-    steps = [(one.start, one.end) for one in bins]
-    counts = [tuple(getattr(one, metric)[name] for name in visitor_counts.NAMES) for one in bins]
-    before = [getattr(one, metric)["total"] for one in past]
+        past = count([(move_back(span.start, start, end), move_back(span.end, start, end)) for span in bins])
+    steps = [(span.start, span.end) for span in bins]
+    counts = [tuple(getattr(span, metric)[name] for name in visitor_counts.NAMES) for span in bins]
+    before = [getattr(span, metric)["total"] for span in past]
     notes = [tuple(visible(mark.text) for mark in marks if first <= mark.at < last) for first, last in steps]
     return time_steps.build_points(steps, step, now, counts, before, notes), step

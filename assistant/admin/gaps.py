@@ -69,7 +69,7 @@ def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:
             ],
             "pager": links.page_choices(state, table),
             "headings": links.table_headings(state),
-            "gaps": sum(one.total for one in counts),
+            "gaps": sum(count.total for count in counts),
             "effect": report.measure_effect(project),
             "exports": downloads.list_choices(
                 lambda form: navigation.page_url("gaps", project, form, name="file") + state.link()

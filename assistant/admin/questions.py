@@ -101,7 +101,7 @@ def _report(
     groups = _sorted_groups(project, state, start, end)
     page, rows = page_slice(state, len(groups))
     shown = groups[rows]
-    newest = report.load_rows([one.newest for one in shown])
+    newest = report.load_rows([count.newest for count in shown])
     paths = questions.count_pages(project, start, end, filters)
     table = Table(shown, len(groups), len(groups), page)
     points = _build_points(totals, steps, step, now)
@@ -120,13 +120,13 @@ def _report(
         "table": table,
         "rows": [
             (
-                one,
-                newest.get(one.newest),
-                percent(one.answered, one.total),
-                state.link(group=str(one.group)),
-                navigation.page_url("gaps", project, one.group, name="group") + state.dates_link,
+                count,
+                newest.get(count.newest),
+                percent(count.answered, count.total),
+                state.link(group=str(count.group)),
+                navigation.page_url("gaps", project, count.group, name="group") + state.dates_link,
             )
-            for one in shown
+            for count in shown
         ],
         "headings": links.table_headings(state),
         "pager": links.page_choices(state, table),
@@ -190,10 +190,10 @@ def _group_rows(project: Project, state: QuestionState, start: datetime, end: da
     groups = _sorted_groups(project, state, start, end)
     for at in range(0, len(groups), downloads.CHUNK_ROWS):
         chunk = groups[at : at + downloads.CHUNK_ROWS]
-        newest = report.load_rows([one.newest for one in chunk])
-        for one in chunk:
-            if row := newest.get(one.newest):
-                yield [one.group, row.text, one.total, one.answered, row.at.isoformat()]
+        newest = report.load_rows([count.newest for count in chunk])
+        for count in chunk:
+            if row := newest.get(count.newest):
+                yield [count.group, row.text, count.total, count.answered, row.at.isoformat()]
 
 
 def _day_rows(project: Project, state: QuestionState, start: datetime, end: datetime) -> Iterator[list[Any]]:

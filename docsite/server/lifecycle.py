@@ -52,7 +52,7 @@ def start_background() -> None:
 async def stop_background() -> None:
     """End this work. What is not complete goes on later, in any process. Never raises."""
     threads = [thread for thread in _list_threads() if not thread.may_be_cut]
-    await asyncio.gather(*(_attempt(f"stop “{one.name}”", asyncio.to_thread(one.stop)) for one in threads))
+    await asyncio.gather(*(_attempt(f"stop “{thread.name}”", asyncio.to_thread(thread.stop)) for thread in threads))
 
 
 def list_sweeps() -> list[components.Step]:

@@ -71,5 +71,5 @@ def _build_points(
     """The bars: searches with results below, those without above. Nothing is in the future, but maybe before it."""
     now = timezone.now()
     shown = steps if before else [one for one in steps if one[0] < begin_day(now, 1)]
-    counts = [(one.searches - one.without_result, one.without_result, one.searches) for one in counted]
-    return time_steps.build_points(shown, step, now, counts[: len(shown)], [one.searches for one in before])
+    counts = [(count.searches - count.without_result, count.without_result, count.searches) for count in counted]
+    return time_steps.build_points(shown, step, now, counts[: len(shown)], [count.searches for count in before])

@@ -306,7 +306,7 @@ def stored_pages(project: Project, path: str = "") -> Iterator[Page]:
                 validator=document.validator,
                 groups=None if document.own_groups is None else tuple(document.own_groups),
                 anchors=tuple((document.diagnostics or {}).get("ids", ())),
-                problems=tuple(Problem(*one) for one in (document.diagnostics or {}).get("problems", ())),
+                problems=tuple(Problem(*fields) for fields in (document.diagnostics or {}).get("problems", ())),
             )
 
 

@@ -37,7 +37,7 @@ def list_links(project: Project, page: Page) -> list[list[str]]:
             found[text, *paths] = None
         if len(found) == MAX_LINKS:
             break
-    return [list(one) for one in found]
+    return [list(row) for row in found]
 
 
 def _find_targets(project: Project, path: str, target: str) -> Collection[str]:

@@ -90,7 +90,7 @@ def build(
     return {
         "found": len(pages) + len(summary.skipped) + len(summary.left_out),
         "read": len(pages),
-        "before": {kind: sum(one.get(kind, 0) for one in before) for kind in ("code", "sections")}
+        "before": {kind: sum(counts.get(kind, 0) for counts in before) for kind in ("code", "sections")}
         | {"read": len(before)},
         "leftOut": _group_by_reason(summary.left_out),
         "skipped": _group_by_reason(summary.skipped),

@@ -222,7 +222,7 @@ class SearchIndex:
     def holds(self, place: int, terms: Iterable[str]) -> bool:
         """Whether the section at a place has one of the terms."""
         wanted = np.array([place], np.uint32)
-        return any(len(one.docs) and one.locate(wanted)[1][0] for one in self._find(map(hash_term, terms)))
+        return any(len(posting.docs) and posting.locate(wanted)[1][0] for posting in self._find(map(hash_term, terms)))
 
     def _mark_having(self, facets: Iterable[str]) -> Array:
         """For each section, whether it has one of some facet terms."""

@@ -75,7 +75,7 @@ def extend(
     has_many_gone = is_removal or len(gone) * GROWTH > sum(visible.segments.values())
     segments: dict[str, int] = {}
     merged = list(staged)
-    added = sum(len(one.ids) for one in staged)
+    added = sum(len(segment.ids) for segment in staged)
     for name, sections in sorted(visible.segments.items(), key=lambda one: one[1]):
         if has_many_gone or sections < SMALL or sections <= GROWTH * added:
             merged.append(_load(project, name))
@@ -85,7 +85,7 @@ def extend(
     new = merge(merged, gone)
     if len(new.ids):
         segments[_store(project, new, claim)] = len(new.ids)
-    gone = gone[~np.isin(gone, np.concatenate([one.ids for one in merged]))] if merged else gone
+    gone = gone[~np.isin(gone, np.concatenate([segment.ids for segment in merged]))] if merged else gone
     return SegmentList(generation, segments, gone.tolist())
 
 

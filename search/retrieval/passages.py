@@ -95,15 +95,15 @@ def find_passages(
         if uses_meaning and chance < SURE_CHANCE and (meaning := read_meaning(project, plan.question)):
             best = find_best(replace(plan, meaning=meaning), _count_sections(limit))
         best = selection.keep_pages(found.plan, best, found.sections, _count_sections(limit))
-        first = list(dict.fromkeys(one.candidate.document_id for one in best))[:limit]
-        best = [one for one in best if one.candidate.document_id in first]
+        first = list(dict.fromkeys(section.candidate.document_id for section in best))[:limit]
+        best = [section for section in best if section.candidate.document_id in first]
         if page_first:
             best = _put_page_first(found.plan, best)
-        places = [(one.candidate.document_id, one.candidate.position) for one in best]
+        places = [(section.candidate.document_id, section.candidate.position) for section in best]
         around_all = ((page, position + step) for step in NEIGHBOURS for page, position in places)
-        places_around = [one for one in dict.fromkeys(around_all) if one not in places] if max_characters else []
+        places_around = [place for place in dict.fromkeys(around_all) if place not in places] if max_characters else []
         pages = load_pages(project, places, places_around)
-        passages = [(one, _build_passage(pages[one.candidate.document_id], one)) for one in best]
+        passages = [(section, _build_passage(pages[section.candidate.document_id], section)) for section in best]
         passages = _put_named_first(plan, passages, context)
         hits = [hit for _, hit in passages]
         around = _choose_neighbours(pages, places_around, best, max_characters - sum(len(hit.body) for hit in hits))
@@ -171,7 +171,7 @@ def _is_off_topic(found: _Found, alone: _Found) -> bool:
         return False
     first, other = found.sections[0].candidate, alone.sections[0].candidate
     is_like = (first.language, first.version) == (other.language, other.version)
-    return is_like and all(one.candidate.document_id != first.document_id for one in alone.sections)
+    return is_like and all(section.candidate.document_id != first.document_id for section in alone.sections)
 
 
 def _is_foreign(query: str, sections: Sequence[ScoredSection]) -> bool:
@@ -205,8 +205,8 @@ def load_compared(project: Project, sections: Sequence[ScoredSection]) -> list[H
     another page is among them.
     """
     first = sections[: answerability.PASSAGES]
-    loaded = load_sections(project, [one.candidate.section_id for one in first])
-    return [_build_passage(loaded[one.candidate.section_id][0], one) for one in first]
+    loaded = load_sections(project, [section.candidate.section_id for section in first])
+    return [_build_passage(loaded[section.candidate.section_id][0], section) for section in first]
 
 
 def _find_title(project: Project, path: str) -> str:
@@ -217,10 +217,10 @@ def _find_title(project: Project, path: str) -> str:
 
 def _put_page_first(plan: SearchPlan, sections: list[ScoredSection]) -> list[ScoredSection]:
     """The sections, first those of the reader's page, if they hold a word of the question."""
-    here = [one for one in sections if one.candidate.path == plan.preferences.current_path]
-    if not here or not selection.is_about(plan, [one.candidate for one in here]):
+    here = [section for section in sections if section.candidate.path == plan.preferences.current_path]
+    if not here or not selection.is_about(plan, [section.candidate for section in here]):
         return sections
-    return [*here, *(one for one in sections if one.candidate.path != plan.preferences.current_path)]
+    return [*here, *(section for section in sections if section.candidate.path != plan.preferences.current_path)]
 
 
 def _build_passage(page: StoredPage, section: ScoredSection) -> Hit:
@@ -272,7 +272,7 @@ def _estimate_chance(plan: SearchPlan, sections: Sequence[ScoredSection], least_
 
 def _holds(plan: SearchPlan, sections: Sequence[ScoredSection], term: Term) -> bool:
     spellings = [spelling for spelling, _ in term.spellings]
-    return any(plan.index.holds(one.candidate.place, spellings) for one in sections)
+    return any(plan.index.holds(section.candidate.place, spellings) for section in sections)
 
 
 def _is_about(plan: SearchPlan, sections: Sequence[ScoredSection], least_weight: float) -> bool:
@@ -289,7 +289,7 @@ def _is_about(plan: SearchPlan, sections: Sequence[ScoredSection], least_weight:
         for spelling, certainty in word
         if certainty >= parsing.SYNONYM or len(spelling) >= MIN_CORRECTED
     ]
-    return not words or any(plan.index.holds(one.candidate.place, own) for one in sections)
+    return not words or any(plan.index.holds(section.candidate.place, own) for section in sections)
 
 
 def _put_named_first(plan: SearchPlan, passages: list[_ScoredHit], context: Sequence[str]) -> list[_ScoredHit]:

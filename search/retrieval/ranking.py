@@ -138,8 +138,8 @@ def compute_features(
     scores = rarities @ impacts
     best = scores.max() or 1.0
     language = _choose_language(candidates, scores.tolist(), preferences.language)
-    foreign = _differ([one.language for one in candidates], language)
-    outdated = _differ([one.version for one in candidates], preferences.version)
+    foreign = _differ([candidate.language for candidate in candidates], language)
+    outdated = _differ([candidate.version for candidate in candidates], preferences.version)
 
     by_page, begins, page = _group(index.documents[places])
     page_scores = rarities @ np.maximum.reduceat(impacts[:, by_page], begins, axis=1)
@@ -174,9 +174,9 @@ def compute_features(
         "query_length": query_length,
         "foreign": foreign,
         "same_folder": [one.path != here and _folder(one.path) == _folder(here) for one in candidates] if here else 0.0,
-        "current_page": [one.path == here for one in candidates] if here else 0.0,
+        "current_page": [candidate.path == here for candidate in candidates] if here else 0.0,
         "outdated": outdated,
-        "meaning": [likeness.get(one.section_id, 0.0) for one in candidates] if likeness else 0.0,
+        "meaning": [likeness.get(candidate.section_id, 0.0) for candidate in candidates] if likeness else 0.0,
     }
     return _stack(columns, len(candidates))
 

@@ -47,7 +47,7 @@ def rank(plan: SearchPlan, limit: int, per_page: int = 1) -> list[ScoredSection]
         if len({section.candidate.document_id for section in best}) == limit or len(scored) < CANDIDATES:
             break
         pages = {section.candidate.document_id for section in scored}
-        further = [one for one in plan.index.find(plan.query, count) if one.document_id not in pages]
+        further = [candidate for candidate in plan.index.find(plan.query, count) if candidate.document_id not in pages]
         # These were compared with fewer sections, so they come after the others.
         ceiling = min(section.score for section in best)
         scored += [
@@ -61,12 +61,12 @@ def _promote(plan: SearchPlan, best: list[ScoredSection], limit: int) -> list[Sc
     """The best sections, first that of the page which the owner promotes, if it passes the filter."""
     if not plan.promoted_path:
         return best
-    here = [one for one in best if one.candidate.path == plan.promoted_path]
+    here = [section for section in best if section.candidate.path == plan.promoted_path]
     if not here:
         here = sorted(_score(plan, _load_page(plan, plan.promoted_path)), key=_order)[:1]
-    others = [one for one in best if one.candidate.path != plan.promoted_path]
-    score = max((one.score for one in [*here, *others]), default=0.0)
-    return [*(one._replace(score=score, is_promoted=True) for one in here), *others][:limit]
+    others = [section for section in best if section.candidate.path != plan.promoted_path]
+    score = max((section.score for section in [*here, *others]), default=0.0)
+    return [*(section._replace(score=score, is_promoted=True) for section in here), *others][:limit]
 
 
 def keep_pages(
@@ -77,11 +77,11 @@ def keep_pages(
     Each may take the place of the last page.
     """
     for path in (plan.preferences.current_path, *plan.cited_paths[:1]):
-        here = [one for one in _keep_one_kind(plan, scored) if one.candidate.path == path]
-        if not here or any(one.candidate.path == path for one in best):
+        here = [section for section in _keep_one_kind(plan, scored) if section.candidate.path == path]
+        if not here or any(section.candidate.path == path for section in best):
             continue
-        pages = list(dict.fromkeys(one.candidate.document_id for one in best))[: limit - 1]
-        best = [*(one for one in best if one.candidate.document_id in pages), min(here, key=_order)]
+        pages = list(dict.fromkeys(section.candidate.document_id for section in best))[: limit - 1]
+        best = [*(section for section in best if section.candidate.document_id in pages), min(here, key=_order)]
     return best
 
 

@@ -195,7 +195,7 @@ def index_texts(texts: Sequence[str], language: str = "en") -> tuple[list[str], 
     words_of_texts = [tokens(text) for text in texts]
     joined = [" ".join([in_text for word in one if (in_text := known[word][2])]) for one in words_of_texts]
     found = [known[word] for word in set[str]().union(*words_of_texts)]
-    different_forms, different_terms = (set[str]().union(*[one[kind] for one in found]) for kind in (0, 1))
+    different_forms, different_terms = (set[str]().union(*[forms[kind] for forms in found]) for kind in (0, 1))
     return joined, different_terms, different_forms
 
 

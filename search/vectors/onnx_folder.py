@@ -46,7 +46,7 @@ class OnnxEmbedder:
             False  # it would keep the memory of the largest batch for ever, and saves no time
         )
         self._session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-        self._inputs = {one.name for one in self._session.get_inputs()}
+        self._inputs = {argument.name for argument in self._session.get_inputs()}
         outputs = [output.name for output in self._session.get_outputs()]
         self._output = "sentence_embedding" if "sentence_embedding" in outputs else outputs[0]
         self._tokenizer = tokenizer or tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))

@@ -162,15 +162,15 @@ def _build_chips(
 
 def _build_fields(state: ListState, languages: list[str], versions: list[str]) -> list[Field]:
     suggested = {"language": languages, "version": versions}
-    own = [one for one in FILTERS if one.name not in ("outcome", "thumb")]
-    return [Field(one, getattr(state, one.name), suggested.get(one.name, ())) for one in own]
+    own = [criterion for criterion in FILTERS if criterion.name not in ("outcome", "thumb")]
+    return [Field(criterion, getattr(state, criterion.name), suggested.get(criterion.name, ())) for criterion in own]
 
 
 def _list_chosen(state: ListState) -> list[Choice]:
     """The chosen filters, each with the link that removes it."""
     return [
-        Choice(f"{label}: {visible((one.choices or {}).get(value, value))}", state.link(**{one.name: ""}))
-        for one in FILTERS
-        if (value := getattr(state, one.name))
-        for label in [one.label if one.name != "path" or state.page_path else "Part of the path"]
+        Choice(f"{label}: {visible((criterion.choices or {}).get(value, value))}", state.link(**{criterion.name: ""}))
+        for criterion in FILTERS
+        if (value := getattr(state, criterion.name))
+        for label in [criterion.label if criterion.name != "path" or state.page_path else "Part of the path"]
     ]

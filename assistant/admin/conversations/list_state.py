@@ -58,8 +58,8 @@ class ListState(ReportState):
     version: str = ""
     after: str = ""
 
-    names: ClassVar = tuple(one.name for one in FILTERS)
-    choices: ClassVar = {one.name: one.choices for one in FILTERS if one.choices}
+    names: ClassVar = tuple(criterion.name for criterion in FILTERS)
+    choices: ClassVar = {criterion.name: criterion.choices for criterion in FILTERS if criterion.choices}
 
     @classmethod
     def accepts_path(cls, path: str) -> bool:

@@ -126,8 +126,8 @@ class Turn:
             "Agent": answer.agent or "",
             "Page": visible(answer.page_path),
             "Language of the question": answer.language or "",
-            "Searched only": ", ".join(visible(one) for one in filters),
-            "Sent with the question": "; ".join(visible(one) for one in context),
+            "Searched only": ", ".join(visible(value) for value in filters),
+            "Sent with the question": "; ".join(visible(selection) for selection in context),
         }
         return [(label, value) for label, value in values.items() if value]
 

@@ -54,7 +54,7 @@ def show_detail(request: HttpRequest, project: Project, request_id: str) -> Http
 
 def _save(request: HttpRequest, row: SupportRequest) -> None:
     state, assignee = request.POST.get("state", ""), request.POST.get("assignee", "")
-    people = {str(one.pk): one for one in find_assignees(row.project)}
+    people = {str(person.pk): person for person in find_assignees(row.project)}
     if state not in SupportRequest.State.values or assignee not in (NOBODY, str(row.assignee_id), *people):
         messages.error(request, "Choose a state, and a staff user of the organization.")
         return

@@ -64,7 +64,7 @@ def show_list(request: HttpRequest, project: Project) -> HttpResponse:
 def _build_rows(project: Project, requests: list[SupportRequest]) -> list[tuple[SupportRequest, str, str]]:
     """Each request with its address and the state of its deliveries in words."""
     states: dict[str, set[str]] = {}
-    subjects = [one.request_id for one in requests]
+    subjects = [request.request_id for request in requests]
     for subject, state in Delivery.objects.filter(project=project, subject__in=subjects).values_list(
         "subject", "state"
     ):

@@ -120,7 +120,7 @@ def find_complete_sentence(query: str, hit: Hit, quote: Quote) -> str:
     content = [word for word in analysis.content_words(query) if word.lower() not in function_words]
     wanted = set(_terms_of([" ".join(content)], hit)[0])
     texts = [plain(block) for block in quote.blocks if is_paragraph(block)]
-    sentences = [one.strip() for text in texts for line in text.split("\n") for one in _SENTENCE.split(line)]
+    sentences = [piece.strip() for text in texts for line in text.split("\n") for piece in _SENTENCE.split(line)]
     whole = [one for one in sentences if len(one) <= MAX_SENTENCE and one.endswith((".", "!", "。", "！"))]
     held = zip(whole, _terms_of(whole, hit), strict=True)
     return next((sentence for sentence, terms in held if len(content) > 1 and wanted <= set(terms)), "")
@@ -196,7 +196,7 @@ def _cut_to_sentences(block: str, max_words: int, weights: TermWeights, hit: Hit
     for start in (0, best):
         chosen: list[str] = []
         for sentence in sentences[start:]:
-            if chosen and sum(len(one.split()) for one in chosen) + len(sentence.split()) > max_words:
+            if chosen and sum(len(text.split()) for text in chosen) + len(sentence.split()) > max_words:
                 break
             chosen.append(sentence)
         if start + len(chosen) > best:

@@ -161,7 +161,7 @@ def _store(progress: GroupingProgress, new: Sequence[_NewRow], **reached: int) -
     try:
         return _store_at_once(progress, new, **reached)
     except BaseException:
-        for project_id in {one.row.project_id for one in new}:
+        for project_id in {entry.row.project_id for entry in new}:
             group_index.forget(project_id)  # it may know groups that were not stored
         raise
 
@@ -171,11 +171,11 @@ def _store_at_once(progress: GroupingProgress, new: Sequence[_NewRow], **reached
     before = {name: getattr(progress, name) for name in reached}
     if not GroupingProgress.objects.select_for_update().filter(pk=progress.pk, **before).exists():
         return None
-    known = GroupedQuestion.objects.filter(answer__in=[one.row.answer_id for one in new if one.row.answer_id])
+    known = GroupedQuestion.objects.filter(answer__in=[entry.row.answer_id for entry in new if entry.row.answer_id])
     done = set(known.values_list("answer", flat=True))  # answers that were skipped while they ran come again
-    missing = [one for one in new if one.row.answer_id not in done]
+    missing = [entry for entry in new if entry.row.answer_id not in done]
     _choose_groups(missing)
-    rows = GroupedQuestion.objects.bulk_create(_without_deleted([one.row for one in missing]))
+    rows = GroupedQuestion.objects.bulk_create(_without_deleted([entry.row for entry in missing]))
     events.publish_unanswered(rows)
     events.mark_problems(rows)
     GroupingProgress.objects.filter(pk=progress.pk).update(**reached)
@@ -201,17 +201,17 @@ def _lock(rows: QuerySet[Any]) -> Iterable[int]:
 def _choose_groups(new: Sequence[_NewRow]) -> None:
     """Set the group of each row: the nearest one, else a new one."""
     by_project: dict[int, list[_NewRow]] = defaultdict(list)
-    for one in new:
-        if one.terms is not None:
-            by_project[one.row.project_id].append(one)
+    for entry in new:
+        if entry.terms is not None:
+            by_project[entry.row.project_id].append(entry)
     for project_id, rows in by_project.items():
         found = {group_index.find_group(project_id, row.terms) for row in rows if row.terms} - {None}
         if QuestionGroup.objects.filter(pk__in=found).count() < len(found):
             group_index.forget(project_id)  # another process has deleted groups
-        for one in rows:
-            assert one.terms is not None
-            group = group_index.find_group(project_id, one.terms)
-            one.row.group_id = group or _create_group(project_id, one.terms)
+        for entry in rows:
+            assert entry.terms is not None
+            group = group_index.find_group(project_id, entry.terms)
+            entry.row.group_id = group or _create_group(project_id, entry.terms)
 
 
 def _create_group(project_id: int, terms: frozenset[str]) -> int:

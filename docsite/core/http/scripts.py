@@ -62,4 +62,4 @@ def script_response(request: HttpRequest, script: Script, cache_control: str) ->
 
 def _accepts_gzip(request: HttpRequest) -> bool:
     accepted = request.headers.get("Accept-Encoding", "").lower().replace(" ", "").split(",")
-    return "gzip" in (one.partition(";")[0] for one in accepted if not one.endswith((";q=0", ";q=0.0")))
+    return "gzip" in (coding.partition(";")[0] for coding in accepted if not coding.endswith((";q=0", ";q=0.0")))

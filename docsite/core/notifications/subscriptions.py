@@ -54,7 +54,7 @@ def list_receivers(topic: str, project: Project | None = None) -> list[Subscript
     )
     if project:
         found = found.filter(project=project)
-    return [one for one in found if topic in one.topics.split()]
+    return [subscription for subscription in found if topic in subscription.topics.split()]
 
 
 def add_deliveries(receivers: Iterable[Subscription], event: str, subject: object) -> None:

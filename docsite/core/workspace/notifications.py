@@ -65,7 +65,7 @@ def show_notifications(request: HttpRequest, project: Project) -> HttpResponse:
     if "test" in request.POST and stored and stored.is_confirmed and mail.is_configured():
         may_send = caches["limits"].add(f"digest-test-{user.pk}", 1, TEST_PAUSE_SECONDS)
         result = _send_digest(stored) if may_send else (False, "You have just sent one. Wait a minute.")
-    keys = [one.key for one in offered]
+    keys = [topic.key for topic in offered]
     context = {
         "form": form,
         "stored": stored,

@@ -122,7 +122,7 @@ def _show(
 ) -> HttpResponse:
     form = form or _build_form(request, webhook)
     is_signed = webhook.format == Webhook.Format.STANDARD
-    labels = {one.name: one.label for one in events.list_event_types()}
+    labels = {event_type.name: event_type.label for event_type in events.list_event_types()}
     deliveries = webhook.deliveries.order_by("-pk").prefetch_related("attempts")[:MAX_DELIVERIES]
     context = {
         "webhook": webhook,

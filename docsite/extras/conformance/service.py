@@ -66,7 +66,7 @@ def expect_error(response: httpx.Response, *statuses: int, naming: str = "") -> 
     if naming:
         details = body.get("details")
         expect(isinstance(details, list) and all(isinstance(one, dict) for one in details), "no list in `details`")
-        messages = [str(one.get("message", "")) for one in details]
+        messages = [str(detail.get("message", "")) for detail in details]
         expect(any(message.startswith(naming) for message in messages), f"no detail names {naming}: {messages}")
 
 

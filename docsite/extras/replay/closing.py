@@ -46,7 +46,7 @@ def find_effects(project: Project, preview: Preview) -> list[IndexEffect]:
     gaps = QuestionGroup.objects.filter(project=project, has_problem=True, state__in=OPEN)
     waiting = set(gaps.values_list("pk", flat=True))
     asked = find_asked(project) if waiting else []
-    questions = [one for one in asked if one.group in waiting and one.is_quotable]
+    questions = [question for question in asked if question.group in waiting and question.is_quotable]
     rows = compare(project, questions[:MAX_GAPS], preview).rows
     won = [row for row in rows if row.before.state != ANSWERED and row.after.state == ANSWERED]
     lines = comment.describe_closed(held.find_closed(project))

@@ -177,7 +177,7 @@ def explain(source: Source) -> str:
         return "The process that read it stopped responding."
     if not source.outcome:  # the site itself could not be read
         return source.error
-    reasons = [f"{one['file']} {one['reason']}" for one in source.outcome.get("skipped", [])[:1]]
+    reasons = [f"{skipped['file']} {skipped['reason']}" for skipped in source.outcome.get("skipped", [])[:1]]
     if reasons:
         return f"{NOTHING_READ}: {reasons[0]}."
     return f"{NOTHING_READ}. A page that a script builds in the browser has none for others, and only HTML is read."

@@ -41,7 +41,7 @@ async def _check_all() -> dict[str, str]:
         **{"process": _check_process, "database": _in_time(_write), "limits": _in_time(_count)},
         **{"threads": _check_threads, "disk": _in_thread(_check_disk)},
     }
-    checks |= {one.name: _in_thread(one.health) for one in components.load() if one.health}
+    checks |= {component.name: _in_thread(component.health) for component in components.load() if component.health}
     results = await asyncio.gather(*(check() for check in checks.values()))
     return {name: result for name, result in zip(checks, results, strict=True) if result}
 

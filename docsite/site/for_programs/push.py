@@ -161,7 +161,7 @@ def summarize(report: dict[str, Any]) -> str:
         passing = f"{golden['passedBefore']} of {golden['asked']} pass before, {golden['passedAfter']} after"
         lines += [f"Golden questions: {passing}.", ""]
         lines += bullets(f"**{len(golden['lost'])} {would} their answer:**", map(describe_question, golden["lost"]))
-        lines += bullets("Answered from now on:", (quote(one["question"]) for one in golden["gained"]))
+        lines += bullets("Answered from now on:", (quote(question["question"]) for question in golden["gained"]))
     if comment := report.get("replayComment"):
         lines += [comment["markdown"]]
     if cited:

@@ -109,7 +109,7 @@ def name_groups(meta: Mapping[str, Any]) -> dict[str, Any]:
     found = [value for place in (meta, *params) for value in _find_values(place, "groups")]
     if not found:
         return dict(meta)
-    is_known = len(found) == 1 or all(_is_flat(one) and one == found[0] for one in found)
+    is_known = len(found) == 1 or all(_is_flat(value) and value == found[0] for value in found)
     return {**meta, "groups": found[0] if is_known else UNKNOWN_GROUPS}
 
 

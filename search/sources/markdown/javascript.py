@@ -107,7 +107,7 @@ def find_entries(inner: str) -> dict[str, str]:
 def find_objects(text: str, before: str) -> list[str]:
     """The text between the braces of each object literal that directly follows a match of the pattern."""
     found = re.finditer(rf"\b{before}\s*(?:/\*.{{0,200}}?\*/\s*)?\(?\{{", text)
-    return [_find_inner(text, one.end()) for one in islice(found, MAX_OBJECTS)]
+    return [_find_inner(text, match.end()) for match in islice(found, MAX_OBJECTS)]
 
 
 def find_list(text: str, name: str) -> list[str]:

@@ -71,7 +71,7 @@ def render_api_page(spec: Spec, tags: Iterable[tuple[str, str, str]]) -> str:
     schemes = as_mapping(as_mapping(spec.root.get("components")).get("securitySchemes"))
     parts = [f"# {_join_lines(as_text(info.get('title')) or 'API')}", f"Version {version}." if version else ""]
     parts += [_lower_headings(as_text(info.get("description"))), _render_external_docs(spec.root)]
-    if servers := [_render_server(as_mapping(one)) for one in as_list(spec.root.get("servers"))]:
+    if servers := [_render_server(as_mapping(server)) for server in as_list(spec.root.get("servers"))]:
         parts += ["## Servers", "\n".join(filter(None, servers))]
     if schemes:
         parts += ["## Authentication", _render_authentication(spec, {})]

@@ -124,7 +124,7 @@ def describe_type(spec: Spec, raw: Any, level: int = 0) -> str:
     """The type of a value in words: `array render_properties User object`, `string or null`, `string date-time`."""
     schema = merge_all_of(spec, raw)
     kind = schema.get("type")
-    kinds = [as_text(one) for one in kind] if isinstance(kind, list) else [as_text(kind)] if as_text(kind) else []
+    kinds = [as_text(name) for name in kind] if isinstance(kind, list) else [as_text(kind)] if as_text(kind) else []
     if schema.get("nullable") is True:
         kinds.append("null")
     if (choices := _choices(schema)) and level < _MAX_NESTED:

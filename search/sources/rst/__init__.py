@@ -140,5 +140,5 @@ def _remove_metadata(document: nodes.document) -> dict[str, str]:
 
 def _plain_text(source: str) -> str:
     """The paragraphs of a page that cannot be parsed, as text without markup."""
-    paragraphs = (escape_text(one).strip() for one in re.split(r"\n\s*\n", source))
+    paragraphs = (escape_text(paragraph).strip() for paragraph in re.split(r"\n\s*\n", source))
     return "\n\n".join(escape_line_start(paragraph) for paragraph in paragraphs if paragraph)

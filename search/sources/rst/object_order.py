@@ -45,7 +45,7 @@ def _join(parent: nodes.Element) -> list[nodes.Node]:
             waiting.append(child)
             continue
         if isinstance(child, nodes.section):
-            if _is_object(child) and all(one["directive"] == child["directive"] for one in waiting):
+            if _is_object(child) and all(sibling["directive"] == child["directive"] for sibling in waiting):
                 _prepend(child, waiting)
                 waiting = []
             children += waiting
@@ -67,9 +67,9 @@ def _prepend(section: nodes.Element, objects: Sequence[nodes.Element]) -> None:
     if not objects:
         return
     described = [*objects, section]
-    section["names_shown"] = [name for one in described for name in one["names_shown"]]
-    section["ids"] = next((one["ids"] for one in described if one["ids"]), [])
-    below = [part for one in described for part in one.children[1:]]
+    section["names_shown"] = [name for description in described for name in description["names_shown"]]
+    section["ids"] = next((description["ids"] for description in described if description["ids"]), [])
+    below = [part for description in described for part in description.children[1:]]
     section.children = [nodes.title("", "", *title_of(section["names_shown"])), *below]
     for child in section.children:
         child.parent = section

@@ -71,7 +71,7 @@ def send_file(lines: Iterator[str], form: Format, name: str) -> StreamingHttpRes
 
 def name_file(name: str, window: tuple[datetime, datetime]) -> str:
     """The name of a file with the first and the last day of its range: `docs-gaps-2026-10-01-2026-10-31.csv`."""
-    first, last = (find_day(one) for one in (window[0], max(window[0], window[1] - timedelta(microseconds=1))))
+    first, last = (find_day(instant) for instant in (window[0], max(window[0], window[1] - timedelta(microseconds=1))))
     stem, _, ending = name.rpartition(".")
     return f"{stem}-{first}-{last}.{ending}"
 

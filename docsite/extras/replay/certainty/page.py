@@ -34,7 +34,7 @@ def show(request: HttpRequest, project: Project) -> HttpResponse:
         "now": fitting.measure(known, max(threshold or 0.0, MIN_CHANCE)),
         "threshold": threshold,
         "fits": list(zip(LIMITS, fits, strict=True)),
-        "too_few": all(one.threshold is None for one in fits),
+        "too_few": all(fit.threshold is None for fit in fits),
         "needed": fits[-1].needed,
         "most": LIMITS[-1],
         "confidence": round(100 * fitting.CONFIDENCE),

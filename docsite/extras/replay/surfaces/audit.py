@@ -24,7 +24,7 @@ def run(project: Project, questions: Sequence[GoldenQuestion]) -> None:
 
 def load(question: GoldenQuestion) -> list[Finding]:
     """What the last run found, in the order in which a fact gets from the page to an answer."""
-    return [Finding(one["surface"], State(one["state"]), one["detail"]) for one in question.surfaces]
+    return [Finding(surface["surface"], State(surface["state"]), surface["detail"]) for surface in question.surfaces]
 
 
 def summarize(findings: Sequence[Finding]) -> str:

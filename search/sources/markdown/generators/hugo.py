@@ -99,7 +99,7 @@ def _read_configuration(root: Path, folder: Path) -> dict[str, Any]:
             found = _lower(configuration.load(root, place))
             config |= found if place.stem == "hugo" or _is_hugo(folder, found) else {}
     for environment in ("_default", "production"):
-        for place in sorted(one for one in (folder / "config" / environment).glob("*") if one.suffix in _ENDINGS):
+        for place in sorted(file for file in (folder / "config" / environment).glob("*") if file.suffix in _ENDINGS):
             found = configuration.load(root, place)
             found = found if place.stem == "cascade" else _lower(found)
             name, _, language = place.stem.lower().partition(".")
