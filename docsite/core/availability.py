@@ -6,7 +6,7 @@ import time
 
 logger = logging.getLogger(__name__)
 
-RETRY_SECONDS = 5.0  # between two attempts of those who can do without
+RETRY_SECONDS = 5.0  # between two attempts to use a server that the caller can do without
 QUIET_SECONDS = 3.0  # without a failure, before a success means that all is well again
 
 

@@ -10,7 +10,7 @@ _texts: SizedCache[str, str] = SizedCache()
 
 
 def share(text: str) -> str:
-    """The object for this text that others use already, so that equal texts take memory once; else this one."""
+    """The object that others already use for an equal text, so that it takes memory once; this one if nobody does."""
     known = _texts.get(text)
     if known is None:
         known = text
