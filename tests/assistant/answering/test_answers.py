@@ -54,7 +54,7 @@ def helped(project):
             ("no answer: Not there.", "Not there."),
             ("[NO\\_ANSWER] Not there.", "Not there."),
         ],
-        3,
+        1,
     ),
 )
 def test_a_refusal_of_a_model_cites_nothing_and_suggests_alternatives(http, model_service, helped, words, shown):

@@ -150,11 +150,14 @@ def test_an_invalid_value_is_reported_and_nothing_is_done(owner, project, field,
 
 @pytest.mark.parametrize(
     ("support", "link"),
-    [
-        ("https://acme.example/help?a=1#b", "https://acme.example/help?a=1"),
-        ("mailto:help@acme.example?subject=Help", "mailto:help@acme.example?subject=Help"),
-        ("a@b.example", "mailto:a@b.example"),
-    ],
+    first_of(
+        [
+            ("https://acme.example/help?a=1#b", "https://acme.example/help?a=1"),
+            ("mailto:help@acme.example?subject=Help", "mailto:help@acme.example?subject=Help"),
+            ("a@b.example", "mailto:a@b.example"),
+        ],
+        1,
+    ),
 )
 def test_a_support_link_leads_to_the_web_or_a_mail_program(owner, project, support, link):
     assert save(owner, project, support_url=support).status_code == 302
@@ -197,6 +200,7 @@ def test_a_page_is_its_organizations_own(owner, stranger, project):
     assert not AssistantSettings.objects.filter(project=project.project).exists()
 
 
+@pytest.mark.matrix
 def test_the_lists_and_links_of_the_admin_lead_to_the_page(owner, stranger, project):
     save(owner, project, instructions="Be kind.")
     pk = stored(project).pk
@@ -393,10 +397,13 @@ def test_a_preview_shows_that_the_model_refused(browse, project):
 
 @pytest.mark.parametrize(
     ("mode", "heading", "says"),
-    [
-        ("refuse", "Answered", "Quotes from the documentation, because the model server answered 500"),
-        ("cut", "The answer broke off", "because the connection to the model server broke"),
-    ],
+    first_of(
+        [
+            ("refuse", "Answered", "Quotes from the documentation, because the model server answered 500"),
+            ("cut", "The answer broke off", "because the connection to the model server broke"),
+        ],
+        1,
+    ),
 )
 def test_a_preview_shows_that_the_model_failed(browse, project, mode, heading, says):
     shown = browse(**{"try": "Try"}, try_question=f"{INSTALL} fake:{mode}")

@@ -218,6 +218,7 @@ async def test_nonsense_is_an_error_and_the_socket_survives(service, project, me
         assert (event["type"], event["status"]) == ("error", 400)
 
 
+@pytest.mark.matrix
 async def test_the_limit_is_shared_with_http(start, project, http):
     service = start(LIMIT_ASSISTANT_ORG="1/d")
     url = f"{service.url}/discovery/v1/assistant/{project.domain}/message"

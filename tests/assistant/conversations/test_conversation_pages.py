@@ -102,6 +102,7 @@ def test_the_list_has_a_row_for_each_answer_and_exports_and_searches_one_for_eac
     assert "<td>Widget or site</td>" in html
 
 
+@pytest.mark.matrix
 def test_pages_follow_each_other_without_gap_or_repetition(people, project, monkeypatch):
     monkeypatch.setattr(listing.Listing.load_page, "__defaults__", (2,))
     answers = [ask(project) for _ in range(5)]
@@ -132,6 +133,7 @@ def test_a_search_for_text_goes_on_where_it_stopped(people, project, monkeypatch
     assert "the needle" in html
 
 
+@pytest.mark.matrix
 def test_newer_and_older_lead_through_the_filtered_list(people, project):
     newest, middle, oldest = (
         ask(project, minutes=n, outcome=o) for n, o in ((1, "refused"), (2, "answered"), (3, "refused"))
@@ -292,6 +294,7 @@ def test_a_stranger_finds_nothing(people, project, client):
     assert client.get(address(project, answer)).status_code == 302
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("conversations", [3, 30])
 def test_the_number_of_queries_does_not_grow(people, project, conversations):
     for n in range(conversations):

@@ -425,6 +425,7 @@ def test_an_unusual_stream_is_read_whole(http, one, upstream, project, mode):
     assert asked["ended"] in ("complete", "closed by the client")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("protocol", first_of(["v1", "v2"], 1))
 def test_characters_and_events_cut_by_the_network_are_put_together(http, one, project, protocol):
     reply = ask(http, one, project, "split", protocol)
@@ -551,6 +552,7 @@ def test_a_model_server_rests_after_failures_and_is_tried_again(http, weary, clo
         assert models(upstream, ask(http, weary, project, "happy")) == ["fake-1"], "it is well again"
 
 
+@pytest.mark.matrix
 def test_only_one_request_tries_a_resting_server_even_if_its_reader_leaves(http, weary, clock, upstream, project):
     for _ in range(3):
         ask(http, weary, project, "malformed_start@fake-1")
@@ -625,6 +627,7 @@ def signs_of_life(raw: bytes, protocol: str) -> tuple[int, bytes]:
     return len(blocks) - len(others), b"".join(block + end for block in others)
 
 
+@pytest.mark.matrix
 def test_a_stream_that_moves_needs_no_signs_of_life(http, patient, project):
     began = time.monotonic()
     with http.stream(**request_of(patient, project, "v1", "slow", "")) as response:

@@ -90,6 +90,7 @@ async def test_after_sigterm_running_answers_end_and_new_ones_are_refused(serve,
     assert "Traceback" not in service.log.read_text()
 
 
+@pytest.mark.matrix
 async def test_answers_that_take_too_long_end_with_an_error_part_and_are_stored(serve, upstream, project):
     service = serve(SHUTDOWN_SECONDS="0.5")
     marker = f"stopping-{project.domain}"
@@ -117,6 +118,7 @@ async def test_answers_that_take_too_long_end_with_an_error_part_and_are_stored(
     assert [entry["ended"] for entry in upstream.asked(marker)] == ["closed by the client"] * 3
 
 
+@pytest.mark.matrix
 async def test_without_answers_it_stops_at_once(serve, project):
     service = serve(SHUTDOWN_SECONDS=NEVER)
     async with connect(service, project):

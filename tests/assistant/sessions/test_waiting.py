@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
+import pytest
+
 from assistant.answering.question import Asker
 from assistant.answering.record import Outcome
 from assistant.sessions.running import RunningAnswer, Timeouts
@@ -76,6 +78,7 @@ async def test_each_subscriber_gets_every_event():
     assert [got for got, _ in results] == 4 * [[START, *TEXTS[:30], FINISH]]
 
 
+@pytest.mark.matrix
 async def test_the_silence_before_a_keep_alive_begins_with_the_last_pushed_text():
     steps = [step for text in TEXTS[:10] for step in (text, 0.05)]
     got, pushed = await read(begin(START, 0.01, *steps, 0.5, FINISH, keep_alive=0.3), accepts=True)

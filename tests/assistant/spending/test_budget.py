@@ -172,6 +172,7 @@ def test_the_owner_gets_one_notice_at_80_percent(limits, tenant, caplog):
             assert caplog.messages[1:] == [f"Project {tenant.domain} has used 81 % of its monthly token limit."]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("field", first_of(["cost", "tokens"], 1))
 def test_two_processes_reserve_together_and_exactly(http, start, upstream, project, field):
     """All questions are at the model at once, so only their reservations can keep them within the budget."""

@@ -172,6 +172,7 @@ def test_wrong_settings_are_explained(people, project, page, fields, sentence):
     assert not SupportSettings.objects.filter(project=project.project).exists()
 
 
+@pytest.mark.matrix
 def test_only_superusers_name_hosts_of_the_operators_network(people, project, page):
     with serve_webhook() as receiver:
         form = settings_form(webhook_url=receiver.url)

@@ -124,6 +124,7 @@ def test_a_conversation_of_somebody_else_does_not_go_along(make_project, switch_
         assert (request.thread, request.transcript) == (None, [])
 
 
+@pytest.mark.matrix
 def test_limits_count_addresses_and_organizations(start, make_project, http, switch_on, write, desk):
     tenant = make_project()
     switch_on(tenant.project)

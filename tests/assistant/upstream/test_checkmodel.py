@@ -67,7 +67,7 @@ def test_a_model_that_works_is_described(check, upstream):
             ("status401", "– The server says: secret details of http://10.0.0.7/v1, key …"),
             ("cut", "✗ No answer: the connection to the model server broke."),
         ],
-        5,
+        2,
     ),
 )
 def test_a_model_that_does_not_work_is_described(check, mode, sentence):

@@ -78,6 +78,7 @@ def test_searches_of_one_word_do_not_head_the_list(gaps: str, people: People, pr
     assert [row["question"] for row in file] == texts("")
 
 
+@pytest.mark.matrix
 def test_a_group_is_opened_with_the_range_of_its_list(gaps: str, people: People) -> None:
     """From the gaps and from the questions."""
     (gap, link), *_ = people.owner.get(gaps + "?range=90d").context["rows"]
@@ -131,7 +132,7 @@ ACTIONS: list[tuple[str, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("action", "data"), first_of(ACTIONS, 3))
+@pytest.mark.parametrize(("action", "data"), first_of(ACTIONS, 1))
 def test_owner_and_teammate_act_and_a_stranger_does_not(
     gaps: str, project: Tenant, people: People, action: str, data: dict[str, str]
 ) -> None:

@@ -102,6 +102,7 @@ class Killed(BaseException):
     """The process ends here."""
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("happens", "seconds", "asked"),
     [

@@ -257,6 +257,7 @@ def test_an_ingest_warns_of_what_fails_with_the_new_pages(project, docs, asked):
     assert err.getvalue() == f"  {FAILING}\n"
 
 
+@pytest.mark.matrix
 def test_old_failures_are_listed_last_and_do_not_stop_an_ingest(project, docs, asked):
     GoldenQuestion.objects.create(project=project.project, text=LABELS, paths=["/guides/labels"])
     rename(docs, "install", "setup")
