@@ -12,7 +12,6 @@ from assistant.models import AssistantSettings, Message
 from assistant.spending import budget
 from assistant.spending.budget import BudgetLimit
 from assistant.spending.prices import MILLION
-from assistant.upstream.model_chain import list_models
 from docsite.core.delivery import events
 from docsite.core.delivery.events import Description, EventType
 from docsite.core.delivery.models import Event
@@ -85,6 +84,8 @@ def _describe(event: Event) -> Description:
 
 def find_silent_model(project: Project, open_causes: Collection[str]) -> Iterator[Problem]:
     """The models, if the latest answers that should have come from one did not."""
+    from assistant.upstream.model_chain import list_models  # loads the clients of model servers
+
     if not list_models(AssistantSettings.for_project(project)):
         return
     answers = Message.objects.filter(project=project, outcome__isnull=False).exclude(outcome=Message.Outcome.RUNNING)
