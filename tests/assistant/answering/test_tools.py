@@ -153,11 +153,13 @@ async def test_a_small_context_has_each_passage_that_a_result_names():
 
 async def test_the_search_is_for_the_models_words_with_the_readers_filter():
     library = Library()
-    question = Question("How?", 3, Filters(language="de"), [Context("code", "/a")], "/here", previous_questions="What?")
+    page = {"page_size": 3, "current_path": "/here"}
+    filters, selections = Filters(language="de"), [Context("code", "/a")]
+    question = Question("How?", filters=filters, context=selections, previous_questions="What?", **page)
     toolbox = Toolbox(question, library, CitationChecker([]), "call_1", 6_000)
     await run(toolbox, ("search", {"query": "parts", "language": "fr", "version": 2.5, "other": {}}))
     [(searched, _)] = library.searches
-    assert searched == Question("parts", 3, Filters("2.5", "de"), (), "/here")
+    assert searched == Question("parts", filters=Filters("2.5", "de"), **page)
 
 
 async def test_a_version_that_the_model_guessed_is_left_out_when_nothing_has_it():
