@@ -51,9 +51,10 @@ def _stream(protocol: StreamProtocol, description: str) -> dict[str, object]:
 
 def _choose_form(request: HttpRequest, body: Ask, protocol: StreamProtocol) -> StreamProtocol:
     """The form of a protocol that a client reads."""
-    has_trigger = isinstance(body, AskV2) and body.trigger is not None
+    if not protocol.without_trigger or (isinstance(body, AskV2) and body.trigger is not None):
+        return protocol
     names_json = any((kind.main_type, kind.sub_type) == ("application", "json") for kind in request.accepted_types)
-    return protocol.choose_form(has_trigger=has_trigger, names_json=names_json)
+    return protocol.without_trigger[names_json]
 
 
 def _add_message_endpoint(name: str) -> None:

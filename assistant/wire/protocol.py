@@ -42,10 +42,6 @@ class StreamProtocol:
         """The content type without its parameters. Empty for a protocol that has no HTTP endpoint."""
         return self.headers.get("Content-Type", "").partition(";")[0]
 
-    def choose_form(self, *, has_trigger: bool, names_json: bool) -> "StreamProtocol":
-        """The form of the protocol for a client, by what its body has and whether its `Accept` names JSON."""
-        return self if has_trigger or not self.without_trigger else self.without_trigger[names_json]
-
 
 def to_json(value: Any) -> str:
     """Strict JSON in ASCII, without spaces. A NaN would break the client's parser, a lone surrogate UTF-8."""
