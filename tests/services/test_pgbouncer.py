@@ -110,3 +110,26 @@ def test_two_processes_make_the_tables_behind_pgbouncer(
 
 def test_rows_are_read_in_steps_and_no_cursor_stays(database: str) -> None:
     scenarios.run(read_in_steps, {"DATABASE_URL": database})
+
+
+def write() -> None:
+    """Write on the server that the address names."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE projects_counter SET value = value")
+
+
+def test_what_a_pooler_says_of_its_server_is_not_believed(
+    postgres: str, new_database: Callable[..., dict[str, str]], pooled: Callable[[str], str]
+) -> None:
+    """It repeats for ever what the server was when it connected first: here read-only, as a standby before it leads."""
+    url = f"{pooled(new_database('promoted')['DATABASE_URL'])}?target_session_attrs=read-write"
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        admin.execute("ALTER DATABASE promoted SET default_transaction_read_only = on")
+        for _ in range(2):
+            with pytest.raises(psycopg.OperationalError, match="read-only"):
+                psycopg.connect(url)
+            admin.execute("ALTER DATABASE promoted RESET default_transaction_read_only")
+            admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'promoted'")
+    scenarios.run(write, {"DATABASE_URL": url})

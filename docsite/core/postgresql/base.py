@@ -9,7 +9,7 @@ import time
 import weakref
 from collections import defaultdict
 from collections.abc import Generator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import psycopg
@@ -80,6 +80,13 @@ class Connection(psycopg.Connection[Any]):
         self.close()
 
 
+def _limit_check() -> AbstractContextManager[float | None]:
+    deadline = context.database_deadline.get()
+    return context.limit_database_time(
+        CHECK_SECONDS if deadline is None else min(CHECK_SECONDS, deadline - time.monotonic())
+    )
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     """Opens at most `DATABASE_CONNECTIONS` to each server in a process. Who needs a further one waits briefly."""
 
@@ -105,38 +112,51 @@ class DatabaseWrapper(base.DatabaseWrapper):
         try:
             if deadline is not None and deadline - now < CONNECT_SECONDS:
                 conn_params = {**conn_params, "connect_timeout": 2}
+            self._kind_check = KIND_CHECKS.get(conn_params.get("target_session_attrs", ""))
             connection = self._connect(conn_params, until)
         except BaseException:
             free.release()
             raise
         self._is_pooled: bool | None = None
-        self._kind_check = KIND_CHECKS.get(conn_params.get("target_session_attrs", ""))
         self._release = weakref.finalize(connection, free.release)  # threads that end leave theirs to the collector
         self._release.atexit = False
         return connection
 
     def _connect(self, conn_params: dict[str, Any], until: float) -> Connection:
+        wrong: set[tuple[str, str]] = set()
+        if self._kind_check:
+            # libpq would believe a pooler, which tells what its server was when it connected there first.
+            conn_params = {**conn_params, "target_session_attrs": "any"}
         while True:
             try:
-                connection = Connection.connect(**self._put_last_server_first(conn_params))
-                _last_server[self.alias] = (connection.info.host, str(connection.info.port))
-                return connection
+                connection = Connection.connect(**self._choose_servers(conn_params, wrong), autocommit=True)
             except OperationalError as failure:
                 if time.monotonic() > until or not any(words in str(failure) for words in FAILED_AT_ONCE):
                     raise
-            time.sleep(RETRY_SECONDS)
+                time.sleep(RETRY_SECONDS)
+                continue
+            server = connection.info.host, str(connection.info.port)
+            if self._is_of_kind(connection):
+                _last_server[self.alias] = server
+                return connection
+            connection.close()
+            wrong.add(server)
 
-    def _put_last_server_first(self, conn_params: dict[str, Any]) -> dict[str, Any]:
-        """The same parameters. Of several servers, one that is gone costs its time limit only once."""
+    def _choose_servers(self, conn_params: dict[str, Any], wrong: set[tuple[str, str]]) -> dict[str, Any]:
+        """The same parameters without wrong servers, and the last one first: one that is gone costs its time once."""
         hosts, ports = (str(conn_params.get(name) or "").split(",") for name in ("host", "port"))
-        if len(hosts) == 1 or "hostaddr" in conn_params:
+        servers = list(zip(hosts, ports * len(hosts) if len(ports) == 1 else ports, strict=True))
+        left = [server for server in servers if server not in wrong]
+        is_fixed = len(servers) == 1 or "hostaddr" in conn_params
+        if wrong and (is_fixed or not left):
+            raise OperationalError("no server is of the kind that target_session_attrs names")
+        if is_fixed:
             return conn_params
-        servers = zip(hosts, ports * len(hosts) if len(ports) == 1 else ports, strict=True)
-        first = sorted(servers, key=lambda server: server != _last_server.get(self.alias))
+        left.sort(key=lambda server: server != _last_server.get(self.alias))
         return {
             **conn_params,
-            "host": ",".join(host for host, _ in first),
-            "port": ",".join(port for _, port in first),
+            "host": ",".join(host for host, _ in left),
+            "port": ",".join(port for _, port in left),
         }
 
     def _close(self) -> None:
@@ -168,13 +188,16 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
         A server that hangs is found here before a statement waits for it; so is one that was the primary.
         """
-        deadline = context.database_deadline.get()
-        seconds = CHECK_SECONDS if deadline is None else min(CHECK_SECONDS, deadline - time.monotonic())
-        with context.limit_database_time(seconds):
-            if self._kind_check is None or self.connection is None:
-                return super().is_usable()
-            statement, expected = self._kind_check
-            try:
-                return bool(self.connection.execute(statement).fetchone() == (expected,))
-            except psycopg.Error:
-                return False
+        if self._kind_check is not None and self.connection is not None:
+            return self._is_of_kind(self.connection)
+        with _limit_check():
+            return super().is_usable()
+
+    def _is_of_kind(self, connection: Connection) -> bool:
+        """Whether a connection answers and leads to the kind of server that the address asks for, if it asks."""
+        if self._kind_check is None:
+            return True
+        statement, expected = self._kind_check
+        with _limit_check(), suppress(psycopg.Error):
+            return bool(connection.execute(statement).fetchone() == (expected,))
+        return False
