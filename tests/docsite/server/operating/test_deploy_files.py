@@ -25,10 +25,12 @@ DEPLOY = ROOT / "docsite" / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 PAGE = (ROOT / "docsite/site/content/deployment.md").read_text()
 RULES = [rule for group in yaml.safe_load((DEPLOY / "alerts.yml").read_text())["groups"] for rule in group["rules"]]
+PARTS = (DEPLOY / "grown" / "part.sh").read_text()
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
 KUBERNETES = list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
 PROGRAMS = f"{os.environ['PATH']}:{sys.prefix}/programs/bin:/usr/local/bin:/usr/sbin:/usr/bin"
 PROMTOOL = shutil.which("promtool", path=PROGRAMS) or "promtool"
+SERVICE = ("small", "migrate", "web-1", "web-2", "worker")  # the containers with our image
 SETTINGS = {name.upper() for model in list_models() for name in model.model_fields}
 
 
@@ -68,8 +70,14 @@ def test_the_environment_files_set_what_exists() -> None:
 
 
 def test_containers_set_what_exists() -> None:
-    for name in ("small", "migrate", "web", "worker"):
+    for name in SERVICE:
         assert set(COMPOSE[name]["environment"]) <= SETTINGS
+        filled = {
+            key.lower(): re.sub(r"\$\{\w+:[-?]\}", "x" * 32, value)
+            for key, value in COMPOSE[name]["environment"].items()
+        }
+        for model in list_models():
+            model(**{key: value for key, value in filled.items() if key in model.model_fields})
     (settings,) = [item["data"] for item in KUBERNETES if item["kind"] == "ConfigMap"]
     assert set(settings) <= SETTINGS
     given = {name.lower(): value for name, value in settings.items()}
@@ -119,8 +127,8 @@ def test_units_have_the_same_limits() -> None:
 def test_containers_run_commands_within_limits() -> None:
     for name, service in COMPOSE.items():
         assert "mem_limit" in service, name
-        assert "healthcheck" in service or name in ("small", "web", "worker"), "the image has one"
-        if name in ("migrate", "web", "worker"):
+        assert "healthcheck" in service or name in SERVICE, "the image has one"
+        if name in SERVICE and name != "small":
             check_command(service["command"][2:])
     assert "HEALTHCHECK" in (ROOT / "Dockerfile").read_text()
     for name, pod in pods().items():
@@ -137,8 +145,25 @@ def test_a_profile_starts_what_it_needs_and_nothing_of_the_other() -> None:
     assert {name: [name if name == "small" else "grown"] for name in COMPOSE} == profiles
     for name, service in COMPOSE.items():
         assert all(profiles[other] == profiles[name] for other in service.get("depends_on", ())), name
-    small, grown = COMPOSE["small"]["environment"], COMPOSE["web"]["environment"]
-    assert set(grown) - set(small) == {"DATABASE_URL", "REDIS_URL"}
+    small, grown = COMPOSE["small"]["environment"], COMPOSE["web-1"]["environment"]
+    assert set(grown) - set(small) == {"DATABASE_URL", "REDIS_URL", "VIEW_LOG_URL"}
+
+
+def test_containers_of_engines_start_a_part_that_exists_with_its_variables() -> None:
+    """`make grown` starts the same parts, and the runs with faults kill them."""
+    kinds = re.findall(r"^(\w+)\)$", PARTS, re.MULTILINE)
+    variables = set(re.findall(r"\$\{?([A-Z_]+)", PARTS)) - {"PATH"}
+    engines = {name: service for name, service in COMPOSE.items() if name not in SERVICE}
+    assert sorted({service["command"][2] for service in engines.values()}) == sorted(kinds)
+    for name, service in engines.items():
+        assert service["command"][:2] == ["sh", "/deploy/grown/part.sh"]
+        assert set(service["environment"]) <= variables, name
+        mounted = [volume.partition(":")[0] for volume in service["volumes"]]
+        assert all((DEPLOY / path).exists() for path in mounted if path.startswith("./") and path != "./tls"), name
+        hosts = re.findall(r"([a-z]+-\d):\d+", " ".join(service["environment"].values()))
+        assert set(hosts) <= set(COMPOSE), name
+    for file in set(re.findall(r"\$here/\.\./([\w.]+)", PARTS)):
+        assert [name for name, service in engines.items() if f"./{file}:/deploy/{file}:ro" in service["volumes"]], file
 
 
 def test_the_manifests_name_each_other() -> None:
@@ -184,7 +209,8 @@ def test_every_alert_has_a_runbook() -> None:
 
 
 def test_every_file_is_on_a_page() -> None:
-    pages = PAGE + (ROOT / "docsite/site/content/runbooks.md").read_text() + (DEPLOY / "set-up.sh").read_text()
+    content = [(ROOT / f"docsite/site/content/{name}.md").read_text() for name in ("runbooks", "at-scale")]
+    pages = "".join([PAGE, *content, (DEPLOY / "set-up.sh").read_text()])
     files = [file for file in DEPLOY.rglob("*") if file.is_file()]
     names = ["chart", *(file.name for file in files if DEPLOY / "chart" not in file.parents)]
     assert [name for name in names if name not in pages and not name.endswith(".service")] == []
@@ -193,7 +219,7 @@ def test_every_file_is_on_a_page() -> None:
 
 
 def test_scripts_are_shell_scripts() -> None:
-    for script in [*DEPLOY.glob("*.sh"), DEPLOY / "docs-service"]:
+    for script in [*DEPLOY.rglob("*.sh"), DEPLOY / "docs-service"]:
         subprocess.run(["sh", "-n", str(script)], check=True)
 
 
