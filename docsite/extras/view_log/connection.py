@@ -41,6 +41,7 @@ REQUEST_SECONDS = 1.5
 CONNECT_SECONDS = 2
 RETRY_SECONDS = 0.1
 RECONNECT_SECONDS = 0.5
+PING_SECONDS = 1  # after three without an answer another server is tried
 
 dependency = Dependency("The view log")
 
@@ -218,6 +219,8 @@ class _Connection:
             max_reconnect_attempts=-1,
             reconnect_time_wait=RECONNECT_SECONDS,
             connect_timeout=CONNECT_SECONDS,
+            ping_interval=PING_SECONDS,
+            max_outstanding_pings=2,
             error_cb=note,
             **login,
         )

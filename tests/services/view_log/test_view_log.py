@@ -14,6 +14,7 @@ from docsite.core.access.authentication import CACHE_SECONDS
 from docsite.extras.view_log import connection, messages
 from tests import processes, scenarios
 from tests.conftest import PATIENCE, assert_error, wait_for
+from tests.grown.parts import wait_until
 from tests.ports import free_port
 from tests.services.slow_network import SlowNetwork
 from tests.services.view_log.servers import Server, stream
@@ -197,6 +198,20 @@ def test_a_log_that_has_become_slow_is_used_again(site, http, nats):
     assert {site.send(http, f"later {number}").status_code for number in range(3)} == {200}
     way.delay = 0.0
     way.close()
+
+
+@pytest.mark.matrix
+def test_a_server_that_says_nothing_is_left_for_another(site, http, nats):
+    ways = [SlowNetwork("127.0.0.1", nats.port) for _ in range(2)]
+    site.environment["VIEW_LOG_URL"] = f"nats://{','.join(f'127.0.0.1:{way.port}' for way in ways)}"
+    site.start()
+    assert site.send(http, "one").status_code == 200
+    (used,) = (way for way in ways if way.count_open())
+    with used.dropped():
+        wait_until(lambda: site.send(http, "two").status_code == 200, "the other way")
+    site.check_all_stored_once()
+    for way in ways:
+        way.close()
 
 
 @pytest.mark.matrix
