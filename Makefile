@@ -59,9 +59,9 @@ matrix: export MATRIX := 1
 matrix: packages widget node-tests collect $(EDGE)/node_modules/.package-lock.json  ## the variants, sizes and faults that `make test` leaves out
 	$(PY) -m pytest $(PARALLEL) -m matrix
 
-# ONLY=failover,limits,log_disk,releases,memory; RELEASE=commit or tag of the last release
-faults: packages widget collect  ## runs under load while something breaks: failover, full disk, two releases; one line each; minutes
-	@RELEASE=$(RELEASE) $(PY) -m pytest -q $(if $(ONLY),$(shell echo $(ONLY) | sed 's/,/ /g; s#[a-z_]*#tests/services/faults/test_&.py#g'),tests/services/faults) -m faults
+# ONLY=parts,limits,log_disk,releases,memory; RELEASE=commit or tag of the last release; WRITE=1 writes the table of parts into the page "At scale"
+faults: packages widget collect  ## runs under load while something breaks: each part of `make grown`, full disk, two releases; a line each; 20 minutes
+	@RELEASE=$(RELEASE) WRITE=$(WRITE) $(PY) -m pytest -q $(if $(ONLY),$(shell echo $(ONLY) | sed 's/,/ /g; s#[a-z_]*#tests/services/faults/test_&.py#g'),tests/services/faults) -m faults
 
 # ONLY=python,mkdocs,docusaurus,react,containers PYTHONS=python3.11,python3.12,python3.13,python3.14
 release-check: packages widget collect pictures  ## takes the pictures anew, builds all that a release publishes, and tries it in empty environments; needs PyPI and npm; 15 minutes

@@ -12,10 +12,10 @@ CONTENT = ROOT / "docsite" / "site" / "content"
 
 
 def replace_section(page: Path, heading: str, text: str) -> None:
-    """Replace what stands below a heading, up to the next one of its level. Raises Trouble if there is no such."""
+    """Replace what stands below a heading, up to the next one of its level or above it. Raises Trouble if none."""
     written = page.read_text()
-    mark = heading.split(" ")[0]
-    pattern = re.compile(rf"(?m)(^{re.escape(heading)}$\n)(?:(?!^{mark} ).*\n?)*")
+    level = len(heading.split(" ")[0])
+    pattern = re.compile(rf"(?m)(^{re.escape(heading)}$\n)(?:(?!^#{{2,{level}}} ).*\n?)*")
     if not pattern.search(written):
         raise Trouble(f"{page.name} has no heading “{heading}”.")
     replaced = pattern.sub(lambda found: f"{found[1]}\n{text.strip()}\n\n", written, count=1)

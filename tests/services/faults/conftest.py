@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def report(pytestconfig: pytest.Config) -> Callable[[str], None]:
     """Print the line of a run, which pytest would keep for itself."""
     capture = pytestconfig.pluginmanager.getplugin("capturemanager")
