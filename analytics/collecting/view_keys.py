@@ -8,8 +8,9 @@ third of the time of a unique index over the views, whose entries lie in no orde
 
 import random
 import time
-from collections.abc import Mapping
-from itertools import groupby
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ RELOAD_SECONDS = 86_400.0  # after which keys are read again, since the old ones
 
 _DTYPE = "<i8"
 _NO_KEYS = np.empty(0, np.int64)
-_RUNS_OF_A_QUERY = 200
+_RUNS_OF_A_QUERY, _PROJECTS_OF_A_QUERY = 200, 200
 
 
 class Claim(NamedTuple):
@@ -45,24 +46,15 @@ class ProjectKeys:
         self.expires_at = time.monotonic() + RELOAD_SECONDS * random.uniform(0.5, 1)  # not all projects at once
         self.runs: list[Ints] = []  # each at least twice as long as the next one
         self.last = 0  # the id of the latest stored run that was read
+        self.is_loaded = False  # whether every run was read that was stored at some time
         self.commits = random.randrange(MERGE_RUNS)  # of this process; commands that commit once merge runs, too
 
-    def read_new_runs(self) -> None:
-        """Read the runs that were stored since the last call. An empty one says that those before it are erased."""
-        while True:
-            rows = sql.fetch_all(
-                "SELECT id, keys FROM analytics_viewkeys WHERE project_id = %s AND id > %s ORDER BY id LIMIT %s",
-                [self.project_id, self.last, _RUNS_OF_A_QUERY],
-            )
-            stored = [(pk, np.frombuffer(packed, _DTYPE)) for pk, packed in rows]
-            ends = [place for place, (_, keys) in enumerate(stored) if not len(keys)]
-            if ends:
-                self.runs.clear()
-            if stored:
-                kept = [_NO_KEYS, *(keys for _, keys in stored[ends[-1] if ends else 0 :])]
-                self.add(stored[-1][0], sort_unique(*kept))
-            if len(stored) < _RUNS_OF_A_QUERY:
-                return
+    def read(self, stored: Sequence[tuple[int, Ints]]) -> None:
+        """Add stored runs by their ids, in their order. An empty one says that those before it are erased."""
+        ends = [place for place, (_, keys) in enumerate(stored) if not len(keys)]
+        if ends:
+            self.runs.clear()
+        self.add(stored[-1][0], sort_unique(_NO_KEYS, *(keys for _, keys in stored[ends[-1] if ends else 0 :])))
 
     def add(self, last: int, keys: Ints) -> None:
         """Add the sorted keys of a stored run. Some may be known: runs are merged into others."""
@@ -89,7 +81,7 @@ primary.forget_with(_keys_by_project.clear)
 
 
 def load(project_id: int) -> ProjectKeys:
-    """Load the keys of all views of a project that are stored now.
+    """The keys of a project: of all views that are stored now, or that were when this process last read them.
 
     The first call of a process may take seconds. So call it before the transaction: within it, `claim` reads only the
     keys that others have added meanwhile. After an error the next call continues where this one stopped.
@@ -98,18 +90,42 @@ def load(project_id: int) -> ProjectKeys:
     if known is None or time.monotonic() > known.expires_at:
         known = ProjectKeys(project_id)
         _keys_by_project.put(project_id, known, 0, MAX_BYTES)
-    known.read_new_runs()
-    _keys_by_project.put(project_id, known, known.nbytes, MAX_BYTES)
+    if not known.is_loaded:
+        read_new_runs([known])
+        _keys_by_project.put(project_id, known, known.nbytes, MAX_BYTES)
     return known
 
 
-def claim(known: ProjectKeys, keys: Ints) -> Claim:
-    """Find out which keys are new: no stored view of the project has them.
+def read_new_runs(known: Collection[ProjectKeys]) -> None:
+    """Read the runs of projects that were stored since the last call."""
+    left = list(known)
+    while left:
+        by_id = {one.project_id: one for one in left[:_PROJECTS_OF_A_QUERY]}
+        marks = ", ".join(["(%s, %s)"] * len(by_id))
+        rows = sql.fetch_all(
+            f"SELECT run.project_id, run.id, run.keys FROM (VALUES {marks}) AS known JOIN analytics_viewkeys AS run "
+            "ON run.project_id = known.column1 AND run.id > known.column2 ORDER BY run.project_id, run.id LIMIT %s",
+            [*chain.from_iterable((one.project_id, one.last) for one in by_id.values()), _RUNS_OF_A_QUERY],
+        )
+        for project_id, stored in groupby(rows, itemgetter(0)):
+            by_id[project_id].read([(pk, np.frombuffer(packed, _DTYPE)) for _, pk, packed in stored])
+        if len(rows) < _RUNS_OF_A_QUERY:
+            del left[:_PROJECTS_OF_A_QUERY]
+            for one in by_id.values():
+                one.is_loaded = True
+
+
+def claim(known: Mapping[int, ProjectKeys], keys: Mapping[int, Ints]) -> dict[int, Claim]:
+    """Find out, for each project, which keys are new: no stored view of the project has them.
 
     `known` comes from `load`. Call it after `unsealed.announce_insert`, in the same transaction: then no other process
-    inserts views of the project until this one has committed.
+    inserts views of the projects until this one has committed.
     """
-    known.read_new_runs()
+    read_new_runs(known.values())
+    return {project_id: _find_new(known[project_id], some) for project_id, some in keys.items()}
+
+
+def _find_new(known: ProjectKeys, keys: Ints) -> Claim:
     ordered, first = np.unique(keys, return_index=True)
     unknown = ~known.contain(ordered)
     is_new = np.zeros(len(keys), bool)
@@ -128,7 +144,8 @@ def store(claims: Mapping[int, Claim], received: int) -> dict[int, int]:
         for project_id, (_, keys) in claims.items()
         if len(keys)
     ]
-    ViewKeys.objects.bulk_create(rows, batch_size=200)
+    for first in range(0, len(rows), _PROJECTS_OF_A_QUERY):
+        sql.insert_rows(rows[first : first + _PROJECTS_OF_A_QUERY])
     return {row.project_id: _merge_runs(row) if _count_commit(row.project_id) else row.pk for row in rows}
 
 

@@ -6,7 +6,7 @@ wait for a `Future`; under load one commit carries the views of many requests.
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import compress
@@ -100,19 +100,29 @@ def _store(group: list[_Batch]) -> list[Receipt]:
         own = by_project[project_id]
         parts.append(slice(len(own), len(own) + len(views)))
         own += views
-    server = primary.check_server()
+    try:
+        is_new = _insert(by_project)
+    except primary.AnotherServer:  # what was remembered of the other one is forgotten now
+        is_new = _insert(by_project)
+    receipts = [
+        _build_receipt(batch.views, is_new[batch.project_id][part]) for batch, part in zip(group, parts, strict=True)
+    ]
+    background.thread.report_views({project_id: int(new.sum()) for project_id, new in is_new.items()})
+    return receipts
+
+
+def _insert(by_project: Mapping[int, Sequence[View]]) -> dict[int, npt.NDArray[np.bool_]]:
+    """Insert the views of projects, and tell which of them are new."""
+    server = primary.remembered_server()
     numbers = {project_id: _assign_numbers(project_id, views) for project_id, views in by_project.items()}
     received = int(time.time()) // 3600
     if connection.vendor == "sqlite":
         sql.execute("PRAGMA synchronous=FULL")  # an acknowledged view also survives a power cut
+    keys = {project_id: np.array([view.key for view in views], np.int64) for project_id, views in by_project.items()}
     known = {project_id: view_keys.load(project_id) for project_id in by_project}  # while others may still insert
     with transaction.atomic():
-        unsealed.announce_insert(by_project)
-        primary.check_server(server)
-        claims = {
-            project_id: view_keys.claim(known[project_id], np.array([view.key for view in views], np.int64))
-            for project_id, views in by_project.items()
-        }
+        unsealed.announce_insert(by_project, server)
+        claims = view_keys.claim(known, keys)
         groups: dict[tuple[Value, ...], list[Row]] = {}
         for project_id, views in by_project.items():
             rows = compress(zip(views, *numbers[project_id], strict=True), claims[project_id].is_new.tolist())
@@ -121,12 +131,7 @@ def _store(group: list[_Batch]) -> list[Receipt]:
         if groups:
             insert_groups(PageView._meta.db_table, _SHARED_COLUMNS, _OWN_COLUMNS, groups)
     view_keys.remember(claims, runs)
-    receipts = [
-        _build_receipt(batch.views, claims[batch.project_id].is_new[part])
-        for batch, part in zip(group, parts, strict=True)
-    ]
-    background.thread.report_views(sum(receipt.accepted for receipt in receipts))
-    return receipts
+    return {project_id: claim.is_new for project_id, claim in claims.items()}
 
 
 def _group_by_facts(views: Iterable[tuple[View, int, int]]) -> dict[Facts, list[Row]]:

@@ -17,7 +17,8 @@ from django.db import transaction
 from analytics.audience import Dimensions
 from analytics.counting.cells import FIRST_KEY, Ints
 from analytics.counting.new_values import Limits, NewValues, Origin
-from analytics.models import Audience, PageView
+from analytics.models import Audience
+from docsite.core import sql
 from docsite.core.postgresql import primary
 from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
@@ -71,8 +72,9 @@ class Audiences:
         """
         self._server = primary.check_server(self._server)
         with self._lock:
-            known = Audience.objects.filter(project_id=self.project_id, number__gte=len(self.rows))
-            rows = known.order_by("number").values_list("number", *_FIELDS)
+            columns = ", ".join(["number", *_FIELDS])
+            query = f"SELECT {columns} FROM analytics_audience WHERE project_id = %s AND number >= %s ORDER BY number"
+            rows = sql.fetch_all(query, [self.project_id, len(self.rows)])
             self._append([(number, Dimensions(*values)) for number, *values in rows])
 
     def _append(self, rows: Sequence[tuple[int, Dimensions]]) -> None:
@@ -169,8 +171,9 @@ class Audiences:
         day = self._days.get(number)
         if day is None:
             self.load()
-            views = PageView.objects.filter(project_id=self.project_id, at__gte=number * DAY, at__lt=(number + 1) * DAY)
-            day = self._days[number] = {NONE, *views.values_list("audience", flat=True).distinct()}
+            query = "SELECT DISTINCT audience FROM analytics_pageview WHERE project_id = %s AND at >= %s AND at < %s"
+            views = sql.fetch_all(query, [self.project_id, number * DAY, (number + 1) * DAY])
+            day = self._days[number] = {NONE, *(audience for (audience,) in views)}
             if len(self._days) > _MAX_CACHED_DAYS:
                 self._days.popitem(last=False)
         return day

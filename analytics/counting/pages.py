@@ -10,7 +10,8 @@ from django.db import transaction
 
 from analytics.counting.cells import MAX_PAGES, Ints
 from analytics.counting.new_values import Limits, NewValues, Origin
-from analytics.models import Page, PageView
+from analytics.models import Page
+from docsite.core import sql
 from docsite.core.postgresql import primary
 from docsite.core.sized_cache import SizedCache
 from docsite.core.tenants.models import Project
@@ -60,8 +61,8 @@ class Pages:
         """
         self._server = primary.check_server(self._server)
         with self._lock:
-            known = Page.objects.filter(project_id=self.project_id, number__gte=len(self.paths))
-            self._append(known.order_by("number").values_list("number", "path"))
+            query = "SELECT number, path FROM analytics_page WHERE project_id = %s AND number >= %s ORDER BY number"
+            self._append(sql.fetch_all(query, [self.project_id, len(self.paths)]))
 
     def _append(self, rows: Iterable[tuple[int, str]]) -> None:
         """Add pages in the order of their numbers. Another thread may have added some meanwhile."""
@@ -175,10 +176,10 @@ class _Day:
 
     def __init__(self, pages: Pages, number: int) -> None:
         self.number = number
-        views = PageView.objects.filter(project_id=pages.project_id, at__gte=number * DAY, at__lt=(number + 1) * DAY)
-        numbers = set(views.values_list("page", flat=True).distinct())
+        query = "SELECT DISTINCT page FROM analytics_pageview WHERE project_id = %s AND at >= %s AND at < %s"
+        views = sql.fetch_all(query, [pages.project_id, number * DAY, (number + 1) * DAY])
         pages.load()  # after the views: another process may have added pages with them
-        self.admitted = {pages.paths[number]: number for number in numbers}
+        self.admitted = {pages.paths[number]: number for (number,) in views}
         paths = self.admitted.keys() - {OTHER}
         self.unindexed = len(paths - indexed_paths(pages.project_id, paths))
 

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
+from typing import NamedTuple
 
 import numpy as np
 from django.conf import settings
@@ -29,7 +30,7 @@ from analytics.counting.cells import CRAWLER, FIRST_KEY, HUMAN, READER, Bucket, 
 from analytics.counting.stored_cells import HourlyChanges
 from analytics.models import PageView, Seal, Trail
 from docsite.core import sql
-from docsite.core.db import insert
+from docsite.core.db import insert, is_one_of
 from docsite.core.postgresql import primary
 
 logger = logging.getLogger(__name__)
@@ -122,15 +123,19 @@ def _seal_in_steps(project_id: int) -> Iterator[int | None]:
 
     Yields after each step the number of views, or None if another thread or process was sealing.
     """
-    try:
-        add_seal(project_id)
-    except IntegrityError:  # the project was deleted meanwhile
-        return
-    server = primary.check_server()
     up_to = unsealed.newest_view_id(project_id)
-    while Seal.objects.filter(project=project_id, sealed_to__lt=up_to).exists():
-        primary.check_server(server)
-        yield _step(project_id, up_to)
+    server, sealed_to = primary.remembered_server(), -1
+    while sealed_to < up_to:
+        step = _step(project_id, up_to, server)
+        yield step and step.views
+        if step:
+            sealed_to = step.sealed_to
+            continue
+        try:
+            add_seal(project_id)
+        except IntegrityError:  # the project was deleted meanwhile
+            return
+        sealed_to = next(iter(Seal.objects.filter(project=project_id).values_list("sealed_to", flat=True)), up_to)
     unsealed.remove_mark(project_id)
 
 
@@ -143,14 +148,24 @@ def add_seal(project_id: int) -> None:
         Seal.objects.bulk_create([seal], ignore_conflicts=True)  # another process may have added it meanwhile
 
 
-def _step(project_id: int, up_to: int) -> int | None:
-    """Seal the next views of a project. Returns their number, or None when another thread or process holds it."""
+class Step(NamedTuple):
+    """What a step has sealed: how many views, and up to which id."""
+
+    views: int
+    sealed_to: int
+
+
+def _step(project_id: int, up_to: int, server: str) -> Step | None:
+    """Seal the next views of a project. Returns None when another thread or process holds it, or it has no seal."""
     lock = _sealing[project_id % len(_sealing)]
     if not lock.acquire(timeout=WAIT_SECONDS):
         return None
     try:
         lease = acquire_lease(project_id)
-        return seal_views(lease, up_to) if lease else None
+        if lease is None:
+            return None
+        primary.check_answer(lease.server, server)
+        return seal_views(lease, up_to)
     except LeaseLost:
         step_size.shrink()
         return None
@@ -181,33 +196,39 @@ step_size = StepSize()
 
 def acquire_lease(project_id: int) -> Lease | None:
     """Acquire the lease of a project for LEASE_SECONDS. Returns None while another process holds it."""
-    server, now = primary.check_server(), time.time()
+    now = time.time()
     row = sql.fetch_one(
         "UPDATE analytics_projectseal SET token = token + 1, leased_until = %s "
         "WHERE project_id = %s AND (leased_until <= %s OR leased_until > %s) "
-        "RETURNING token, sealed_to, closed",
+        f"RETURNING token, sealed_to, closed, {primary.server_column()}",
         # The last condition ends a lease that a process with a wrong clock made too long.
         [now + LEASE_SECONDS, project_id, now, now + 10 * LEASE_SECONDS],
     )
     if row is None:
         return None
-    token, sealed_to, closed = row
+    token, sealed_to, closed, server = row
+    primary.check_answer(server)
     return Lease(project_id, token, sealed_to, closed, server)
 
 
-def release_lease(lease: Lease, **facts: object) -> None:
+def release_lease(lease: Lease, **facts: int) -> None:
     """Release the lease and store the changed facts. Call it in the transaction of the changes.
 
     Raises `LeaseLost`, and OperationalError if another database server answers than the one that gave the lease.
     """
-    primary.check_server(lease.server)
-    mine = Seal.objects.filter(project=lease.project_id, token=lease.token)
-    if not mine.update(leased_until=0, **facts):
+    changes = "".join(f", {name} = %s" for name in facts)
+    row = sql.fetch_one(
+        f"UPDATE analytics_projectseal SET leased_until = 0{changes} WHERE project_id = %s AND token = %s "
+        f"RETURNING {primary.server_column()}",
+        [*facts.values(), lease.project_id, lease.token],
+    )
+    if row is None:
         raise LeaseLost
+    primary.check_answer(row[0], lease.server)
 
 
-def seal_views(lease: Lease, up_to: int) -> int:
-    """Seal the next views of a project and release the lease. Returns the number of views.
+def seal_views(lease: Lease, up_to: int) -> Step:
+    """Seal the next views of a project and release the lease.
 
     Everything is computed before the transaction: while the lease is held, nobody else changes the counts.
     """
@@ -226,7 +247,7 @@ def seal_views(lease: Lease, up_to: int) -> int:
         agent_views.add_sums(read)
         stored_cells.merge_ended_hours(project_id, lease.closed, closed)
     step_size.grow()
-    return len(rows)
+    return Step(len(rows), reached)
 
 
 def _select_views(lease: Lease, up_to: int, limit: int) -> Ints:
@@ -313,11 +334,9 @@ def load_histories(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list
     places = {visitor: place for place, visitor in enumerate(visitors)}
     for start in range(0, len(visitors), 5000):
         some = visitors[start : start + 5000]
-        marks = ", ".join(["%s"] * len(some))
-        query = (
-            f"SELECT visitor, trimmed, sightings FROM analytics_trail WHERE project_id = %s AND visitor IN ({marks})"
-        )
-        for visitor, hour, sightings in sql.fetch_all(query, [project_id, *some]):
+        is_wanted, values = is_one_of("visitor", some)
+        query = f"SELECT visitor, trimmed, sightings FROM analytics_trail WHERE project_id = %s AND {is_wanted}"
+        for visitor, hour, sightings in sql.fetch_all(query, [project_id, *values]):
             place = places[visitor]
             blobs[place] = sightings
             trimmed[place] = hour

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from docsite.core import sql
+from docsite.core.postgresql import primary
 from docsite.core.tenants.models import Project
 
 MAX_COUNTED = 10_000  # of waiting views, for reports
@@ -29,20 +30,22 @@ _HAS_UNSEALED = "COALESCE((SELECT MAX(id) FROM analytics_pageview WHERE project_
 )
 
 
-def announce_insert(project_ids: Collection[int]) -> None:
+def announce_insert(project_ids: Collection[int], server: str = "") -> None:
     """Announce that this transaction will insert views of projects, and mark these. Call it before the insert.
 
     Only one transaction at a time inserts views of a project. The next one waits, and then sees the views of the first.
-    So no id below one that a sealer has seen can be committed later. SQLite always has one writer.
+    So no id below one that a sealer has seen can be committed later. SQLite always has one writer. Raises AnotherServer
+    if the database server is not this one.
     """
     if connection.vendor == "postgresql":
         groups = sorted({project_id % _GROUPS for project_id in project_ids})
-        sql.execute(
+        _, _, answering = sql.fetch_one(
             # If this host dies or freezes, PostgreSQL ends the transaction, so that others do not wait for hours.
             "SELECT set_config('idle_in_transaction_session_timeout', %s, true), "
-            "pg_advisory_xact_lock(%s, number) FROM unnest(%s::int[]) AS number",
+            f"pg_advisory_xact_lock(%s, number), {primary.server_column()} FROM unnest(%s::int[]) AS number",
             [f"{_MAX_IDLE * settings.ENV.database_seconds}s", _LOCK, groups],
         )
+        primary.check_answer(answering, server)
     found = sorted(set(project_ids))
     for first in range(0, len(found), _MAX_IDS):
         some = found[first : first + _MAX_IDS]
@@ -58,17 +61,29 @@ def announce_insert(project_ids: Collection[int]) -> None:
 
 def newest_view_id(project_id: int) -> int:
     """The highest id of a project's views. From now on no lower id of the project can be committed."""
-    with hold_inserts(project_id):
-        query = "SELECT COALESCE(MAX(id), 0) FROM analytics_pageview WHERE project_id = %s"
-        return int(sql.fetch_value(query, [project_id]))
+    newest = f"SELECT COALESCE(MAX(id), 0), {primary.server_column()} FROM analytics_pageview WHERE project_id = %s"
+    with connection.cursor() as cursor:
+        cursor.execute(f"{_wait_for_inserts(project_id)}{newest}", [project_id])
+        if connection.vendor == "postgresql":
+            cursor.nextset()
+        highest, answering = cursor.fetchone()
+    primary.check_answer(answering)
+    return int(highest)
 
 
 def remove_mark(project_id: int) -> None:
     """Remove the mark of a project, unless it has views that are not sealed."""
-    with hold_inserts(project_id):
-        sql.execute(
-            f"DELETE FROM analytics_unsealedproject WHERE project_id = %s AND NOT {_HAS_UNSEALED}", [project_id] * 3
-        )
+    delete = f"DELETE FROM analytics_unsealedproject WHERE project_id = %s AND NOT {_HAS_UNSEALED}"
+    sql.execute(f"{_wait_for_inserts(project_id)}{delete}", [project_id] * 3)
+
+
+def _wait_for_inserts(project_id: int) -> str:
+    """What to write before a statement that must see the views of transactions that insert at this moment.
+
+    PostgreSQL gets both in one message and runs them in one transaction. The second one has a snapshot of its own.
+    """
+    lock = f"SELECT pg_advisory_xact_lock({_LOCK}, {project_id % _GROUPS}); "
+    return lock if connection.vendor == "postgresql" else ""
 
 
 @contextmanager

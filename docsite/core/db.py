@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -148,9 +148,9 @@ def insert(table: str, columns: Sequence[str], rows: Sequence[Row], on_conflict:
     """Insert many rows and return how many were written. `on_conflict` is SQL, such as `(id) DO NOTHING`;
     without it a conflict raises IntegrityError.
 
-    Call it in a transaction, which must be rolled back when this raises. Each database gets
-    its fastest way: PostgreSQL arrays of whole columns, SQLite prepared statements
-    of many rows, between which other threads can run.
+    Call it in a transaction, which must be rolled back when this raises. Each database gets its fastest way: PostgreSQL
+    COPY, or arrays of whole columns where rows may conflict, SQLite prepared statements of many rows, between which
+    other threads can run.
     """
     return insert_groups(table, (), columns, {(): rows}, on_conflict) if rows else 0
 
@@ -164,22 +164,25 @@ def insert_groups(
 ) -> int:
     """Insert rows like `insert`, of which many have the same values in the columns `shared`.
 
-    `groups` maps these values to the other values of the rows. To hand a value to the database takes longer than to
-    store it, so a shared one is handed over once. Call it in a transaction, as `insert`.
+    `groups` maps these values to the other values of the rows. To hand a value to SQLite takes longer than to store it,
+    so a shared one is handed over once. Call it in a transaction, as `insert`.
     """
-    into = f"INTO {_list_names([table])} ({_list_names([*shared, *columns])})"
-    on_conflict = on_conflict and f"ON CONFLICT {on_conflict}"
+    into = f"{_list_names([table])} ({_list_names([*shared, *columns])})"
+    every = ((*values, *row) for values, rows_of_group in groups.items() for row in rows_of_group)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            source, arrays = _to_arrays(_column_types(table), shared, columns, groups)
-            names = _list_names([*shared, *columns])
-            cursor.execute(f"INSERT {into} SELECT {names} FROM {source} {on_conflict}", arrays)
+            if not on_conflict:
+                return _copy(cursor, into, every)
+            names, types = [*shared, *columns], _column_types(table)
+            arrays = [_to_array(column) for column in zip(*every, strict=True)]
+            marks = ", ".join([f"%s::{types[name]}[]" for name in names])
+            cursor.execute(f"INSERT INTO {into} SELECT * FROM unnest({marks}) ON CONFLICT {on_conflict}", arrays)
             return int(cursor.rowcount)
+        on_conflict = on_conflict and f"ON CONFLICT {on_conflict}"
         # FAIL: with the default ABORT, SQLite would copy each page before, to be able to undo it.
-        insert_into = f"INSERT OR FAIL {into}"
+        insert_into = f"INSERT OR FAIL INTO {into}"
         if not shared or sum(map(len, groups.values())) < max(_MIN_SHARED_ROWS, 2 * len(groups)):
-            rows = [(*values, *row) for values, rows_of_group in groups.items() for row in rows_of_group]
-            return _execute_with_rows(cursor, f"{insert_into} VALUES", rows, on_conflict)
+            return _execute_with_rows(cursor, f"{insert_into} VALUES", list(every), on_conflict)
         with _temporary_table(cursor, shared, list(groups)) as shared_table:
             own_columns = ", ".join(f"own.column{number}" for number in range(1, len(columns) + 1))
             return _execute_with_rows(
@@ -221,27 +224,19 @@ def _execute_with_rows(cursor: CursorWrapper, before: str, rows: Sequence[Row], 
     return written
 
 
-def _to_arrays(
-    types: Mapping[str, str],
-    shared: Sequence[str],
-    columns: Sequence[str],
-    groups: Mapping[tuple[Value, ...], Sequence[Row]],
-) -> tuple[str, list[Array]]:
-    """What PostgreSQL selects the rows from, and its values: an array for each column."""
+def _copy(cursor: CursorWrapper, into: str, rows: Iterable[Row]) -> int:
+    """Copy rows into a table of PostgreSQL: it need not plan, and checks no conflict. Returns their number."""
+    with connection.wrap_database_errors, cursor.copy(f"COPY {into} FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+    return int(cursor.rowcount)
 
-    def unnest(names: Sequence[str]) -> str:
-        return f"unnest({', '.join(f'%s::{types[name]}[]' for name in names)}"
 
-    own = [_to_array(column) for column in zip(*chain.from_iterable(groups.values()), strict=True)]
-    if not shared:
-        return f"{unnest(columns)}) AS own ({_list_names(columns)})", own
-    common = [_to_array(column) for column in zip(*groups, strict=True)]
-    numbers = [number for number, rows in enumerate(groups.values(), 1) for _ in rows]
-    return (
-        f"{unnest(shared)}) WITH ORDINALITY AS shared ({_list_names(shared)}, {_GROUP}) JOIN "
-        f"{unnest(columns)}, %s::int[]) AS own ({_list_names(columns)}, {_GROUP}) USING ({_GROUP})",
-        [*common, *own, _to_array(numbers)],
-    )
+def is_one_of(column: str, numbers: Sequence[int]) -> tuple[str, list[Any]]:
+    """A condition in SQL, and its values. PostgreSQL takes far longer to read a list of marks than one array."""
+    if connection.vendor == "postgresql":
+        return f"{column} = ANY(%s::bigint[])", [_to_array(numbers)]
+    return f"{column} IN ({', '.join(['%s'] * len(numbers))})", list(numbers)
 
 
 def _to_array(column: Sequence[Value]) -> Array:

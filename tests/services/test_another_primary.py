@@ -214,9 +214,11 @@ def notice_another_server() -> None:
     """Go on behind a pooler, where another server answers on the same connection."""
     from django.db import OperationalError, transaction
 
+    from analytics.collecting import recording
     from analytics.counting import pages, sealer
     from docsite.core.postgresql import primary
     from docsite.core.tenants.management.commands.createproject import create_project
+    from tests.analytics.collecting.test_collecting import observations
 
     project, *_ = create_project("pooled", "Acme", "https://docs.acme.example", [])
     known = pages.for_project(project.pk)
@@ -232,6 +234,31 @@ def notice_another_server() -> None:
     assert primary.check_server(server) == server
     with transaction.atomic(), pytest.raises(OperationalError, match="another server"):
         sealer.release_lease(replace(lease, server="earlier"))
+    primary._server = "earlier"
+    assert recording.record(project, observations(2)).accepted == 2, "what was remembered is read anew"
+
+
+def lose_a_connection() -> None:
+    """Use a connection again: it is not tried before, but replaced if the server has closed it."""
+    from django.db import close_old_connections, connection
+
+    def find_process() -> int:
+        close_old_connections()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            return cursor.fetchone()[0]
+
+    process = find_process()
+    connection.is_usable = None
+    assert find_process() == process
+    del connection.is_usable
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 5000)", [process])
+    assert find_process() != process
+
+
+def test_a_connection_that_the_server_closed_is_replaced(new_database):
+    scenarios.run(lose_a_connection, new_database(f"closed_{next(_numbers)}"))
 
 
 def test_another_server_on_the_same_connection_is_noticed(new_database):

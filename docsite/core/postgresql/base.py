@@ -4,6 +4,7 @@ The limits of time are kept here and not by `statement_timeout`: a server that h
 and a pooler in transaction mode would hand the setting on to others.
 """
 
+import select
 import threading
 import time
 import weakref
@@ -23,6 +24,7 @@ from psycopg.pq import TransactionStatus
 from docsite.core import context, request_times
 
 CHECK_SECONDS = 1.5  # at most, for the first statement on a connection that was not used for a while
+FRESH_SECONDS = 1.0  # after an answer: so long the next piece of work begins without a statement that only checks
 MIN_CONNECT_SECONDS = 0.25  # that must be left to try it
 CONNECT_SECONDS = 3  # the least that libpq takes is 2
 WAIT_SECONDS = 4.0  # for a connection, when all are in use here or at the server
@@ -52,11 +54,15 @@ _last_server: dict[str, tuple[str, str]] = {}  # host and port of the latest con
 class Connection(psycopg.Connection[Any]):
     """A connection on which a statement may take as long as the context allows."""
 
+    answered_at = 0.0  # as time.monotonic()
+
     def wait(self, gen: Any, *options: Any, **named: Any) -> Any:
         """Run a statement. Closes the connection and raises `OperationalError` when its time is over."""
         until = context.database_deadline.get()
         try:
-            return super().wait(gen if until is None else self._limit(gen, until), *options, **named)
+            answer = super().wait(gen if until is None else self._limit(gen, until), *options, **named)
+            self.answered_at = time.monotonic()
+            return answer
         except ReadOnlySqlTransaction as failure:  # an InternalError
             raise OperationalError(f"the server is no primary any more: {failure}") from None
 
@@ -182,6 +188,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
             answer = self.connection.execute("SELECT pg_backend_pid()").fetchone()
             self._is_pooled = answer != (self.connection.info.backend_pid,)
         return self._is_pooled
+
+    def close_if_health_check_failed(self) -> None:
+        """Ask the server, unless it has just answered and has not closed the connection since, nor said anything."""
+        if self.connection and time.monotonic() - self.connection.answered_at < FRESH_SECONDS:
+            look = select.poll()
+            look.register(self.connection.fileno(), select.POLLIN)
+            if not look.poll(0):
+                return
+        super().close_if_health_check_failed()
 
     def is_usable(self) -> bool:
         """Whether the connection answers, and its server is still of the kind that the address asks for.

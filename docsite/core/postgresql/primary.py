@@ -18,9 +18,15 @@ from docsite.core import sql
 
 logger = logging.getLogger(__name__)
 
+_STARTED = "extract(epoch FROM pg_postmaster_start_time())::text"
+
 _forget: list[Callable[[], object]] = []
 _lock = threading.Lock()
 _server = ""  # that of the rows that this process remembers
+
+
+class AnotherServer(OperationalError):
+    """Another server answers than the one that earlier answers came from. It is safe to begin anew."""
 
 
 def forget_with(forget: Callable[[], object]) -> None:
@@ -34,37 +40,54 @@ def forget_with(forget: Callable[[], object]) -> None:
 def check_server(expected: str = "") -> str:
     """Ask the database server when it started, and clear the caches if another server answered the last time.
 
-    Returns the time as text; empty for SQLite. `expected` is what an earlier call returned. Raises OperationalError if
+    Returns the time as text; empty for SQLite. `expected` is what an earlier call returned. Raises AnotherServer if
     the server is not that one any more: what was read in between may come from either.
     """
     answering = _find_server(connection)
+    check_answer(answering, expected)
+    return answering
+
+
+def server_column() -> str:
+    """A column, in SQL, for `check_answer`: so a query that is needed anyway asks for the server, too."""
+    return _STARTED if connection.vendor == "postgresql" else "''"
+
+
+def check_answer(answering: str, expected: str = "") -> None:
+    """As `check_server`, with the value of `server_column` in the answer to a query."""
+    _notice(answering)
     if answering and expected not in ("", answering):
         with _lock:
             _forget_all()  # again: meanwhile something old may have been put back
-        raise OperationalError("another server of the database answers than before")
-    return answering
+        raise AnotherServer("another server of the database answers than before")
+
+
+def remembered_server() -> str:
+    """The server of the rows that this process remembers. Empty for SQLite, and before the first connection."""
+    return _server
 
 
 def look_at(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
     """Look at the server of a new connection, as a receiver of Django's signal."""
-    _find_server(connection)
+    _notice(_find_server(connection))
 
 
 def _find_server(connection: Any) -> str:
     """The server behind a connection. Empty if that is no PostgreSQL, or another database."""
-    global _server
     if connection.vendor != "postgresql" or connection.alias != DEFAULT_DB_ALIAS:
         return ""
-    answering = str(sql.fetch_value("SELECT extract(epoch FROM pg_postmaster_start_time())::text", None, connection))
-    if answering != _server:
-        with _lock:
-            if _server not in ("", answering):
-                logger.warning(
-                    "The database was restarted, or another server answers. What was remembered is read anew."
-                )
-                _forget_all()
-            _server = answering
-    return answering
+    return str(sql.fetch_value(f"SELECT {_STARTED}", None, connection))
+
+
+def _notice(answering: str) -> None:
+    global _server
+    if answering in ("", _server):
+        return
+    with _lock:
+        if _server not in ("", answering):
+            logger.warning("The database was restarted, or another server answers. What was remembered is read anew.")
+            _forget_all()
+        _server = answering
 
 
 def _forget_all() -> None:

@@ -66,6 +66,15 @@ def test_rows_are_inserted_all_or_none(make_project):
     assert Page.objects.filter(project=project).count() == 1000
 
 
+@pytest.mark.stores
+def test_inserted_text_is_stored_as_it_is(make_project):
+    project = make_project().project
+    texts = ["/a\tb", "/c\nd\r", "\\N", "\\.", "/e\\tf", "", "/é'\""]
+    with transaction.atomic():
+        insert(Page._meta.db_table, ("project_id", "number", "path"), [(project.pk, *row) for row in enumerate(texts)])
+    assert [*Page.objects.filter(project=project).order_by("number").values_list("path", flat=True)] == texts
+
+
 # Some fill no statement of many rows, and few rows are inserted with all their values.
 @pytest.mark.parametrize("counts", [(1, 20, 1000), (1, 1, 3)])
 @pytest.mark.stores

@@ -23,10 +23,14 @@ def keys_of(*numbers: int) -> np.ndarray:
     return np.array(numbers, np.int64)
 
 
+def claim(project_id: int, *numbers: int) -> dict[int, view_keys.Claim]:
+    return view_keys.claim({project_id: view_keys.load(project_id)}, {project_id: keys_of(*numbers)})
+
+
 def send(project_id: int, *numbers: int) -> list[bool]:
     """Which keys were new."""
     with transaction.atomic():
-        claims = {project_id: view_keys.claim(view_keys.load(project_id), keys_of(*numbers))}
+        claims = claim(project_id, *numbers)
         runs = view_keys.store(claims, HOUR)
     view_keys.remember(claims, runs)
     return claims[project_id].is_new.tolist()
@@ -45,7 +49,7 @@ def test_the_first_of_equal_keys_is_new_and_only_once(project_id):
 
 def test_what_is_not_committed_is_not_known(project_id):
     with transaction.atomic():
-        view_keys.store({project_id: view_keys.claim(view_keys.load(project_id), keys_of(1, 2))}, HOUR)
+        view_keys.store(claim(project_id, 1, 2), HOUR)
         transaction.set_rollback(True)
     assert send(project_id, 1, 2) == [True, True]
 
@@ -56,8 +60,8 @@ def test_runs_of_the_same_length_are_merged_and_all_processes_go_on(project_id, 
     for number in range(50):
         assert send(project_id, number, 1000 - number) == [True, True]
         if number % 3 == 0:
-            other.read_new_runs()
-    other.read_new_runs()
+            view_keys.read_new_runs([other])
+    view_keys.read_new_runs([other])
     stored = [np.frombuffer(run.keys, "<i8").tolist() for run in ViewKeys.objects.filter(project=project_id)]
     assert len(stored) < 15
     assert all(run == sorted(run) for run in stored)
@@ -95,10 +99,12 @@ def test_loaded_keys_stay_until_the_transaction_even_if_those_of_another_project
     first, second = (make_project().project.pk for _ in range(2))
     assert send(first, 1) == send(second, 2) == [True]
     monkeypatch.setattr(view_keys, "MAX_BYTES", 1)
-    known = [view_keys.load(project_id) for project_id in (first, second)]
+    view_keys._keys_by_project.clear()
+    known = {project_id: view_keys.load(project_id) for project_id in (first, second)}
     assert view_keys._keys_by_project.get(first) is None
     monkeypatch.setattr(view_keys, "load", None)
-    assert [view_keys.claim(keys, keys_of(1, 2)).is_new.tolist() for keys in known] == [[False, True], [True, False]]
+    claims = view_keys.claim(known, {project_id: keys_of(1, 2) for project_id in known})
+    assert [claims[project_id].is_new.tolist() for project_id in known] == [[False, True], [True, False]]
 
 
 def test_keys_expire_with_the_views(make_project):
@@ -118,8 +124,8 @@ def test_keys_expire_with_the_views(make_project):
 def test_erasing_a_project_lets_other_processes_forget_its_keys(project_id):
     other = view_keys.ProjectKeys(project_id)
     assert send(project_id, 1, 2) == [True, True]
-    other.read_new_runs()
+    view_keys.read_new_runs([other])
     erase_project(Project.objects.get(pk=project_id))
     assert send(project_id, 1, 3) == [True, True]
-    other.read_new_runs()
+    view_keys.read_new_runs([other])
     assert other.contain(keys_of(1, 2, 3)).tolist() == [True, False, True]

@@ -3,10 +3,12 @@
 import pytest
 from django.db.models import QuerySet
 
-from analytics.counting import erasure, sealer
+from analytics.collecting.recording import record
+from analytics.counting import background, erasure, sealer, unsealed
 from analytics.counting.sealer import StepSize
 from analytics.models import Seal
 from tests import scenarios
+from tests.analytics.collecting.test_collecting import observations
 from tests.analytics.counting import crashes, leases
 
 
@@ -36,6 +38,24 @@ def test_a_project_gets_its_seal_once_from_two_processes_at_the_same_time(make_p
     monkeypatch.setattr(QuerySet, "exists", overtaken)
     sealer.add_seal(project_id)
     assert Seal.objects.filter(project=project_id).count() == 1
+
+
+def test_between_two_rounds_only_projects_with_many_views_are_sealed(make_project):
+    busy, quiet = (make_project().project for _ in range(2))
+    thread = background._Sealer()
+
+    def list_sealed() -> list[int]:
+        for project in (busy, quiet):
+            record(project, observations(3))
+        thread.report_views({busy.pk: background.SEAL_AFTER_VIEWS, quiet.pk: 3})
+        thread.work()
+        return [one.pk for one in (busy, quiet) if not unsealed.has_unsealed_views(one.pk)]
+
+    assert list_sealed() == [busy.pk, quiet.pk]
+    thread._next_round = float("inf")
+    assert list_sealed() == [busy.pk]
+    thread._next_round = 0.0
+    assert list_sealed() == [busy.pk, quiet.pk]
 
 
 def test_a_step_that_lost_its_lease_is_followed_by_shorter_ones_that_grow_again():
