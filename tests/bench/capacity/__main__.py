@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench import documentation, page
-from tests.bench.capacity import report
+from tests.bench.capacity import costs, report
 from tests.bench.capacity.measure import POSTGRESQL, SQLITE, Amounts, Results, Run
 from tests.bench.relays import Trouble, say
 from tests.bench.run import run
@@ -50,6 +50,7 @@ def arguments() -> argparse.Namespace:
     add("--json", type=Path, help="also write everything here, after each step")
     add("--from", dest="source", type=Path, help="measure nothing; read this file")
     add("--assume", action="append", default=[], metavar="NAME=VALUE", help=f"of {', '.join(report.ASSUMPTIONS)}")
+    add("--costs", action="store_true", help="only what a request costs each part, in at most ten minutes")
     add("--write", action="store_true", help="put the tables into the page of the documentation")
     return parser.parse_args()
 
@@ -94,6 +95,21 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     return found
 
 
+def measure_costs(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """What a request costs each part."""
+    began, data = time.monotonic(), options.data or documentation.prepare()
+    views = options.views or LONG["views"]
+    found: dict[str, Any] = {"machine": page.describe_machine(), "views": views, "costs": []}
+
+    def keep(rows: Any) -> None:
+        found["costs"], found["minutes"] = rows, (time.monotonic() - began) / 60
+        if options.json:
+            options.json.write_text(json.dumps(found, indent=1))
+
+    keep(costs.measure(options.databases.split(","), views, data, folder, keep))
+    return found
+
+
 def show(options: argparse.Namespace, results: dict[str, Any]) -> str:
     """The tables; also in the page, where that is wanted."""
     assumed = dict(report.ASSUMPTIONS)
@@ -102,11 +118,15 @@ def show(options: argparse.Namespace, results: dict[str, Any]) -> str:
         if name not in assumed:
             raise Trouble(f"--assume: there is no {name}.")
         assumed[name] = float(value)
-    sections = {
-        report.MEASURED: report.describe_measured(results),
-        report.OPERATED: report.describe_operation(results),
-        report.COMPUTED: report.describe_computed(results, assumed),
-    }
+    sections = (
+        {report.COSTS: report.describe_costs(results)}
+        if "costs" in results
+        else {
+            report.MEASURED: report.describe_measured(results),
+            report.OPERATED: report.describe_operation(results),
+            report.COMPUTED: report.describe_computed(results, assumed),
+        }
+    )
     if options.write:
         for heading, text in sections.items():
             page.replace_section(PAGE, heading, text)
@@ -122,7 +142,8 @@ def main() -> int:
         return 0
     tempfile.tempdir = str(options.folder)
     say(f"Databases are made below {options.folder} and removed in the end.")
-    return run("capacity", MAX_SECONDS, lambda folder: show(options, measure(options, folder)))
+    chosen = measure_costs if options.costs else measure
+    return run("capacity", MAX_SECONDS, lambda folder: show(options, chosen(options, folder)))
 
 
 if __name__ == "__main__":

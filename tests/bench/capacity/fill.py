@@ -30,8 +30,10 @@ from django.urls import URLResolver, reverse  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from analytics.collecting import writer  # noqa: E402
-from analytics.counting import sealer, sweeper  # noqa: E402
+from analytics.counting import partitions, sealer, sweeper  # noqa: E402
+from analytics.models import PageView, Seal  # noqa: E402
 from assistant.models import GroupingProgress, Message, Thread  # noqa: E402
+from docsite.core import sql  # noqa: E402
 from docsite.core.tenants.management.commands.createproject import create_project  # noqa: E402
 from docsite.core.tenants.models import ApiKey, Project  # noqa: E402
 from search.indexing.ingest import ingest  # noqa: E402
@@ -39,7 +41,7 @@ from search.models import Section  # noqa: E402
 from search.sources import Page  # noqa: E402
 from search.sources.markdown.folder import read_manifest  # noqa: E402
 from tests.bench.analytics import history  # noqa: E402
-from tests.bench.analytics.ours import Ours  # noqa: E402
+from tests.bench.analytics.ours import FACTS, Ours  # noqa: E402
 from tests.bench.search import scale  # noqa: E402
 from tests.bench.search.worker import serve  # noqa: E402
 from tests.drafts import build_drafts  # noqa: E402
@@ -47,7 +49,7 @@ from tests.drafts import build_drafts  # noqa: E402
 ORIGIN = "https://docs.example"
 SMALL_PAGES = 50  # paths that the views of a small project have
 SHORT_PAGES = 20  # the shortest, of which projects with few sections have one
-STEP = 100_000  # conversations of one statement
+STEP, VIEWS_STEP = 100_000, 1_000_000  # conversations, views of one statement
 DAYS = 90
 
 ours: Ours
@@ -79,11 +81,12 @@ def make_projects(count: int) -> dict[str, Any]:
     for start in range(1, count, 1_000):
         with transaction.atomic():
             for number in range(start, min(count, start + 1_000)):
-                project, key, _ = create_project(f"p-{number}", f"Organization {number // 100}", ORIGIN, [])
+                project, key, owner = create_project(f"p-{number}", f"Organization {number // 100}", ORIGIN, [])
                 small.append(project)
                 keys.append([project.domain, key])
         say(f"{min(count, start + 1_000):,} projects")
-    return {**clock.read(), "keys": keys, "project_id": ours.project.project_id, "admin_key": ours.key}
+    made = {**clock.read(), "keys": keys, "project_id": ours.project.project_id, "admin_key": ours.key}
+    return {**made, "owner": {"project_id": small[-1].project_id, "admin_key": owner}} if small else made
 
 
 def make_sections(folder: str, count: int) -> dict[str, Any]:
@@ -151,7 +154,7 @@ def _copy(model: type[models.Model], pattern: int, first: int, last: int, change
     table = model._meta.db_table
     columns = [field.column for field in model._meta.concrete_fields]
     values = ", ".join(changed.get(column, f"p.{column}") for column in columns)
-    numbers = f"generate_series({first}, {last}) AS n(i)"
+    numbers = f"generate_series({first}::bigint, {last}) AS n(i)"
     if connection.vendor == "sqlite":
         numbers = "numbers AS n"
     insert = f"INSERT INTO {table} ({', '.join(columns)}) "
@@ -193,6 +196,54 @@ def make_views(count: int) -> dict[str, Any]:
         if stored % 1_000_000 < sum(map(len, batches)):
             say(f"{stored:,} views stored")
     return {**clock.read(), "views": stored}
+
+
+def make_bulk(projects: int, views: int) -> dict[str, Any]:
+    """Further projects, to so many in all, without keys or pages; and counted views of the last 30 days, half of them
+    of the large project. By SQL, since the service's own code would take an hour. The domains of the new projects."""
+    clock, first = Clock(), Project.objects.count()
+    _copy(Project, small[0].pk, first, projects - 1, {
+        "id": f"{small[-1].pk - first + 1} + n.i", "domain": "'q-' || n.i", "project_id": "'prj_bulk' || n.i",
+    })  # fmt: skip
+    say(f"{Project.objects.count():,} projects")
+    last = writer.submit(ours.project.pk, [_pattern()]).result() and PageView.objects.latest("pk").pk
+    numbers = "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40) SELECT i FROM n) AS n"
+    sql.execute(
+        "INSERT INTO analytics_page (project_id, number, path) SELECT project.id, n.i, '/page/' || n.i "
+        f"FROM projects_project AS project CROSS JOIN {numbers} WHERE true ON CONFLICT DO NOTHING"
+    )
+    hour = int(time.time()) // 3600
+    for start in range(1, views, VIEWS_STEP):
+        partitions.extend()
+        end = min(views, start + VIEWS_STEP - 1)
+        _copy(PageView, last, start, end, {
+            "id": f"{last} + n.i", "key": "n.i * 7919", "visitor": "n.i * 31 % 1000003", "page": "1 + n.i % 40",
+            "project_id": f"CASE WHEN n.i % 2 = 0 THEN {ours.project.pk} ELSE {small[0].pk} + n.i % {projects - 1} END",
+            "at": f"p.at - (n.i * 7919 % {30 * 86_400}) * 1000000", "received": f"{hour} - n.i % 720",
+        })  # fmt: skip
+        if connection.vendor == "postgresql":
+            sql.execute("SELECT setval(pg_get_serial_sequence('analytics_pageview', 'id'), %s)", [last + end])
+        say(f"{end:,} views")
+    now = timezone.now()
+    rows = [Seal(project_id=pk, sealed_to=last + views, closed=hour, swept_at=now) for pk in
+            Project.objects.values_list("pk", flat=True)]  # fmt: skip
+    Seal.objects.bulk_create(rows, 500, update_conflicts=True, unique_fields=["project"], update_fields=["sealed_to"])
+    if connection.vendor == "postgresql":
+        sql.execute("ANALYZE")
+    return {**clock.read(), "domains": [f"q-{number}" for number in range(first, projects)]}
+
+
+def _pattern() -> writer.View:
+    """A view of a person, of page 1."""
+    at, facts = time.time_ns() // 1000, FACTS[history.HUMAN]
+    return writer.View(time.time_ns(), at, "/page/1", True, time.time_ns() % 9973, facts)
+
+
+def make_few(projects: int, views: int) -> dict[str, Any]:
+    """Record so many views of each of some small projects. They are not counted yet."""
+    for project in small[:projects] if projects > 1 else [ours.project]:
+        writer.submit(project.pk, [_pattern() for _ in range(views)]).result()
+    return {}
 
 
 def seal() -> dict[str, Any]:
@@ -273,5 +324,6 @@ if __name__ == "__main__":
     call_command("migrate", verbosity=0)
     serve({
         "projects": make_projects, "sections": make_sections, "conversations": make_conversations, "views": make_views,
-        "seal": seal, "sweep": sweep, "vacuum": vacuum, "size": size, "admin": open_admin,
+        "bulk": make_bulk, "few": make_few, "seal": seal, "sweep": sweep, "vacuum": vacuum, "size": size,
+        "admin": open_admin,
     })  # fmt: skip

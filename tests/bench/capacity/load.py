@@ -57,12 +57,12 @@ class Load:
     async def measure(self, kind: str, projects: int, seconds: float) -> Figures:
         """Put the load on the service for a while. The requests go to the first so many projects, evenly."""
         figures = Figures(kind, len(self.services), projects)
-        await self._run(kind, projects, WARM, [], Figures(kind, 0, 0))
+        await self.run(kind, projects, WARM, [], Figures(kind, 0, 0))
         size, witness, spent = self.read_size(), Witness(), []
         web, database = self._read_web_cpu(), self.read_database_cpu()
         began = time.perf_counter()
         with witness.watch(kind):
-            await self._run(kind, projects, seconds, spent, figures)
+            await self.run(kind, projects, seconds, spent, figures)
             elapsed = time.perf_counter() - began
         web, database = self._read_web_cpu() - web, self.read_database_cpu() - database
         if spent:
@@ -77,11 +77,11 @@ class Load:
     def _read_web_cpu(self) -> float:
         return sum(service.cpu() for service in self.services)
 
-    async def _run(self, kind: str, projects: int, seconds: float, spent: list[float], figures: Figures) -> None:
+    async def run(self, kind: str, projects: int, seconds: float, spent: list[float], figures: Figures) -> None:
         until = time.perf_counter() + seconds
         await asyncio.gather(
             *(self._client(self.services[n % len(self.services)], kind, projects, until, spent, figures)
-              for n in range(CLIENTS))
+              for n in range(1 if kind == "push" else CLIENTS))
         )  # fmt: skip
 
     async def _client(
@@ -113,7 +113,7 @@ class Load:
         number = next(self.numbers)
         question = self.questions[number % len(self.questions)]
         if kind == "view":
-            body: Any = {"id": f"view-{number}", "path": f"/page/{number % 40}", "referrer": "https://docs.example"}
+            body: Any = {"id": f"view-{number}", "path": f"/page/{1 + number % 40}", "referrer": "https://docs.example"}
             agent = _BROWSER.format(90 + number % 40)
             return build_request(
                 f"/discovery/v1/view/{domain}", body, Origin="https://docs.example", **{"User-Agent": agent}

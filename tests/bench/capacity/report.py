@@ -1,11 +1,12 @@
 """The tables of the page "At scale": measured on one machine, and computed from there."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tests.bench.others import MAX_SHARE
 
 MEASURED, OPERATED = "## What was measured", "## What an operator's tasks take"
+COSTS = "## What a request costs each part"
 COMPUTED = "## What 10,000 sites and a billion views a month take"
 ASSUMPTIONS = {
     "views": 1e9,
@@ -32,6 +33,9 @@ _WORDS = {
     "token_price": "price of a million tokens; 0 for a model of your own, whose machines are not counted here",
 }
 _MONTH = 30 * 86_400.0  # seconds
+MONTHLY = {"view": 1e9, "search": 3e7, "ask with a model": 1e6}
+MONTHLY_PROJECTS, ROUND_SECONDS = 10_000, 300.0  # of `analytics.counting.background`, where there are so many
+PARTS = ("web", "worker", "PostgreSQL", "Redis", "NATS")
 _NAMES = {"search": "search", "ask": "question, no model", "view": "view", "mix": "mix"}
 _COPIES = 3
 _PRICES = (0.01, 0.1, 1.0)  # of a question, for comparison
@@ -75,6 +79,55 @@ def describe_measured(results: Mapping[str, Any]) -> str:
                 f"{idle['database']:.1%} in the database, {idle['memory'] / 1e6:,.0f} MB."
             )
     return "\n".join(lines)
+
+
+def describe_costs(results: Mapping[str, Any]) -> str:
+    """A row for each kind of request, number of processes and of projects."""
+    lines = [
+        f"`make capacity COSTS=1` measures this table in some ten minutes: on {results['machine']}. The databases held "
+        f"{results['views']:,} views and 10,000 projects, of which 100 have pages. Eight clients waited for each "
+        "answer, on the same cores; one pushed. CPU is milliseconds of each part for one request, of a batch of 100 "
+        "views for one view, with what the worker does afterwards; the median of three rounds. PostgreSQL stands for "
+        "the profile: web processes without background work, a worker, PostgreSQL, Redis and a view log in NATS.",
+        "",
+        f"| database | request | web processes | projects | {' | '.join(PARTS)} | all | web memory MB | |",
+        f"| {' | '.join(['---'] * (len(PARTS) + 7))} |",
+    ]
+    for one in results["costs"]:
+        cells = [f"{one['cpu'][part]:.2f}" if part in one["cpu"] else "" for part in PARTS]
+        failed = f"{one['failures']} failed" if one["failures"] else ""
+        memory = f"{one['memory'] / 1e6:,.0f}" if one["memory"] else ""
+        lines.append(
+            f"| {one['database']} | {one['kind']} | {one['processes'] or ''} | {one['projects']:,} "
+            f"| {' | '.join(cells)} | {sum(one['cpu'].values()):.2f} | {memory} | {failed} |"
+        )
+    return "\n".join([*lines, "", *_describe_cores(results["costs"])])
+
+
+def _describe_cores(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Cores of each part for a billion views and a million questions a month, from the rows of PostgreSQL."""
+    cpu: dict[str, Mapping[str, float]] = {}
+    for one in costs:
+        if one["database"] == "PostgreSQL" and one["processes"] <= 1 and one["projects"] != 1:
+            cpu.setdefault(one["kind"], one["cpu"])
+    few, many = (cpu.get(f"count {views} views of a project", {}) for views in (3, 500))
+    if not {"view", "search", "ask with a model"} <= cpu.keys() or not many:
+        yield "The run has too few figures to compute from."
+        return
+    rates = {kind: amount / _MONTH for kind, amount in MONTHLY.items()}
+    rounds = MONTHLY_PROJECTS / ROUND_SECONDS  # projects that are counted in a second
+    yield (
+        f"From it, on paper, for {MONTHLY['view']:,.0f} views, {MONTHLY['search']:,.0f} searches and "
+        f"{MONTHLY['ask with a model']:,.0f} questions a month of {MONTHLY_PROJECTS:,} projects; the peak is three "
+        "times the mean, and a core is 60 % busy then. Each view comes alone; in batches it costs the row “batch”."
+    )
+    yield ""
+    yield "| part | cores, mean | cores for the peak |"
+    yield "| --- | --- | --- |"
+    for part in PARTS:
+        mean = sum(rate * cpu[kind].get(part, 0) for kind, rate in rates.items())
+        mean += rates["view"] * many.get(part, 0) + rounds * 3 * few.get(part, 0)
+        yield f"| {part} | {mean / 1000:.2f} | {mean / 1000 * ASSUMPTIONS['peak'] / ASSUMPTIONS['busy']:.1f} |"
 
 
 def _judge(step: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """The tables of the page "At scale", and the reader of answers that the loads use."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -62,6 +63,24 @@ def test_a_load_beside_other_work_is_void():
     assert "void" not in report.describe_measured(measured)
     measured["databases"]["PostgreSQL"]["loads"][0]["others"] = 0.5
     assert "| void: other work took 50% |" in report.describe_measured(measured)
+
+
+def test_cores_of_each_part_are_computed_from_its_processor_time():
+    def cost(kind: str, processes: int = 1, **cpu: float) -> dict[str, Any]:
+        row = {"database": "PostgreSQL", "kind": kind, "processes": processes, "projects": 100, "cpu": cpu}
+        return {**row, "memory": 2e8 if processes else 0, "failures": 0}
+
+    rows = [cost("view", web=0.5, PostgreSQL=0.2), cost("search", web=4.0), cost("ask with a model", web=20.0)]
+    rows += [cost("count 3 views of a project", 0, worker=5.0), cost("count 500 views of a project", 0, worker=0.1)]
+    text = report.describe_costs({"machine": "a machine", "views": 10**7, "costs": [*rows, cost("view", 4, web=9.0)]})
+    assert "| PostgreSQL | view | 1 | 100 | 0.50 |  | 0.20 |  |  | 0.70 | 200 |  |" in text
+    cores = {row[0]: row[1:] for row in ([cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n"))
+             if len(row) == 3}  # fmt: skip
+    # 386 views, 12 searches and 0.4 questions a second; 33 projects are counted in a second
+    assert cores["web"] == ["0.25", "1.2"]
+    assert cores["worker"] == ["0.54", "2.7"]
+    assert cores["PostgreSQL"] == ["0.08", "0.4"]
+    assert "too few figures" in report.describe_costs({"machine": "", "views": 1, "costs": rows[:2]})
 
 
 @pytest.mark.parametrize(
