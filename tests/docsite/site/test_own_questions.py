@@ -113,7 +113,7 @@ QUESTIONS = {
     "How do I resume an answer after a reload?": "/assistant-api#go-on-after-a-reload /streaming#resuming",
     "How do I stop a running answer?": "/assistant-api#stop-a-running-answer /streaming#stopping",
     "How do I add golden questions?": "/commands#golden",
-    "What is llms.txt for?": "/#for-agents-and-scripts",
+    "What is llms.txt for?": "/#for-agents-and-scripts /agents-on-your-site#what-the-service-serves",
     "How do I collect feedback?": "/collecting#collecting-feedback",
     "How is the score computed?": "/search-api#how-the-score-is-computed",
     "What is a thread?": "/assistant-api#threads",
