@@ -4,7 +4,7 @@ from django.apps import AppConfig
 from django.db.models.signals import post_save
 
 from docsite.core import components
-from docsite.core.access import cors
+from docsite.core.access import cors_paths
 
 
 class AnalyticsConfig(AppConfig):
@@ -22,7 +22,7 @@ class AnalyticsConfig(AppConfig):
         from search.models import Generation
 
         components.register("analytics.components")
-        cors.allow_project_origins("view", "feedback")
+        cors_paths.allow_project_origins("view", "feedback")
         authentication.load_with_project("analytics_settings")
         thumbs.add_lookup(store.find_thumbs)
         events.register()

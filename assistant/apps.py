@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.apps import AppConfig
 
 from docsite.core import components
-from docsite.core.access import cors
+from docsite.core.access import cors_paths
 
 if TYPE_CHECKING:
     from docsite.core.tenants.models import Project
@@ -32,8 +32,8 @@ class AssistantConfig(AppConfig):
         events.register()
         alerts.register()
         digest.register()
-        cors.allow_project_origins("assistant", "support")
-        cors.allow_every_origin("widget")  # its answer says which origins are allowed
+        cors_paths.allow_project_origins("assistant", "support")
+        cors_paths.allow_every_origin("widget")  # its answer says which origins are allowed
         index_staged.connect(_ask_golden)
         index_compared.connect(_compare)
 

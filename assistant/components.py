@@ -8,7 +8,7 @@ from assistant.conversations import chat_ids, retention, threads
 from assistant.improving.gaps import background as gaps
 from assistant.improving.question_groups import grouping
 from assistant.sessions import model_rests
-from assistant.sessions.running import running_answers
+from assistant.sessions.capacity import answer_slots
 from assistant.spending import reservations
 from assistant.support_requests import store as support_requests
 from assistant.upstream import UpstreamError, model_status
@@ -19,7 +19,7 @@ from docsite.core.components.metrics import Metric, gauge
 
 def measure_answers() -> Iterable[Metric]:
     """The answers of this process, and its models."""
-    yield gauge("docs_running_answers", "Answers that run in this process.", running_answers.count_all())
+    yield gauge("docs_running_answers", "Answers that run in this process.", answer_slots.count_all())
     yield gauge("docs_models_failing", "Models whose last request failed.", count_failing())
 
 
@@ -39,7 +39,7 @@ COMPONENTS = (
     Component(
         name="answers",
         recover=threads.mark_orphans,
-        start=model_rests.share,
+        start=model_rests.share_rests_in_redis,
         drain=drain,
         flush=threads.flush,
         sweep=retention.sweep,

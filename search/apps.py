@@ -6,7 +6,7 @@ from django.apps import AppConfig
 from django.db.models.signals import post_migrate, pre_delete
 
 from docsite.core import components
-from docsite.core.access import cors
+from docsite.core.access import cors_paths
 
 
 class SearchConfig(AppConfig):
@@ -24,7 +24,7 @@ class SearchConfig(AppConfig):
         events.register()
         alerts.register()
         authentication.load_with_project("search_settings")
-        cors.allow_project_origins("search", "page")
+        cors_paths.allow_project_origins("search", "page")
         uploads.allow("sources")
         pre_delete.connect(_delete_index_files, sender="projects.Project")
         post_migrate.connect(_reindex_where_needed, sender=self)

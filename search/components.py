@@ -8,7 +8,7 @@ from docsite.core.components import Component, Finding
 from docsite.core.components.metrics import Metric, gauge
 from search.models import Source
 from search.query_log import recording
-from search.stored_sources import queue, scheduler
+from search.stored_sources import launcher, queue
 from search.vectors import background as vectors
 
 
@@ -34,7 +34,7 @@ def check_sources() -> Finding | None:
 COMPONENTS = (
     Component(name="recorded searches", flush=recording.flush, sweep=recording.sweep, erase=recording.erase),
     Component(
-        name="stored sources", threads=(scheduler.thread,), stored_metrics=measure_sources, doctor=(check_sources,)
+        name="stored sources", threads=(launcher.thread,), stored_metrics=measure_sources, doctor=(check_sources,)
     ),
     Component(name="vectors", threads=(vectors.thread,)),
 )

@@ -1,4 +1,4 @@
-"""Visit histories: when each visitor was on which page, and how new visits change the cells.
+"""Visit histories: when each visitor was on which page, and how new visits, also late views, change the cells.
 
 A visit is one (visitor, page, kind, hour), however many views it had. A history
 holds all visits of the days for which raw views are kept, so that a late view can be

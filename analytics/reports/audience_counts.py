@@ -14,7 +14,8 @@ from analytics.counting.audiences import Audiences
 from analytics.counting.cells import FIRST_KEY, Ints
 from analytics.models import AudienceCells, Cells
 from analytics.reports import visitor_counts
-from analytics.reports.visitor_counts import NAMES, StepCounts, Window
+from analytics.reports.visitor_counts import NAMES, StepCounts
+from analytics.reports.window import Window
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,11 @@ from analytics.counting import (
     pages,
     sealer,
     stored_cells,
-    sweeper,
     visit_history,
 )
 from analytics.counting.cells import Ints
 from analytics.models import EPOCH, AnalyticsSettings, Cells, PageView, Seal
+from analytics.reports.window import Window
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
 
@@ -78,38 +78,6 @@ class Counts:
     def unpack(cls, project_id: int, packed: bytes) -> "Counts":
         """The counts of packed bytes."""
         return cls(project_id, np.frombuffer(packed, "<i8").reshape(-1, 4))
-
-
-@dataclass(frozen=True)
-class Window:
-    """A range of time as it is counted: whole hours from cells, the parts of hours at both ends from raw views.
-
-    All instants in microseconds since 1970; an end within an hour from which raw
-    views are no longer kept is rounded down.
-    """
-
-    lo: int
-    hi: int
-
-    @classmethod
-    def from_range(cls, project: Project, start: datetime, end: datetime) -> "Window":
-        """The window of a report's range."""
-        kept_from = sweeper.first_kept_hour(project) * sealer.HOUR
-        lo, hi = ((instant - EPOCH) // timedelta(microseconds=1) for instant in (start, end))
-        return cls(*(max(0, at if at >= kept_from else at - at % sealer.HOUR) for at in (lo, hi)))
-
-    @cached_property
-    def hours(self) -> tuple[int, int]:
-        """The whole hours within, half-open; none when the first is not before the second."""
-        return -(-self.lo // sealer.HOUR), self.hi // sealer.HOUR
-
-    @cached_property
-    def edges(self) -> list[tuple[int, int]]:
-        """The parts at both ends that are not whole hours."""
-        first, end = (hour * sealer.HOUR for hour in self.hours)
-        if first >= end:
-            return [(self.lo, self.hi)] if self.lo < self.hi else []
-        return [(lo, hi) for lo, hi in ((self.lo, first), (end, self.hi)) if lo < hi]
 
 
 def refresh(project: Project, timeout: float = sealer.REPORT_TIMEOUT_SECONDS) -> bool:

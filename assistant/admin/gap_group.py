@@ -13,14 +13,14 @@ from django.utils import timezone
 from assistant.admin.gap_forms import AskForm, AssignForm, GoldenForm, NoteForm, PinForm, QuestionForm, WordsForm
 from assistant.admin.preview import Preview, run_preview
 from assistant.answering.question import Question
-from assistant.improving.gaps import repetition
+from assistant.improving.gaps import asking_again
 from assistant.improving.gaps.actions import ActionError, Actor
 from assistant.improving.gaps.group_report import GroupReport, load_group
 from assistant.improving.question_groups import grouping
 from assistant.improving.question_groups.pins import find_pin
 from assistant.models import AssistantSettings, Message, QuestionGroup
 from assistant.models.question_groups import MAX_QUESTION
-from assistant.sessions.running import Full
+from assistant.sessions.capacity import Full
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
@@ -111,7 +111,7 @@ def _render(
         "preview": preview,
         "new_outcome": Message.Outcome(preview.outcome.kind).label if preview else "",
         "forms": {**_forms(project, shown), **bound},
-        "max_questions": repetition.MAX_QUESTIONS,
+        "max_questions": asking_again.MAX_QUESTIONS,
         "lines": [line for find in lines if (line := find(group))],
         "back": navigation.page_url("gaps", project),
         "address": navigation.page_url("gaps", project, group.pk, name="group"),

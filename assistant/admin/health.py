@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from assistant.admin.conversations.list_state import RUNGS
 from assistant.models import AssistantSettings, Message, TokenReservation, TokenUse
-from assistant.sessions.running import running_answers
+from assistant.sessions.capacity import answer_slots
 from assistant.spending.budget import NOTICE_PERCENT, list_limits
 from assistant.spending.prices import format_money
 from assistant.upstream.breaker import breaker_of
-from assistant.upstream.model_chain import build_bounds, list_models
+from assistant.upstream.model_choice import build_bounds, list_models
 from docsite.core.http.errors import format_duration
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.health.sections import Fact, add_section
@@ -46,7 +46,7 @@ def list_running(project: Project) -> list[Fact]:
     """The answers that run now."""
     recent = timezone.now() - timedelta(hours=1)
     running = Message.objects.filter(project=project, outcome=Message.Outcome.RUNNING, created_at__gte=recent).count()
-    own = running_answers.count(project.organization_id)
+    own = answer_slots.count(project.organization_id)
     return [
         Fact("Running answers", f"{running:,}", "of this project, in all processes"),
         Fact("In this process", f"{own:,}", "of all projects of the organization"),

@@ -20,11 +20,10 @@ from assistant.answering.question import Asker, Question
 from assistant.answering.record import Outcome
 from assistant.answering.retriever import Retrieved
 from assistant.asking.schemas import MAX_TEXT
-from assistant.asking.start import capacity
 from assistant.conversations import threads, transcript
 from assistant.models import AssistantSettings
-from assistant.sessions.running import running_answers
-from assistant.upstream import model_chain
+from assistant.sessions.capacity import answer_slots
+from assistant.upstream import model_choice
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit
@@ -136,12 +135,12 @@ class Preview:
 
 
 async def run_preview(project: Project, assistant: AssistantSettings, question: Question, network: str) -> Preview:
-    """Answer with these settings. Raises `assistant.sessions.running.Full` when too many answers are running."""
-    slots = running_answers.reserve(Asker(project.pk, project.organization_id, "", network), capacity())
+    """Answer with these settings. Raises `assistant.sessions.capacity.Full` when too many answers are running."""
+    slots = answer_slots.reserve(Asker(project.pk, project.organization_id, "", network))
     try:
         return await _answer(project, assistant, replace(question, settings=to_answer_settings(assistant)))
     finally:
-        running_answers.release(slots)
+        answer_slots.release(slots)
 
 
 class _WatchedSearch(PassageSearch):
@@ -158,7 +157,7 @@ class _WatchedSearch(PassageSearch):
 
 async def _answer(project: Project, assistant: AssistantSettings, question: Question) -> Preview:
     retriever = _WatchedSearch(project)
-    models = await in_db(model_chain.choose_models)(project, assistant)
+    models = await in_db(model_choice.choose_models)(project, assistant)
     conversation = threads.UnstoredConversation(project)
     outcome = await pipeline.answer_unread(question, conversation, retriever, models)
     total_seconds = time.monotonic() - outcome.started_at

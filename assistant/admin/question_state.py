@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assistant.admin.conversations.list_state import OUTCOMES
-from assistant.improving.gaps.questions import Filters
+from assistant.improving.gaps.questions import QuestionFilters
 from assistant.models import Message
 from docsite.core.workspace.reports import report_state
 from docsite.core.workspace.reports.report_state import Column
@@ -35,9 +35,9 @@ class QuestionState(report_state.ReportState):
         return path == "none" or super().accepts_path(path)
 
     @property
-    def filters(self) -> Filters:
+    def filters(self) -> QuestionFilters:
         """The filters for the queries."""
         group = self.group if self.group.isascii() and self.group.isdigit() and len(self.group) < 16 else "0"
-        return Filters(
+        return QuestionFilters(
             self.outcome, self.rung[:20], self.caller, self.language[:7], self.path, group if self.group else ""
         )

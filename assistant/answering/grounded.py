@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
 
-from assistant.answering import follow_ups, prompts, refusals, rounds, small_talk, suggestions
+from assistant.answering import follow_ups, model_answer, prompts, refusals, small_talk, suggestions
 from assistant.answering.question import Question
 from assistant.answering.quoting import extractive
 from assistant.answering.record import Conversation, Record
@@ -91,7 +91,7 @@ class GroundedAnswer:
         conversation, outcome = self._record.conversation, self._outcome
         for rung, model in zip(_MODEL_RUNGS, self._chain.models, strict=False):
             yield outcome.enter_rung(rung, self._reason, model.name)
-            answering = rounds.answer(
+            answering = model_answer.answer(
                 model, conversation.history, self._chain.bounds, toolbox, citations, outcome, conversation.reserve
             )
             async with aclosing(answering):

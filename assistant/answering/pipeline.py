@@ -1,6 +1,6 @@
 """One answer from its start to its end, and the three ways to give it. Imports no Django.
 
-`assistant.sessions` has already checked who may ask, and stored the question.
+The endpoint has checked who may ask; `assistant.asking.start` has stored the question.
 `assistant.wire` encodes the events.
 """
 

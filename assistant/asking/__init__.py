@@ -1,5 +1,6 @@
-"""Readers ask: over HTTP (`api`), over the socket (`consumers`), and in other places of the service (`start`).
+"""Readers ask: over HTTP (`api`) and over the socket (`consumers`). `start` turns a question into a running answer.
 
-Others import `askers` (who asks), `start` (start an answer, end all of them), `schemas` (the bodies of requests),
-`limits` (how often a reader may ask), and `erasure` (erase conversations and requests of readers).
+Others import `askers` (who asks), `start` (start an answer for the page `/ask` or an agent; end all answers before the
+process ends), `schemas` (the bodies of requests), `rate_limits` (how often a reader may ask), and `erasure` (erase a
+reader's conversations and support requests).
 """

@@ -16,7 +16,7 @@ from assistant.answering.question import Question
 from assistant.answering.quoting.extractive import find_sure_sentence
 from assistant.asking.askers import identify_asker
 from assistant.asking.erasure import forget_conversation
-from assistant.asking.limits import assistant_charges
+from assistant.asking.rate_limits import assistant_charges
 from assistant.asking.schemas import Ask, AskV2, Forget, PreviewIn, PreviewOut, Stop
 from assistant.asking.start import start_answer
 from assistant.improving.question_groups.pins import find_pin

@@ -10,7 +10,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from pydantic import BaseModel
 
 from assistant.asking.askers import identify_asker
-from assistant.asking.limits import assistant_charges
+from assistant.asking.rate_limits import assistant_charges
 from assistant.asking.schemas import AskV2, Resume
 from assistant.asking.start import start_answer
 from assistant.models import Message
@@ -19,7 +19,7 @@ from assistant.sessions.running import RunningAnswer
 from assistant.wire import PROTOCOLS
 from assistant.wire.events import END_EVENTS, Event
 from assistant.wire.socket import encode_error
-from docsite.core.access import api_middleware, authentication
+from docsite.core.access import api_middleware, authentication, origins
 from docsite.core.access.authentication import Caller
 from docsite.core.access.reader_tokens import find_groups
 from docsite.core.access.readers import set_reader_groups
@@ -209,7 +209,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
             return False
         if self.origin == open_sockets.own_origin(self.scope):
             return True
-        return await authentication.allows_origin(self.domain, open_sockets.header(self.scope, b"origin"))
+        return await origins.allows_origin(self.domain, open_sockets.header(self.scope, b"origin"))
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,13 @@ from assistant.conversations.threads import StoredConversation, open_conversatio
 from assistant.improving.question_groups.pins import find_pin
 from assistant.models import AssistantSettings
 from assistant.sessions import resume, running
+from assistant.sessions.capacity import Full, Slots, answer_slots
 from assistant.sessions.running import (
-    Capacity,
-    Full,
     RunningAnswer,
-    Slots,
     Timeouts,
     running_answers,
 )
-from assistant.upstream import formats, model_chain
+from assistant.upstream import formats, model_choice
 from assistant.upstream.relay import ModelChain
 from docsite.core import request_times
 from docsite.core.access.readers import read_as
@@ -39,7 +37,7 @@ async def start_answer(project: Project, question: Question) -> RunningAnswer:
     """
     with read_as(frozenset(question.asker.groups)):
         try:
-            slots = running_answers.reserve(question.asker, capacity())
+            slots = answer_slots.reserve(question.asker)
         except Full as full:
             raise Unavailable(str(full)) from None
         # The task and all that it starts see what this block sees.
@@ -65,7 +63,7 @@ async def _start(project: Project, question: Question, outcome: Outcome, slots: 
         else:
             answer = await _run(project, question, outcome)
     except BaseException:
-        running_answers.release(slots)
+        answer_slots.release(slots)
         raise
     running_answers.add(answer, slots)
     return answer
@@ -93,7 +91,7 @@ async def _run(project: Project, question: Question, outcome: Outcome) -> Runnin
         resumable=question.resumable,
     )
     if answer.resumable:
-        await resume.share(answer)
+        await resume.announce_answer(answer)
     answer.start(pipeline.answer(question, conversation, PassageSearch(project), models, outcome))
     return answer
 
@@ -112,7 +110,7 @@ def _open(project: Project, question: Question) -> tuple[Question, StoredConvers
     """Store the question, and load what its answer needs from the database."""
     owner_settings = AssistantSettings.for_project(project)
     conversation = open_conversation(project, question)
-    models = model_chain.choose_models(project, owner_settings)
+    models = model_choice.choose_models(project, owner_settings)
     pinned = None if question.context else find_pin(project, question.text, question.filters)
     return replace(question, settings=to_answer_settings(owner_settings), pinned=pinned), conversation, models
 
@@ -120,9 +118,3 @@ def _open(project: Project, question: Question) -> tuple[Question, StoredConvers
 def _timeouts() -> Timeouts:
     env = settings.ENV
     return Timeouts(running.KEEP_ALIVE_SECONDS, env.resume_seconds, env.openai_answer_seconds)
-
-
-def capacity() -> Capacity:
-    """How many answers may run at once."""
-    env = settings.ENV
-    return Capacity(env.max_running_answers, env.max_running_answers_ip, env.max_running_answers_org)

@@ -84,7 +84,7 @@ def _describe(event: Event) -> Description:
 
 def find_silent_model(project: Project, open_causes: Collection[str]) -> Iterator[Problem]:
     """The models, if the latest answers that should have come from one did not."""
-    from assistant.upstream.model_chain import list_models  # loads the clients of model servers
+    from assistant.upstream.model_choice import list_models  # loads the clients of model servers
 
     if not list_models(AssistantSettings.for_project(project)):
         return
@@ -133,7 +133,7 @@ def find_fallen_rate(project: Project, open_causes: Collection[str]) -> Iterator
 
 def _measure_rate(project: Project, start: datetime, end: datetime) -> tuple[int, float]:
     """The questions of a range without greetings, and the share that was answered."""
-    counts = questions.count_outcomes(project, start, end, questions.Filters())
+    counts = questions.count_outcomes(project, start, end, questions.QuestionFilters())
     return count_asked(counts), measure_rate(counts) or 0.0
 
 

@@ -46,7 +46,7 @@ def _describe_gap(project: Project, gap: Gap, dates: str) -> Item:
 def count_questions(project: Project, start: datetime, end: datetime) -> Section | None:
     """The questions and the answered rate, beside those of the week before."""
     windows = ((start, end), previous_period(start, end) or (start, start))
-    now, before = (questions.count_outcomes(project, *window, questions.Filters()) for window in windows)
+    now, before = (questions.count_outcomes(project, *window, questions.QuestionFilters()) for window in windows)
     asked = Change(now.total(), before.total())
     if not asked.now and not asked.before:
         return None

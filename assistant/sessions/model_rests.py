@@ -33,10 +33,10 @@ class _RedisRests:
         await _attempt(redis_client.get().delete(_key(model)))
 
 
-def share() -> None:
+def share_rests_in_redis() -> None:
     """Share them from now on, if Redis is configured."""
     if settings.ENV.redis_url:
-        breaker.share(_RedisRests())
+        breaker.use_shared_rests(_RedisRests())
 
 
 async def _begin(model: str, seconds: float) -> bool:

@@ -149,7 +149,7 @@ async def find_message(asker: Asker, thread_id: str, message_id: str) -> Running
     return answer if (answer.asker.project, answer.asker.fp) == (asker.project, asker.fp) else None
 
 
-async def share(answer: RunningAnswer) -> None:
+async def announce_answer(answer: RunningAnswer) -> None:
     """Let other processes find and follow a resumable answer, if Redis is configured."""
     if not settings.ENV.redis_url:
         return

@@ -10,7 +10,6 @@ answer ends after a grace period.
 import asyncio
 import logging
 import time
-from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from functools import partial
 
 from assistant.answering.question import Asker
 from assistant.answering.record import CutBy, Outcome
+from assistant.sessions.capacity import Slots, answer_slots
 from assistant.sessions.event_log import EventLog
 from assistant.sessions.waiting import Push, Waiters
 from assistant.wire.events import Abort, Event, Failure
@@ -25,15 +25,13 @@ from docsite.core import context, request_times
 
 logger = logging.getLogger(__name__)
 
-MAX_AHEAD = 1_000  # events that an answer may be ahead of its subscribers; then the model server has to wait
 RESTARTING = "The service is restarting. Please ask again."
+MAX_AHEAD = 1_000  # events that an answer may be ahead of its subscribers; then the model server has to wait
 NOT_READ = "The answer was not read in time."
 KEEP_ALIVE_SECONDS = 10.0  # of silence, after which a stream sends a keep-alive
 FIRST_EVENT_SECONDS = 0.05  # that an answer waits until its subscriber has got the first event
 FIRST_SUBSCRIBER_SECONDS = 5.0  # until an answer must have a subscriber; whoever asked subscribes at once
 LAST_SAVE_SECONDS = 12.0  # for the last answers to be stored when the process ends; SQLite may be locked for 10
-
-Slots = list[tuple[str, object]]
 
 
 @dataclass(frozen=True)
@@ -45,25 +43,12 @@ class Timeouts:
     stalled_subscriber: float = 120.0
 
 
-@dataclass(frozen=True)
-class Capacity:
-    """How many answers may run at once: in this process, for one client address, for one organization."""
-
-    process: int = 1_000
-    network: int = 500
-    organization: int = 1_000
-
-
 DeliveryCheck = Callable[[], bool]
 
 
 def assume_delivered() -> bool:
     """The delivery check of servers that cannot tell what has reached a reader."""
     return True
-
-
-class Full(Exception):
-    """No further answer may run now."""
 
 
 class RunningAnswer:
@@ -290,41 +275,6 @@ class RunningAnswers:
 
     def __init__(self) -> None:
         self._answers: dict[str, RunningAnswer] = {}
-        self._used_slots: Counter[tuple[str, object]] = Counter()
-        self._closed = False
-
-    def reserve(self, asker: Asker, capacity: Capacity) -> Slots:
-        """Take the slots of an answer. Raises `Full`.
-
-        `release` gives them back. After `add`, the end of the answer does it.
-        """
-        if self._closed:
-            raise Full(RESTARTING)
-        slots: Slots = [
-            ("process", None),
-            ("network", asker.network),
-            ("organization", asker.organization),
-        ]
-        if any(self._used_slots[slot] >= getattr(capacity, slot[0]) for slot in slots):
-            raise Full("Too many answers are running. Try again shortly.")
-        for slot in slots:
-            self._used_slots[slot] += 1
-        return slots
-
-    def release(self, slots: Slots) -> None:
-        """Give slots back."""
-        for slot in slots:
-            self._used_slots[slot] -= 1
-            if not self._used_slots[slot]:
-                del self._used_slots[slot]
-
-    def count(self, organization: int) -> int:
-        """How many answers of an organization run in this process."""
-        return self._used_slots["organization", organization]
-
-    def count_all(self) -> int:
-        """How many answers run in this process."""
-        return self._used_slots["process", None]
 
     def add(self, answer: RunningAnswer, slots: Slots) -> None:
         """Keep a started answer until it has ended, and for a grace period more where it can be resumed."""
@@ -332,7 +282,7 @@ class RunningAnswers:
         answer.call_when_stored(partial(self._end, answer, slots))
 
     def _end(self, answer: RunningAnswer, slots: Slots) -> None:
-        self.release(slots)
+        answer_slots.release(slots)
         if answer.resumable and not answer.discarded:
             loop = asyncio.get_running_loop()
             loop.call_later(answer.timeouts.grace, self._answers.pop, answer.message_id, None)
@@ -357,9 +307,9 @@ class RunningAnswers:
 
     async def close(self, grace: float) -> None:
         """Let answers end within the grace period (seconds), then end them. Returns after all are stored and sent."""
-        self._closed = True
+        answer_slots.close(RESTARTING)
         deadline = time.monotonic() + grace
-        while self._used_slots and time.monotonic() < deadline:
+        while answer_slots.count_all() and time.monotonic() < deadline:
             for answer in self._answers.values():
                 if not answer.has_subscribers:
                     answer.interrupt()

@@ -53,7 +53,7 @@ def list_limits(project: Project, day: date | None = None) -> list[BudgetLimit]:
     return limits + _limits_of("monthly", day.replace(day=1), use.monthly, env.monthly_tokens_per_project, monthly_cost)
 
 
-def explain_refusal(project: Project) -> str:
+def explain_denial(project: Project) -> str:
     """Why a project may ask no model today; empty if it may."""
     reached = [limit.name for limit in list_limits(project) if limit.used >= limit.size]
     return PROJECT_REASON.format(name=reached[0]) if reached else ""

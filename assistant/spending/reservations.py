@@ -41,7 +41,7 @@ class AnswerBudget:
     reservation_id: int | None = None
     day: date = date.min  # on which it began
     reserved: Charge = NOTHING
-    refusal: str = ""  # why the last reservation was not possible
+    denial: str = ""  # why the last reservation was not possible
 
     def covers(self, most: Charge) -> bool:
         """Whether so much is reserved already."""
@@ -59,9 +59,9 @@ class AnswerBudget:
             day = reservation.day if reservation else today_utc()
             rows.lock_day(self.project.pk, day)
             address = reservation.address if reservation else hash_address(self.network, day)
-            self.refusal = _explain_refusal(self.project, day, address, most, besides=pk)
-            if self.refusal:
-                return self.refusal
+            self.denial = _explain_denial(self.project, day, address, most, besides=pk)
+            if self.denial:
+                return self.denial
             reserved = most.tokens, most.cost
             if reservation:
                 rows.change_reservation(pk, reserved, _amounts(sent), _expiry())
@@ -144,7 +144,7 @@ def _add(project: Project, added: Amounts, day: date) -> None:
             store_notice(project, used, crossed[-1])
 
 
-def _explain_refusal(project: Project, day: date, address: str, most: Charge, besides: int) -> str:
+def _explain_denial(project: Project, day: date, address: str, most: Charge, besides: int) -> str:
     """Why so much more cannot be reserved; empty if it can. The row of the day is locked.
 
     `besides`: a reservation that it replaces.

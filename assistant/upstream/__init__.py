@@ -1,9 +1,9 @@
 """Model servers. Only this package knows the API of a provider.
 
 Others import the types below, `relay`, which never raises, `check`, which tries a server out, `errors`, which says what
-to change after a failure, `model_chain`, which chooses the models for a project, and `model_status`, which says who
-writes the answers. `formats` is the registry of wire formats, one module for each; `breaker` keeps requests away from
-a failing server.
+to change after a failure, `model_choice`, which chooses the models for a project by its settings and its budget, and
+`model_status`, which says who writes the answers. `formats` is the registry of wire formats, one module for each;
+`breaker` keeps requests away from a failing server, and `loop_detector` ends an answer that only repeats itself.
 """
 
 from dataclasses import dataclass

@@ -30,7 +30,7 @@ class _Shared:
     rests: SharedRests | None = None
 
 
-def share(rests: SharedRests) -> None:
+def use_shared_rests(rests: SharedRests) -> None:
     """Use a shared store from now on."""
     _Shared.rests = rests
 

@@ -8,7 +8,7 @@ from django.conf import settings
 from assistant.models import AssistantSettings
 from assistant.upstream import Model, UpstreamError, formats
 from assistant.upstream.check import try_out
-from assistant.upstream.model_chain import build_bounds, list_models
+from assistant.upstream.model_choice import build_bounds, list_models
 
 MAX_SECONDS = 10.0  # for the whole answer
 

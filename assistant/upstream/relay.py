@@ -12,7 +12,7 @@ from typing import Any
 from assistant.upstream import Delta, EndOfText, FormatItem, Item, Model, Progress, ToolCalls, UpstreamError, errors
 from assistant.upstream.breaker import breaker_of
 from assistant.upstream.formats import FORMATS
-from assistant.upstream.repetition import RepetitionGuard
+from assistant.upstream.loop_detector import LoopDetector
 from docsite.core import request_times
 
 logger = logging.getLogger(__name__)
@@ -133,7 +133,7 @@ class _Attempt:
         self._has_calls = False
         self._bounds = bounds
         self._deadline = deadline
-        self._guard = RepetitionGuard()
+        self._guard = LoopDetector()
         self._asked_at: float | None = time.monotonic()  # None when the first item, or a failure, has come
         self._clock = _Clock(min(self._asked_at + bounds.first_token, deadline))
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from assistant.models import AssistantSettings, SupportSettings, WidgetSettings
 from assistant.widget import starters
 from docsite.core.access.api_middleware import own_origin
-from docsite.core.access.authentication import is_allowed_origin
+from docsite.core.access.origins import is_allowed_origin
 from docsite.core.access.request_checks import AnyOrigin, BrowserRequest
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project

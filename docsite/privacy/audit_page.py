@@ -32,7 +32,7 @@ def _day(label: str) -> forms.DateField:
     return forms.DateField(required=False, input_formats=["%Y-%m-%d"], error_messages={"invalid": wrong})
 
 
-class Filters(forms.Form):
+class AuditFilters(forms.Form):
     """Which entries are shown. Empty: all. `after` and `before` are days of the project's zone, both included."""
 
     actor = forms.CharField(required=False, max_length=200)
@@ -66,7 +66,7 @@ class Filters(forms.Form):
 
 def show_audit(request: HttpRequest, project: Project) -> HttpResponse:
     """Show the entries of the organization that pass the filters, the latest first."""
-    filters = Filters(request.GET)
+    filters = AuditFilters(request.GET)
     is_valid = filters.is_valid()
     every = AuditEntry.objects.filter(organization_id=project.organization_id)
     entries = filters.select(every).order_by("-pk")
@@ -93,7 +93,7 @@ def show_audit(request: HttpRequest, project: Project) -> HttpResponse:
 def send_audit(request: HttpRequest, project: Project, form: str) -> HttpResponseBase:
     """All entries of the organization that pass the filters, the oldest first, as a file."""
     kind = downloads.parse_format(form)
-    filters = Filters(request.GET)
+    filters = AuditFilters(request.GET)
     if not filters.is_valid():
         return downloads.refuse(filters.list_wrong())
     entries = filters.select(AuditEntry.objects.filter(organization_id=project.organization_id)).order_by("pk")

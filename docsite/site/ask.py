@@ -17,7 +17,7 @@ from assistant.answering.pipeline import SORRY
 from assistant.answering.question import Question
 from assistant.answering.record import Outcome
 from assistant.asking.askers import identify_asker
-from assistant.asking.limits import assistant_charges
+from assistant.asking.rate_limits import assistant_charges
 from assistant.asking.schemas import MAX_TEXT
 from assistant.asking.start import start_answer
 from assistant.conversations import transcript

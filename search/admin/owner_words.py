@@ -13,8 +13,8 @@ from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation
 from search.admin import lines
 from search.models import Document
-from search.text import synonyms
-from search.text.synonyms import MAX_LINES, MAX_PHRASES, MAX_TEXT, MAX_WORDS
+from search.text import owner_words
+from search.text.owner_words import MAX_LINES, MAX_PHRASES, MAX_TEXT, MAX_WORDS
 
 MAX_ERRORS = 20  # shown at once
 
@@ -36,14 +36,14 @@ SYNONYMS = Rules(
     "Synonyms",
     "k8s, kubernetes\nsso => single sign-on",
     "Saved. Searches and answers use it within two seconds.",
-    synonyms.check_synonyms,
+    owner_words.check_synonyms,
 )
 PROMOTIONS = Rules(
     "promotions",
     "Promoted pages",
     "install, setup => /install",
     "Saved. Searches use it within two seconds.",
-    synonyms.check_promotions,
+    owner_words.check_promotions,
 )
 
 
@@ -86,12 +86,12 @@ def download(request: HttpRequest, project: Project, rules: Rules) -> HttpRespon
 def _suggest_line(request: HttpRequest) -> str:
     """The beginning of a new line, with the words of the address."""
     words = " ".join(request.GET.get("words", "").replace(",", " ").replace("=>", " ").split())
-    return lines.clean(words)[: synonyms.MAX_CHARACTERS]
+    return lines.clean(words)[: owner_words.MAX_CHARACTERS]
 
 
 def _list_missing(project: Project, rules: Rules, text: str) -> list[str]:
     """A sentence for each promoted page that the project does not have."""
-    targets = synonyms.list_targets(text) if rules is PROMOTIONS else {}
+    targets = owner_words.list_targets(text) if rules is PROMOTIONS else {}
     known = set(Document.objects.filter(project=project, path__in=targets).values_list("path", flat=True))
     return [
         f"Line {number}: the project has no page {path}."

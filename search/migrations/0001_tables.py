@@ -46,8 +46,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='search_settings', serialize=False, to='projects.project')),
                 ('search_days', models.PositiveSmallIntegerField(blank=True, help_text='Searches and clicks are deleted after so many days. Empty: SEARCH_RETENTION_DAYS.', null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(3650)], verbose_name='days for searches')),
-                ('synonyms', models.TextField(blank=True, db_default='', default='', help_text='Lines of `search.text.synonyms`.')),
-                ('promotions', models.TextField(blank=True, db_default='', default='', help_text='Lines of `search.text.synonyms`.', verbose_name='promoted pages')),
+                ('synonyms', models.TextField(blank=True, db_default='', default='', help_text='Lines of `search.text.owner_words`.')),
+                ('promotions', models.TextField(blank=True, db_default='', default='', help_text='Lines of `search.text.owner_words`.', verbose_name='promoted pages')),
                 ('folder_groups', models.TextField(blank=True, db_default='', default='', help_text='Lines of `search.indexing.page_groups`.', verbose_name='protected folders')),
             ],
             options={

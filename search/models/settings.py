@@ -17,9 +17,9 @@ class SearchSettings(models.Model):
         validators=RETENTION_DAYS,
         help_text="Searches and clicks are deleted after so many days. Empty: SEARCH_RETENTION_DAYS.",
     )
-    synonyms = models.TextField(blank=True, default="", db_default="", help_text="Lines of `search.text.synonyms`.")
+    synonyms = models.TextField(blank=True, default="", db_default="", help_text="Lines of `search.text.owner_words`.")
     promotions = models.TextField(
-        "promoted pages", blank=True, default="", db_default="", help_text="Lines of `search.text.synonyms`."
+        "promoted pages", blank=True, default="", db_default="", help_text="Lines of `search.text.owner_words`."
     )
     folder_groups = models.TextField(
         "protected folders", blank=True, default="", db_default="", help_text="Lines of `search.indexing.page_groups`."

@@ -7,7 +7,7 @@ from itertools import pairwise
 from search.text import analysis
 from search.text.compounds import LANGUAGES as COMPOUNDING
 from search.text.language import detect_language
-from search.text.synonyms import NO_SYNONYMS, Phrase, Synonyms, load_equivalents
+from search.text.owner_words import NO_SYNONYMS, Phrase, Synonyms, load_equivalents
 from search.text.terms import EngineQuery, Query, Term, rarity
 from search.text.vocabulary import Vocabulary
 

@@ -14,7 +14,7 @@ from search.retrieval.meaning import Meaning
 from search.retrieval.ranking import Preferences
 from search.text import glossary
 from search.text.language import detect_language
-from search.text.synonyms import find_promoted, parse_synonyms
+from search.text.owner_words import find_promoted, parse_synonyms
 from search.text.terms import Query, facet
 
 

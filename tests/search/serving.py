@@ -17,7 +17,7 @@ from docsite.core.tenants.models import Project
 from docsite.server.lifecycle import lifespan
 from search.models import Source
 from search.query_log import recording
-from search.stored_sources import queue, scheduler
+from search.stored_sources import launcher, queue
 from tests.conftest import wait_for
 
 State = Source.State
@@ -43,37 +43,37 @@ def state_of(source: Source) -> str:
 
 def serving(folder: str) -> None:
     """What becomes of due sources beside a process that serves."""
-    scheduler.thread.seconds = 0.02
+    launcher.thread.seconds = 0.02
     good = stored(folder)
-    scheduler.thread.start()
+    launcher.thread.start()
     wait_for(lambda: state_of(good) == State.DONE, "it to be read")
     assert good.outcome["added"] == 1
     assert good.due_at == good.finished_at + timedelta(days=1)
     killed = stored(folder)
-    wait_for(lambda: state_of(killed) == State.RUNNING and scheduler.thread.worker, "one to be read")
-    score = Path(f"/proc/{scheduler.thread.worker.pid}/oom_score_adj")
+    wait_for(lambda: state_of(killed) == State.RUNNING and launcher.thread.worker, "one to be read")
+    score = Path(f"/proc/{launcher.thread.worker.pid}/oom_score_adj")
     wait_for(lambda: score.read_text() == "1000\n", "the reader to give way")
-    os.kill(scheduler.thread.worker.pid, signal.SIGKILL)
+    os.kill(launcher.thread.worker.pid, signal.SIGKILL)
     wait_for(lambda: state_of(killed) == State.FAILED, "the end to be noticed")
     assert killed.error == "The process that read it was killed, perhaps because memory ran out."
     left = stored(folder)
-    wait_for(lambda: state_of(left) == State.RUNNING and scheduler.thread.worker, "one to be read")
-    worker = scheduler.thread.worker
-    scheduler.thread.stop()
+    wait_for(lambda: state_of(left) == State.RUNNING and launcher.thread.worker, "one to be read")
+    worker = launcher.thread.worker
+    launcher.thread.stop()
     assert worker.poll() is not None
     assert state_of(left) == State.QUEUED
     assert left.due_at <= timezone.now()
-    scheduler.thread.start()
+    launcher.thread.start()
     wait_for(lambda: state_of(left) == State.DONE, "it to be read after a new beginning")
-    scheduler.thread.stop()
+    launcher.thread.stop()
 
 
 def dying(folder: str) -> None:
     """A process that serves is gone at once, while its reader reads."""
-    scheduler.thread.seconds = 0.02
+    launcher.thread.seconds = 0.02
     source = stored(folder)
-    scheduler.thread.start()
-    wait_for(lambda: state_of(source) == State.RUNNING and scheduler.thread.worker, "it to be read")
+    launcher.thread.start()
+    wait_for(lambda: state_of(source) == State.RUNNING and launcher.thread.worker, "it to be read")
     os._exit(0)
 
 

@@ -10,7 +10,7 @@ from search.retrieval.explanation import explain
 from search.retrieval.page_search import find
 from search.retrieval.passages import find_passages
 from search.sources import Page
-from search.text import synonyms
+from search.text import owner_words
 from tests.conftest import wait_for
 from tests.variants import first_of
 
@@ -234,7 +234,7 @@ def test_the_test_of_a_query_marks_a_promoted_page(people, project):
 
 def test_the_largest_number_of_lines_is_parsed_quickly():
     text = "\n".join(f"word{number}, thing{number} of sorts" for number in range(500))
-    assert not synonyms.check_synonyms(text)
-    parsed = synonyms.parse_synonyms(text, ("en", "de"))
+    assert not owner_words.check_synonyms(text)
+    parsed = owner_words.parse_synonyms(text, ("en", "de"))
     assert parsed.find(["word77", "other"], ("en",)) == (1, (("thing77", "sorts"),))
     assert parsed.find(["thing77", "sorts", "other"], ("en",)) == (2, (("word77",),))

@@ -15,7 +15,7 @@ from assistant.spending import cost_report
 from assistant.spending.budget import find_reached, list_limits, today_utc
 from assistant.spending.model_prices import find_operator_price, to_price
 from assistant.spending.prices import Price
-from assistant.upstream.model_chain import judge_model, list_models
+from assistant.upstream.model_choice import judge_model, list_models
 from docsite.core.http.dates import first_of_month
 from docsite.core.tenants.models import Project, Role
 from docsite.core.tenants.roles import has_role

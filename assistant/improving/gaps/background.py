@@ -1,6 +1,6 @@
 """A thread in each process that serves. It groups new questions, and asks again what owners have marked as fixed."""
 
-from assistant.improving.gaps import nearest, repetition
+from assistant.improving.gaps import asking_again, nearest
 from assistant.improving.question_groups import grouping
 from docsite.core.background import BackgroundThread
 
@@ -16,8 +16,8 @@ class _Grouper(BackgroundThread):
         """Group the questions that are new, and ask again those that are due."""
         while grouping.has_new() and not grouping.catch_up(POLL_SECONDS) and not self.stopping.is_set():
             pass
-        if repetition.is_due():
-            repetition.ask_due(self._rest_between_searches)
+        if asking_again.is_due():
+            asking_again.ask_due(self._rest_between_searches)
         if nearest.is_due():
             nearest.find_due(self._rest_between_searches)
 

@@ -19,7 +19,7 @@ MAX_PAGES = 10
 
 
 @dataclass(frozen=True)
-class Filters:
+class QuestionFilters:
     """Which questions count. `group` is an id, `page` a path, or `none`.
 
     `outcome` is one, or `without_answer`. `language` is a code, or `unknown`.
@@ -74,7 +74,7 @@ class GroupCount(NamedTuple):
     newest: int  # id of its newest row
 
 
-def summarize(project: Project, steps: Sequence[Step], filters: Filters) -> QuestionTotals:
+def summarize(project: Project, steps: Sequence[Step], filters: QuestionFilters) -> QuestionTotals:
     """Count the questions of some steps of time that follow each other: by each facet, and the outcomes of each step.
 
     One query counts both: each reads the whole range.
@@ -92,13 +92,13 @@ def summarize(project: Project, steps: Sequence[Step], filters: Filters) -> Ques
     return totals
 
 
-def count_pages(project: Project, start: datetime, end: datetime, filters: Filters) -> list[tuple[str, int]]:
+def count_pages(project: Project, start: datetime, end: datetime, filters: QuestionFilters) -> list[tuple[str, int]]:
     """The pages from which most questions came, with their numbers. Empty: no page is known."""
     rows = _rows(project, start, end, filters).values_list("page_path").annotate(number=Count("pk"))
     return list(rows.order_by("-number", "page_path")[:MAX_PAGES])
 
 
-def count_groups(project: Project, start: datetime, end: datetime, filters: Filters) -> list[GroupCount]:
+def count_groups(project: Project, start: datetime, end: datetime, filters: QuestionFilters) -> list[GroupCount]:
     """The groups of questions, the most frequent first, then the newest."""
     rows = _rows(project, start, end, filters).filter(group__isnull=False)
     counted = rows.values_list("group").annotate(
@@ -108,13 +108,13 @@ def count_groups(project: Project, start: datetime, end: datetime, filters: Filt
     return sorted(found, key=attrgetter("total", "newest"), reverse=True)
 
 
-def count_outcomes(project: Project, start: datetime, end: datetime, filters: Filters) -> Counter[str]:
+def count_outcomes(project: Project, start: datetime, end: datetime, filters: QuestionFilters) -> Counter[str]:
     """Count the questions of a half-open range by their outcome."""
     rows = _rows(project, start, end, filters).values_list("outcome")
     return Counter(dict(rows.annotate(number=Count("pk"))))
 
 
-def _rows(project: Project, start: datetime, end: datetime, filters: Filters) -> "QuerySet[GroupedQuestion]":
+def _rows(project: Project, start: datetime, end: datetime, filters: QuestionFilters) -> "QuerySet[GroupedQuestion]":
     rows = GroupedQuestion.objects.filter(project=project, at__gte=start, at__lt=end, answer__isnull=False)
     # As for other reports: an answer whose process died has no outcome.
     return rows.exclude(outcome__in=("", Message.Outcome.RUNNING)).filter(filters.condition).order_by()

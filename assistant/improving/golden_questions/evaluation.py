@@ -16,7 +16,7 @@ from assistant.improving.golden_questions.checks import find_groups
 from assistant.improving.golden_questions.scoring import Row, score
 from assistant.models import AssistantSettings, GoldenQuestion
 from assistant.spending.reservations import charge
-from assistant.upstream import Model, formats, model_chain
+from assistant.upstream import Model, formats, model_choice
 from assistant.upstream.relay import ModelChain
 from docsite.core.access.readers import Groups, read_as
 from docsite.core.db import in_db
@@ -71,11 +71,11 @@ async def _ask(project: Project, question: GoldenQuestion, use_model: bool, judg
     with read_as(groups):
         outcome = await pipeline.answer_unread(asked, conversation, PassageSearch(project), chain)
     seconds = time.monotonic() - began
-    if conversation.budget.refusal:
-        raise TokensUsedUp(conversation.budget.refusal)
+    if conversation.budget.denial:
+        raise TokensUsedUp(conversation.budget.denial)
     verdict = None
     if judge_model and outcome.state == "done" and outcome.sources:
-        verdict = await judge.judge(judge_model, model_chain.build_bounds(), question, outcome)
+        verdict = await judge.judge(judge_model, model_choice.build_bounds(), question, outcome)
         await in_db(charge)(project, verdict.charge)
     return score(question, project, outcome, seconds, verdict)
 
@@ -85,7 +85,7 @@ def _load_settings(
 ) -> tuple[AnswerSettings, ModelChain, Groups]:
     owner_settings, chain = AssistantSettings.for_project(project), ModelChain()
     if use_model:
-        chain = model_chain.choose_models(project, owner_settings)
+        chain = model_choice.choose_models(project, owner_settings)
         if not chain.models:
             raise TokensUsedUp(chain.reason)
     return to_answer_settings(owner_settings), chain, find_groups(project, question.paths)

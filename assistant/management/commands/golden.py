@@ -17,7 +17,7 @@ from assistant.improving.golden_questions import checks, evaluation, lines, repo
 from assistant.improving.golden_questions.scoring import Row
 from assistant.models import AssistantSettings, Evaluation, GoldenQuestion
 from assistant.models.evaluations import MAX_NAME
-from assistant.upstream import model_chain
+from assistant.upstream import model_choice
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
 from search.models import Document
@@ -158,8 +158,8 @@ class Command(ServiceCommand):
         """Ask as readers do, and store the run. Raises CommandError when it stops, or too few answers are right."""
         if file:
             _write(file, [])  # fails before the questions cost something
-        models = model_chain.list_models(AssistantSettings.for_project(project))
-        judge_model = model_chain.judge_model(project)
+        models = model_choice.list_models(AssistantSettings.for_project(project))
+        judge_model = model_choice.judge_model(project)
         model, judge = models[0].name if models else "", judge_model.name if judge_model else ""
         self.announce(project, len(questions), model, judge)
         rows: list[Row] = []

@@ -1,4 +1,4 @@
-"""The only middleware of API paths: it checks host and origin, sets headers, and turns errors into JSON.
+"""The only middleware of API paths: it checks host and origin (403), sets headers, and turns errors into JSON.
 
 It is short and async on purpose. Sessions, CSRF and the rest of Django's default
 chain belong to pages, which use `settings.MIDDLEWARE`.
@@ -16,7 +16,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.decorators import async_only_middleware
 
 from docsite.core import context
-from docsite.core.access import authentication, cors
+from docsite.core.access import cors_paths, origins
 from docsite.core.access.reader_tokens import READER_TOKEN_HEADER
 from docsite.core.access.readers import PUBLIC, set_reader_groups
 from docsite.core.http import ratelimit
@@ -85,26 +85,26 @@ class ApiMiddleware:
 
     async def _cors_headers(self, request: HttpRequest) -> dict[str, str]:
         """The CORS headers for the origin of a request; empty without one. Raises 403 if the origin is not allowed."""
-        if cors.is_public(request.path_info):
+        if cors_paths.is_public(request.path_info):
             return {"Access-Control-Allow-Origin": "*"}
         origin = request.headers.get("Origin")
-        domain = cors.domain_of(request.path_info)
+        domain = cors_paths.domain_of(request.path_info)
         if origin is None or domain is None:
             return {}
-        if origin != own_origin(request) and not await authentication.allows_origin(domain, origin):
+        if origin != own_origin(request) and not await origins.allows_origin(domain, origin):
             raise Forbidden("This origin is not on the project's list of allowed origins.")
         return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": _EXPOSED}
 
     @staticmethod
     def _preflight(request: HttpRequest) -> HttpResponse | None:
-        if request.method != "OPTIONS" or cors.domain_of(request.path_info) is None:
+        if request.method != "OPTIONS" or cors_paths.domain_of(request.path_info) is None:
             return None
         return HttpResponse(
             status=204,
             headers={
                 "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
                 "Access-Control-Allow-Headers": ", ".join(
-                    [*_REQUEST_HEADERS, READER_TOKEN_HEADER, *cors.request_headers_of(request.path_info)]
+                    [*_REQUEST_HEADERS, READER_TOKEN_HEADER, *cors_paths.request_headers_of(request.path_info)]
                 ),
                 "Access-Control-Max-Age": "7200",
             },

@@ -2,7 +2,6 @@
 
 import ipaddress
 import math
-import re
 import threading
 import time
 from collections.abc import Callable
@@ -18,7 +17,6 @@ from django.utils import timezone
 from docsite.core import availability, context, ids
 from docsite.core.access.last_uses import note_use
 from docsite.core.access.readers import PUBLIC, Groups
-from docsite.core.db import in_db
 from docsite.core.http.client_address import Address
 from docsite.core.http.errors import Forbidden, NotFound, Unauthorized
 from docsite.core.logs import describe
@@ -92,8 +90,6 @@ class _TtlCache:
 
 ttl_cache = _TtlCache()
 _relations = ["organization"]
-_LOOPBACK = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?\Z", re.ASCII)
-_loopback_domains: set[str] = set()
 _log_checks: list[Callable[[], bool]] = []  # each says whether a log in front of the database stores views
 
 
@@ -137,34 +133,6 @@ def _find_project(field: str, value: str) -> Project | None:
         (field, value), lambda: Project.objects.select_related(*_relations).filter(**{field: value}).first()
     )
     return project
-
-
-async def allows_origin(domain: str, origin: str) -> bool:
-    """Whether pages on that origin may call the project of the domain. False when there is no such project."""
-    token = allow_stale(True)  # the check of the endpoint decides about the rest
-    try:
-        project = find_cached_project(domain) or await in_db(project_by_domain)(domain)
-    finally:
-        context.allows_stale.reset(token)
-    return project is not None and is_allowed_origin(project, origin)
-
-
-def allow_loopback(domain: str) -> None:
-    """Let pages on any port of the reader's own machine call a project while this process runs."""
-    _loopback_domains.add(domain)
-
-
-def allows_loopback(domain: str) -> bool:
-    """Whether this process is a demo with that project: its reader sits at this machine."""
-    return domain in _loopback_domains
-
-
-def is_allowed_origin(project: Project, origin: str) -> bool:
-    """Whether pages on that origin may call a project.
-
-    The spelling must be that of browsers, which send the scheme and the host in lower case.
-    """
-    return origin in project.origins or (allows_loopback(project.domain) and bool(_LOOPBACK.match(origin)))
 
 
 def bearer_token(request: HttpRequest) -> str:

@@ -24,7 +24,7 @@ from docsite.core.db import in_db
 from docsite.core.http import body, cpu_time, ratelimit
 from docsite.core.http.client_address import Address, client_ip, network_of
 from docsite.core.http.errors import Forbidden, NotFound
-from docsite.core.http.ratelimit import Charge, Limit
+from docsite.core.http.ratelimit import Limit, LimitCharge
 from docsite.core.tenants.models import Project
 
 # One limit for what is sent without a key and without a limit of its own: views, clicks, requests of the widget for
@@ -70,7 +70,7 @@ class _KeyCheck(AuthBase):
 
     def __init__(
         self,
-        charges: Callable[[Caller], list[Charge]],
+        charges: Callable[[Caller], list[LimitCharge]],
         body: type[BaseModel] | None = None,
         *,
         counted: bool = True,

@@ -56,7 +56,7 @@ class Limit:
         return _parse_rate(self.rate if self.label else getattr(settings.ENV, self.rate))
 
 
-Charge = tuple[Limit, str]  # a limit, and whose requests it counts, such as an address
+LimitCharge = tuple[Limit, str]  # a limit, and whose requests it counts, such as an address
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Usage:
     reset: int
 
 
-def spend(*charges: Charge) -> list[Usage]:
+def spend(*charges: LimitCharge) -> list[Usage]:
     """Count one request against each charge, in order. It blocks: call it in a worker thread.
 
     Raises `TooMany` at the first limit that is used up, before it counts against the
@@ -102,7 +102,7 @@ def compute_delay(usages: Sequence[Usage]) -> float:
     return slowness * SLOW_DOWN_SECONDS
 
 
-def peek(*charges: Charge) -> list[Usage]:
+def peek(*charges: LimitCharge) -> list[Usage]:
     """The state of each limit, without counting or refusing. It blocks, as `spend` does."""
     usages = [(limit, _usage(limit, key, increment=False)) for limit, key in charges]
     return [

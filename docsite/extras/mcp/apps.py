@@ -2,7 +2,7 @@
 
 from django.apps import AppConfig
 
-from docsite.core.access import cors
+from docsite.core.access import cors_paths
 
 # Headers of MCP that browsers may send to another origin.
 REQUEST_HEADERS = ("MCP-Protocol-Version", "Mcp-Session-Id", "Mcp-Method", "Mcp-Name")
@@ -22,7 +22,7 @@ class McpConfig(AppConfig):
         from docsite.server import api_additions
         from docsite.site import additions
 
-        cors.allow_project_origins_at_root("mcp", *REQUEST_HEADERS)
+        cors_paths.allow_project_origins_at_root("mcp", *REQUEST_HEADERS)
         authentication.load_with_project("mcp_settings")
         api_additions.add_addresses("mcp", "docsite.extras.mcp.urls")
         additions.register("docsite.extras.mcp.site_addition")

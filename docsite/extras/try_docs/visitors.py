@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from docsite.core.access import authentication
+from docsite.core.access import origins
 from docsite.core.http.client_address import parse_address
 from docsite.core.tenants.models import Organization, Role
 from docsite.core.tenants.staff import is_staff, organizations_of
@@ -35,7 +35,7 @@ def sits_at_this_machine(request: HttpRequest) -> bool:
     """
     address = parse_address(request.META.get("REMOTE_ADDR", ""))
     return (
-        authentication.allows_loopback(settings.ENV.site_domain)
+        origins.allows_loopback(settings.ENV.site_domain)
         and address is not None
         and address.is_loopback
         and bool(_LOOPBACK_HOST.fullmatch(request.get_host()))

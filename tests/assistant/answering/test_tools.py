@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from assistant.answering import prompts, tools
+from assistant.answering.model_answer import TOOLS_TOKENS
 from assistant.answering.question import Context, Question, Turn
 from assistant.answering.retriever import Retrieved
-from assistant.answering.rounds import TOOLS_TOKENS
 from assistant.answering.tools import Toolbox
 from assistant.citations.citation_links import CitationChecker
 from assistant.upstream import ToolCall, ToolCalls

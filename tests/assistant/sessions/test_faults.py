@@ -30,7 +30,7 @@ SORRY = "The answer broke off. Please try again."
 CITED = "https://docs.acme.example/install#with-pip:~:text=Run%20this%20command%20to%20install%20acme"
 SPLIT = "Für 日本語\u2028und 😀 [1](https://docs.acme.example/install#with-pip:~:text=pip%20install%20acme)."
 NEVER = "3600"  # seconds: a limit that no test waits for
-NO_BREAKER = constants({"assistant.upstream.model_chain.BREAKER_FAILURES": 100_000})  # they fail many times in a row
+NO_BREAKER = constants({"assistant.upstream.model_choice.BREAKER_FAILURES": 100_000})  # they fail many times in a row
 DAILY_TOKENS = 20_000
 KEEP_ALIVE = 0.5  # seconds
 TOO_LONG = "the model server took too long"
@@ -87,7 +87,7 @@ def clock() -> BreakerClock:
 def weary(start: Any, upstream: Any, clock: BreakerClock) -> Any:
     """Two models, each left alone for an hour after three failures. Its tests end with an answer of the first."""
     rest = constants(
-        {"assistant.upstream.model_chain.BREAKER_FAILURES": 3, "assistant.upstream.model_chain.BREAKER_SECONDS": REST}
+        {"assistant.upstream.model_choice.BREAKER_FAILURES": 3, "assistant.upstream.model_choice.BREAKER_SECONDS": REST}
     )
     return start.fresh(clock.run, **first_model(upstream), **rest, OPENAI_FALLBACK_MODEL="fake-2")
 
@@ -347,7 +347,7 @@ def test_a_server_that_accepts_nobody_gives_way_to_another_which_does_not_get_it
         service = start(
             **{**first_model(upstream), "OPENAI_BASE_URL": f"http://{host}/v1"},
             **second,
-            **constants({"assistant.upstream.model_chain.CONNECT_SECONDS": 1}),
+            **constants({"assistant.upstream.model_choice.CONNECT_SECONDS": 1}),
         )
         reply = ask(http, service, project, "happy")
     assert reply.rungs == [("model", ""), ("second_model", "the model server did not accept the connection in time")]

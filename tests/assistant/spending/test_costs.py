@@ -14,7 +14,7 @@ from assistant.spending.prices import Charge, Price, compute_charge
 from assistant.spending.reservations import AnswerBudget
 from assistant.upstream import Usage
 from assistant.upstream.completion import Completion
-from assistant.upstream.model_chain import list_models
+from assistant.upstream.model_choice import list_models
 from docsite.core.tenants.models import Organization, Project
 from tests.assistant.asking.test_message_v1 import ask, parts, values
 from tests.conftest import fake, question

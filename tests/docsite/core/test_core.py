@@ -7,7 +7,7 @@ import secrets
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from assistant.asking.limits import ASSISTANT_ORG
+from assistant.asking.rate_limits import ASSISTANT_ORG
 from docsite.core import ids
 from docsite.core.http import body, client_address, open_sockets, ratelimit, schemas
 from docsite.core.http.errors import BadRequest, TooMany, Unavailable

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from assistant.models import AssistantSettings, WidgetSettings
-from docsite.core.access import authentication
+from docsite.core.access import origins
 from docsite.core.tenants.models import Project, Role
 from docsite.extras.try_docs import reading, trials, views
 from docsite.extras.try_docs.models import Trial
@@ -45,7 +45,7 @@ def demo(project: Tenant, settings: Any) -> Tenant:
     """The project of the site, as in the process of a demo."""
     settings.ENV = settings.ENV.model_copy(update={"site_domain": project.domain, "crawl_private_hosts": ()})
     settings.ALLOWED_HOSTS = ["*"]
-    authentication.allow_loopback(project.domain)
+    origins.allow_loopback(project.domain)
     return project
 
 
@@ -100,7 +100,7 @@ def test_only_whoever_sits_at_the_machine_of_a_demo_gets_the_field(
     demo: Tenant, settings: Any, is_demo: bool, address: str, headers: dict[str, str], may: bool
 ) -> None:
     if not is_demo:
-        authentication._loopback_domains.discard(demo.domain)
+        origins._loopback_domains.discard(demo.domain)
     client = Client(REMOTE_ADDR=address, headers={"Host": HOST, "Origin": f"http://{HOST}", **headers})
     assert (FIELD in client.get("/").content.decode()) == may
     answer = client.post(START, {"location": "none"})
@@ -287,7 +287,7 @@ def test_another_site_cannot_end_a_trial(demo: Tenant, site: str, visitor: Clien
 def test_an_owner_tries_for_the_own_organization_and_a_stranger_sees_nothing(
     demo: Tenant, people: Any, visitor: Client, in_this_process: None
 ) -> None:
-    authentication._loopback_domains.discard(demo.domain)
+    origins._loopback_domains.discard(demo.domain)
     headers = {"Host": HOST, "Origin": f"http://{HOST}", "X-Forwarded-For": "192.0.2.7"}
     page = people.owner.post(START, {"location": "http://10.0.0.1"}, headers=headers).headers["Location"]
     trial = Trial.objects.get(project__domain=page.rpartition("/")[2])

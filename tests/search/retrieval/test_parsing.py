@@ -24,7 +24,7 @@ from search.retrieval.plan import plan_search
 from search.sources import Page
 from search.text import analysis
 from search.text.compounds import Compounds
-from search.text.synonyms import parse_synonyms
+from search.text.owner_words import parse_synonyms
 from search.text.vocabulary import Vocabulary
 
 

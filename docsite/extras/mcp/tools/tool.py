@@ -11,7 +11,7 @@ from docsite.core.access.authentication import Caller
 from docsite.core.db import in_db
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import Address
-from docsite.core.http.ratelimit import Charge, Usage
+from docsite.core.http.ratelimit import LimitCharge, Usage
 
 
 @dataclass
@@ -27,7 +27,7 @@ class ToolContext:
     origin: str
     usages: list[Usage] = field(default_factory=list)
 
-    async def spend(self, charges: list[Charge]) -> None:
+    async def spend(self, charges: list[LimitCharge]) -> None:
         """Count a call against limits, as the HTTP API does. Raises `TooMany`."""
         usages = await in_db(ratelimit.spend)(*charges)
         latest = {usage.limit.name: usage for usage in [*self.usages, *usages]}

@@ -55,11 +55,11 @@ def skip_earlier() -> None:
 
 def ask_fixed(group: Any) -> None:
     """Ask what is fixed about the present index. Waits for the outcome, since a service of another test may ask."""
-    from assistant.improving.gaps import repetition
+    from assistant.improving.gaps import asking_again
     from search.models import Generation
 
     def is_asked() -> bool:
-        repetition.ask_due()
+        asking_again.ask_due()
         group.refresh_from_db()
         generation = Generation.objects.filter(project=group.project_id).values_list("number", flat=True).first()
         return not group.holder and (group.state != group.State.FIXED or group.asked_generation == generation)

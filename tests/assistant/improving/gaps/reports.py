@@ -7,7 +7,7 @@ def check_reports() -> None:
 
     from django.utils import timezone
 
-    from assistant.improving.gaps import group_report, nearest, questions, repetition, report
+    from assistant.improving.gaps import asking_again, group_report, nearest, questions, report
     from assistant.improving.question_groups import grouping
     from assistant.models import QuestionGroup
     from docsite.core.tenants.management.commands.createproject import create_project
@@ -24,16 +24,16 @@ def check_reports() -> None:
     nearest.find_due()
     group = QuestionGroup.objects.get(project=project, terms=" key rotat ")
     QuestionGroup.objects.filter(pk=group.pk).update(state="fixed", fixed_at=now - timedelta(days=1))
-    repetition.ask_due()
+    asking_again.ask_due()
     window = now - timedelta(days=1), now + timedelta(days=1)
     counts = report.count_gaps(project, *window, words="rotation")
     (gap,) = report.describe(project, counts, *window)
     assert (gap.text, gap.count.now, dict(gap.problems)) == ("rotate the keys", 2, {"refused": 1, "no_result": 1})
     assert gap.effect == report.measure_effect(project) == report.Effect(0, 0, 1, 2)
     assert [count_gap.total for count_gap in report.count_gaps(project, *window, state="open", order="-latest")] == [1]
-    totals = questions.summarize(project, [window], questions.Filters(page="/install"))
+    totals = questions.summarize(project, [window], questions.QuestionFilters(page="/install"))
     assert (totals.total, totals.answered, sum(map(len, totals.steps))) == (3, 1, 3)
-    assert questions.count_pages(project, *window, questions.Filters()) == [("/install", 3)]
-    assert questions.count_groups(project, *window, questions.Filters())[0][:3] == (group.pk, 2, 1)
+    assert questions.count_pages(project, *window, questions.QuestionFilters()) == [("/install", 3)]
+    assert questions.count_groups(project, *window, questions.QuestionFilters())[0][:3] == (group.pk, 2, 1)
     assert len(group_report.load_group(project, group, *window).wordings) == 3
     grouping.sweep()

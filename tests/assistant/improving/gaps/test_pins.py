@@ -37,21 +37,21 @@ def pin(group: Any, path: str = "/configure", anchor: str = "environment") -> An
 
 def test_a_pin_answers_the_questions_of_its_group(project: Tenant, group: Any) -> None:
     """Verbatim with its citation, but HTML stays text. Other questions, and a page that is gone, are not concerned."""
-    from assistant.improving.gaps import repetition
+    from assistant.improving.gaps import asking_again
 
-    before = repetition.ask(project.project, "Rotating keys")
+    before = asking_again.ask(project.project, "Rotating keys")
     assert before.kind != "answered"
     own = pin(group)
-    outcome = repetition.ask(project.project, "Rotating keys")
+    outcome = asking_again.ask(project.project, "Rotating keys")
     assert outcome.kind == "answered"
     assert "rotated **under Keys**. See [the forum](https://forum.example/keys)" in outcome.text
     assert "\\<script>" in outcome.text
     assert "[1](https://docs.acme.example/configure#environment)" in outcome.text
     assert [source.title for source in outcome.sources] == ["Configuring acme"]
-    assert "under Keys" not in repetition.ask(project.project, "How do I install acme?").text
+    assert "under Keys" not in asking_again.ask(project.project, "How do I install acme?").text
     own.path = "/gone"
     own.save()
-    assert repetition.ask(project.project, "Rotating keys").text == before.text
+    assert asking_again.ask(project.project, "Rotating keys").text == before.text
 
 
 @pytest.mark.parametrize("rung", ["extractive", "model"])
@@ -116,7 +116,7 @@ def test_what_was_not_asked_to_the_end_is_asked_again(
 ) -> None:
     """After the lease if nobody ended it."""
 
-    from assistant.improving.gaps import repetition
+    from assistant.improving.gaps import asking_again
     from assistant.improving.gaps.actions import Actor
 
     # Services of other tests ask what is due, too, but for what is leased to a process that never was.
@@ -124,7 +124,7 @@ def test_what_was_not_asked_to_the_end_is_asked_again(
     held = {"holder": "nobody else", "leased_until": begin}
     type(group).objects.filter(pk=group.pk).update(state="fixed", question="How do I rotate keys?", **held)
     questions: list[str] = []
-    answer = repetition.ask
+    answer = asking_again.ask
 
     def interrupt(asked_project: Any, text: str, **options: Any) -> Any:
         if asked_project == project.project and happens == "the process is killed":
@@ -138,12 +138,12 @@ def test_what_was_not_asked_to_the_end_is_asked_again(
             questions.append(text)
         return answer(asked_project, text, **options)
 
-    monkeypatch.setattr(repetition, "ask", interrupt)
+    monkeypatch.setattr(asking_again, "ask", interrupt)
     with suppress(Killed), time_machine.travel(begin):
-        repetition.ask_due()
-    monkeypatch.setattr(repetition, "ask", ask)
+        asking_again.ask_due()
+    monkeypatch.setattr(asking_again, "ask", ask)
     with time_machine.travel(begin + timedelta(seconds=seconds)):
-        repetition.ask_due()
+        asking_again.ask_due()
     assert questions in (asked, []), "none if a service was faster"
 
     def has_outcome() -> bool:
@@ -159,16 +159,16 @@ def test_a_model_is_asked_and_its_connection_closed(
     monkeypatch: pytest.MonkeyPatch, project: Tenant, upstream: Upstream
 ) -> None:
     """Each question has an event loop of its own, whose connections would stay in memory with it."""
-    from assistant.improving.gaps import repetition
-    from assistant.upstream import Model, model_chain
+    from assistant.improving.gaps import asking_again
+    from assistant.upstream import Model, model_choice
     from assistant.upstream.relay import ModelChain
 
     model = Model(f"{upstream.url}/v1", "fake-1", "sk-secret")
-    monkeypatch.setattr(model_chain, "choose_models", lambda *of: ModelChain((model,)))
+    monkeypatch.setattr(model_choice, "choose_models", lambda *of: ModelChain((model,)))
 
     def count_open() -> int:
         return sum(type(thing) is aiohttp.ClientSession and not thing.closed for thing in gc.get_objects())
 
     before = count_open()  # of other tests
-    assert repetition.ask(project.project, "How do I install acme?").rung == "model"
+    assert asking_again.ask(project.project, "How do I install acme?").rung == "model"
     assert count_open() == before

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from assistant.answering.record import Outcome
 from assistant.improving.golden_questions.judge import MAX_REPLY, NO_ANSWER, build, parse
 from assistant.models import Evaluation, GoldenQuestion, TokenUse
-from assistant.upstream import model_chain
+from assistant.upstream import model_choice
 from assistant.wire.events import Source, Text
 from docsite.env import Env
 from search.hits import Hit
@@ -132,11 +132,11 @@ def test_the_key_of_the_first_server_does_not_reach_another(project, monkeypatch
     env = settings.ENV
     for name, value in {"base_url": "http://one/v1", "api_key": "sk-one", "judge_model": "judge"}.items():
         monkeypatch.setattr(env, f"openai_{name}", value)
-    judge = model_chain.judge_model(project.project)
+    judge = model_choice.judge_model(project.project)
     assert judge
     assert (judge.base_url, judge.name, judge.api_key) == ("http://one/v1", "judge", "sk-one")
     monkeypatch.setattr(env, "openai_judge_base_url", "http://two/v1")
-    judge = model_chain.judge_model(project.project)
+    judge = model_choice.judge_model(project.project)
     assert judge
     assert (judge.base_url, judge.api_key) == ("http://two/v1", "")
 

@@ -25,7 +25,7 @@ from assistant.answering.quoting import quotes
 from assistant.answering.refusals.detector import RefusalDetector
 from assistant.citations import addresses, evidence
 from assistant.citations.citation_links import CitationChecker
-from assistant.upstream.repetition import RepetitionGuard
+from assistant.upstream.loop_detector import LoopDetector
 from docsite.core import paths
 from docsite.core.access.readers import normalize_groups
 from docsite.core.redaction import redact
@@ -243,7 +243,7 @@ def detect_refusal(text: str) -> None:
 
 
 def find_repetition(text: str) -> None:
-    guard = RepetitionGuard()
+    guard = LoopDetector()
     for at in range(0, len(text), 7):
         guard.feed(text[at : at + 7])
 
@@ -314,7 +314,7 @@ SCANNERS: dict[str, Callable[[str], Any]] = {
     "address": addresses.AllowedAddresses([HIT], []).look_up,
     "end of an address": addresses.trim,
     "claim": evidence.extract_claim,
-    "repetition": lambda text: RepetitionGuard().feed(text),
+    "repetition": lambda text: LoopDetector().feed(text),
     "repetition in small pieces": find_repetition,
 }  # fmt: skip
 PUMPS = [

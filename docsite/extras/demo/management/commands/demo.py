@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from assistant.models import AssistantSettings
 from assistant.upstream import UpstreamError, errors, model_status
-from docsite.core.access import authentication
+from docsite.core.access import origins
 from docsite.core.ids import is_token
 from docsite.core.tenants.management.base import ServiceCommand, port
 from docsite.core.tenants.management.commands.createproject import create_project
@@ -86,7 +86,7 @@ class Command(ServiceCommand):
             self.stdout.write(f"  To remove them: {base_url}{reverse('admin:sample', args=[project.domain])}")
         _save_facts(file, {"sample_of": project.project_id, **demo})  # removed sample views do not come back
         settings.ENV.site_assistant_key = demo["assistant_key"]
-        authentication.allow_loopback(project.domain)
+        origins.allow_loopback(project.domain)
         self._answers = self._use_local_model(options["model"], port) or model_status.try_model()
         settings_page = base_url + reverse("admin:projects_project_change", args=[project.pk])
         serve(host, port, lambda: self._print_summary(demo, settings_page, None if secrets_are_new else file))

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 from assistant.answering import prompts, tools
 from assistant.answering.question import Question
 from assistant.models import AssistantSettings
-from assistant.upstream import Model, UpstreamError, Usage, errors, formats, model_chain
+from assistant.upstream import Model, UpstreamError, Usage, errors, formats, model_choice
 from assistant.upstream.check import Trial, try_out
 from assistant.upstream.relay import Bounds
 from docsite.core.tenants.management.base import ServiceCommand, find_project
@@ -51,11 +51,11 @@ class Command(ServiceCommand):
         """Check each model. Raises CommandError when one cannot answer."""
         domain = options["domain"]
         owner_settings = AssistantSettings.for_project(find_project(domain)) if domain else AssistantSettings()
-        models = model_chain.list_models(owner_settings)
+        models = model_choice.list_models(owner_settings)
         if not models:
             raise CommandError("No model server is set: answers are quoted. To use one, set OPENAI_BASE_URL.")
         tokens = settings.ENV.openai_passage_tokens
-        failing = asyncio.run(self.check_models(models, model_chain.build_bounds(), tokens))
+        failing = asyncio.run(self.check_models(models, model_choice.build_bounds(), tokens))
         if failing:
             raise CommandError(f"{failing} of {len(models)} models cannot answer as they should.")
         self.stdout.write(f"Ask readers' questions: manage.py golden {domain or 'DOMAIN'} --evaluate")

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from assistant.upstream.repetition import RepetitionGuard
+from assistant.upstream.loop_detector import LoopDetector
 
 BEFORE = "To install acme, run the command [1].\n\n"
 LOOPS = {
@@ -44,7 +44,7 @@ TRUE_TEXTS = {
 
 def read(text: str, seed: int) -> tuple[bool, str]:
     """Whether a text is a loop, and what of it is kept, cut into pieces at random."""
-    chance, guard, kept, at = random.Random(seed), RepetitionGuard(), "", 0
+    chance, guard, kept, at = random.Random(seed), LoopDetector(), "", 0
     longest = chance.choice([1, 3, 9, 40, 5_000])
     while at < len(text) and not guard.is_loop:
         size = chance.randint(1, longest)

@@ -13,7 +13,7 @@ from search.stored_sources import queue
 from search.stored_sources.worker import explain_end
 
 
-class _Scheduler(BackgroundThread):
+class _Launcher(BackgroundThread):
     """A thread that claims one source after the other, and starts a worker process for each."""
 
     name = "scheduler"
@@ -55,4 +55,4 @@ class _Scheduler(BackgroundThread):
             queue.fail(source, f"The process that read it {explain_end(status)}")
 
 
-thread = _Scheduler()
+thread = _Launcher()

@@ -1,4 +1,4 @@
-"""The answer of one model: requests in turn with its own searches, until it writes its answer."""
+"""The answer of one model: requests in turn with its own searches, until it writes its answer; and why that was cut."""
 
 import json
 import time
@@ -52,12 +52,12 @@ async def answer(
             messages = toolbox.build_last_messages(history)
             prompt_tokens, tools_tokens = messages.estimate_tokens(), 0
         sent = outcome.charge + compute_charge(model.price, prompt_tokens + tools_tokens, 0)
-        refusal = QUESTION_LIMIT_REACHED
+        denial = QUESTION_LIMIT_REACHED
         if tokens_left >= prompt_tokens + tools_tokens + bounds.max_tokens:
-            refusal = await reserve(sent + compute_charge(model.price, 0, bounds.max_tokens), sent)
-        if refusal:
+            denial = await reserve(sent + compute_charge(model.price, 0, bounds.max_tokens), sent)
+        if denial:
             outcome.begin_attempt()  # what the model wrote beside its calls is no answer
-            outcome.refused, outcome.reason = False, refusal
+            outcome.refused, outcome.reason = False, denial
             return
         remaining = replace(bounds, whole_answer=ends_at - time.monotonic())
         reply = _Reply(model.price, prompt_tokens, remaining, citations, outcome)

@@ -24,7 +24,7 @@ _FENCES = ("```", "~~~")
 _BYTES = 8  # of a hash
 
 
-class RepetitionGuard:
+class LoopDetector:
     """Reads a text in pieces, in linear time, until it is a loop."""
 
     def __init__(self) -> None:

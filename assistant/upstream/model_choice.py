@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from assistant.models import AssistantSettings
-from assistant.spending.budget import explain_refusal
+from assistant.spending.budget import explain_denial
 from assistant.spending.model_prices import find_prices
 from assistant.upstream import Model
 from assistant.upstream.relay import Bounds, ModelChain
@@ -23,7 +23,7 @@ BREAKER_SECONDS = 30.0
 def choose_models(project: Project, owner_settings: AssistantSettings) -> ModelChain:
     """The models to ask, best first. None when no server is configured, or when a limit of the project is reached."""
     models = list_models(owner_settings)
-    if models and (reason := explain_refusal(project)):
+    if models and (reason := explain_denial(project)):
         return ModelChain(reason=reason)
     return ModelChain(models, build_bounds(), settings.ENV.openai_passage_tokens)
 

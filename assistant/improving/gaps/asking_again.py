@@ -17,7 +17,7 @@ from assistant.answering.record import Outcome
 from assistant.improving.golden_questions import checks
 from assistant.improving.question_groups.pins import find_pin
 from assistant.models import AssistantSettings, Message, QuestionGroup
-from assistant.upstream import model_chain
+from assistant.upstream import model_choice
 from assistant.upstream.relay import ModelChain
 from docsite.core.background import leases
 from docsite.core.db import has_row
@@ -72,7 +72,7 @@ def ask(project: Project, text: str, *, with_model: bool = True) -> Outcome:
     owner_settings = AssistantSettings.for_project(project)
     pinned = find_pin(project, text, Filters())
     question = replace(Question(text, settings=to_answer_settings(owner_settings)), pinned=pinned)
-    models = model_chain.choose_models(project, owner_settings) if with_model else ModelChain()
+    models = model_choice.choose_models(project, owner_settings) if with_model else ModelChain()
     return checks.answer(project, question, models)
 
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from assistant.asking.consumers import AssistantSocket
-from docsite.core.access import authentication, cors
+from docsite.core.access import cors_paths, origins
 from tests.analytics.conftest import CHROME
 from tests.conftest import assert_error, question
 
@@ -90,11 +90,11 @@ async def test_only_the_demo_allows_pages_of_the_readers_own_machine(make_projec
     from docsite.asgi import application
 
     demo, other = [await asyncio.to_thread(make_project) for _ in range(2)]
-    monkeypatch.setattr(authentication, "_loopback_domains", set())
-    authentication.allow_loopback(demo.domain)
+    monkeypatch.setattr(origins, "_loopback_domains", set())
+    origins.allow_loopback(demo.domain)
     for origin in LOOPBACK + NOT_LOOPBACK:
-        assert await authentication.allows_origin(demo.domain, origin) is (origin in LOOPBACK), origin
-        assert not await authentication.allows_origin(other.domain, origin), origin
+        assert await origins.allows_origin(demo.domain, origin) is (origin in LOOPBACK), origin
+        assert not await origins.allows_origin(other.domain, origin), origin
     transport = httpx.ASGITransport(application)
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         for tenant, origin, allowed in (
@@ -192,10 +192,10 @@ def test_clients_may_omit_discovery(http, service, tenant, path):
     ],
 )
 def test_each_app_registers_what_pages_of_a_project_may_call(path, domain):
-    assert cors.domain_of(path) == domain
+    assert cors_paths.domain_of(path) == domain
 
 
 def test_only_the_widgets_configuration_is_public():
-    assert cors.is_public("/discovery/v1/widget/acme")
+    assert cors_paths.is_public("/discovery/v1/widget/acme")
     for path in ("/discovery/v2/widget/acme", "/discovery/v1/search/acme", "/widget/x", "/discovery/v1/widget"):
-        assert not cors.is_public(path)
+        assert not cors_paths.is_public(path)
