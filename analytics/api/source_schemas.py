@@ -14,7 +14,7 @@ Dimension = Literal[
 
 
 class SourcesQuery(PageQuery):
-    """The dimension, the range and the page of the sources, and filters."""
+    """The dimension, the range, which rows, and filters. `page` filters by page of the documentation."""
 
     dimension: Annotated[Dimension, BeforeValidator(single_value)] = Field(
         "source", description="What to count by. `entry` is the page on which a visit began."

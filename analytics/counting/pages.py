@@ -27,8 +27,8 @@ _MAX_ASKED = 500  # paths that are asked for by name; to read all of a large ind
 _MAX_CACHED_DAYS = 400  # one import may have views of so many days
 
 
-class HasPath(Protocol):
-    """A view: its path, its time in microseconds, and the network of its reader if that is limited."""
+class ViewedPage(Protocol):
+    """What a view says of its page: path, time in microseconds, and network; empty if its new pages are not limited."""
 
     @property
     def path(self) -> str: ...
@@ -82,7 +82,7 @@ class Pages:
                 self._rank = np.fromiter((places[path] for path in self.paths), np.int64, len(self.paths))
             return self._rank
 
-    def assign_numbers(self, views: Sequence[HasPath]) -> list[int]:
+    def assign_numbers(self, views: Sequence[ViewedPage]) -> list[int]:
         """The page numbers of views. New pages get a number.
 
         Beyond 10,000 paths a day outside of the index, further paths share the page

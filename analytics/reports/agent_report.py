@@ -67,7 +67,10 @@ def find_agents(project: Project, start: datetime, end: datetime, key: AgentKey)
 
 
 def count_pages(project: Project, key: AgentKey, start: datetime, end: datetime) -> list[PageCount]:
-    """The pages that an agent read, most views first. Counted from single views, in whole hours."""
+    """The pages that an agent read, most views first. Counted from single views, as long as they are stored.
+
+    Both ends are rounded outwards to the hour. Of people's browsers, only reads of Markdown and llms.txt count.
+    """
     lo, hi = _whole_hours(start, end)
     views = PageView.objects.filter(project=project, at__gte=lo, at__lt=hi)
     views = views.filter(client_class=key.client_class, agent=key.name)

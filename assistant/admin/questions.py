@@ -36,10 +36,10 @@ MAX_EMPTY = timedelta(days=800)
 GROUP_COLUMNS = ("group", "question", "asked", "answered", "latest")
 DAY_COLUMNS = ("day", "questions", *(value for value in Message.Outcome.values if value != Message.Outcome.RUNNING))
 _SORT_KEYS: dict[str, Callable[[GroupCount], float]] = {
-    "total": lambda one: one.total,
-    "answered": lambda one: one.answered,
-    "share": lambda one: one.answered / one.total,
-    "latest": lambda one: one.newest,
+    "total": lambda group: group.total,
+    "answered": lambda group: group.answered,
+    "share": lambda group: group.answered / group.total,
+    "latest": lambda group: group.newest,
 }
 _NAMES = {
     "outcome": ("Outcome", OUTCOMES),
@@ -182,8 +182,8 @@ def _build_points(
     shown = [pair for pair in zip(steps, totals.steps, strict=True) if pair[0][0] < begin_day(now, 1)]
     if shown and steps[-1][1] - steps[0][0] > MAX_EMPTY:  # years without questions are left out
         shown = list(dropwhile(lambda pair: not pair[1], shown))
-    counts = [(one[ANSWERED], count_unanswered(one), count_asked(one)) for _, one in shown]
-    return time_steps.build_points([one for one, _ in shown], step, now, counts)
+    counts = [(outcomes[ANSWERED], count_unanswered(outcomes), count_asked(outcomes)) for _, outcomes in shown]
+    return time_steps.build_points([times for times, _ in shown], step, now, counts)
 
 
 def _group_rows(project: Project, state: QuestionState, start: datetime, end: datetime) -> Iterator[list[Any]]:

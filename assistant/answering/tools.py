@@ -107,8 +107,9 @@ class Toolbox:
         self._found, self._wanted = set(), set()
 
         def build() -> list[dict[str, Any]]:
-            others = (one for one in enumerate(self._citations.passages[:count], 1) if one[0] not in self._found)
-            numbered = sorted(others, key=lambda one: one[0] not in self._wanted)
+            passages = enumerate(self._citations.passages[:count], 1)
+            others = [(number, hit) for number, hit in passages if number not in self._found]
+            numbered = sorted(others, key=lambda passage: passage[0] not in self._wanted)
             room = prompts.find_room(self._question, history, self._passage_tokens)
             if self._passage_tokens <= prompts.SMALL_BUDGET:
                 room -= self._passage_tokens - self._tokens  # what searches have found takes the place of others

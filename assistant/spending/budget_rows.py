@@ -66,17 +66,17 @@ class Reserved(NamedTuple):
 
 def lock_day(project_id: int, day: date) -> None:
     """Lock a project's row of a day until the end of the transaction. It is created, if it is missing."""
-    if not try_lock_day(project_id, day):
+    if not lock_existing_day(project_id, day):
         sql.execute(
             f"INSERT INTO {_USES} (project_id, day, tokens, cost, unpriced_tokens) VALUES (%s, %s, 0, 0, 0) "
             "ON CONFLICT (project_id, day) DO NOTHING",
             [project_id, day],
         )
-        try_lock_day(project_id, day)
+        lock_existing_day(project_id, day)
 
 
-def try_lock_day(project_id: int, day: date) -> bool:
-    """Lock a project's row of a day until the end of the transaction. False if there is none."""
+def lock_existing_day(project_id: int, day: date) -> bool:
+    """Lock a project's row of a day until the end of the transaction, after other holders. False if there is none."""
     lock = " FOR UPDATE" if connection.features.has_select_for_update else ""
     return (
         sql.fetch_one(f"SELECT 1 FROM {_USES} WHERE project_id = %s AND day = %s{lock}", [project_id, day]) is not None

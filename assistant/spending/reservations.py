@@ -83,7 +83,7 @@ class AnswerBudget:
             rows.note_use(pk, amounts, _expiry())
             return
         with transaction.atomic(savepoint=False):
-            is_locked = rows.try_lock_day(self.project.pk, self.day)
+            is_locked = rows.lock_existing_day(self.project.pk, self.day)
             reservation = rows.read_reservation(pk)
             if reservation is None:  # the project is deleted, and so no row for the day may be created
                 return

@@ -14,7 +14,7 @@ LOOK_SECONDS = 1.0  # between two looks into the shared store
 
 
 class SharedRests(Protocol):
-    """The models that rest, known to all processes. Where the store fails, `None` or nothing is returned."""
+    """The models that rest, known to all processes. None from `is_resting` and `begin` means that the store failed."""
 
     async def is_resting(self, model: str) -> bool | None:
         """Whether a model rests, or one request tries it."""

@@ -21,7 +21,7 @@ BREAKER_SECONDS = 30.0
 
 
 def choose_models(project: Project, owner_settings: AssistantSettings) -> ModelChain:
-    """The models to ask, best first. None when no server is configured, or when a limit of the project is reached."""
+    """The models to ask, best first. Empty without a server; empty, with a `reason`, at a limit of the project."""
     models = list_models(owner_settings)
     if models and (reason := explain_denial(project)):
         return ModelChain(reason=reason)

@@ -1,4 +1,4 @@
-"""The folded text of a query: all spellings that differ only in case are one query."""
+"""The folded text of a query: spellings that differ only in case or in composed letters are one query."""
 
 from docsite.core.unicode.normalization import normalize
 
@@ -6,7 +6,7 @@ MAX_LENGTH = 400  # characters; folding can make a text longer
 
 
 def fold(text: str) -> str:
-    """A query without case, the same for all its spellings. Databases fold different alphabets, so Python does it."""
+    """The query case-folded and in NFC. Databases fold different alphabets, so Python does it."""
     return normalize("NFC", text.casefold())
 
 

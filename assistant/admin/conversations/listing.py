@@ -110,7 +110,9 @@ class Listing:
         """The languages of questions and the filters by version that occur in the range."""
         answers = Message.objects.filter(self._in_range).order_by()
         pairs = list(answers.values_list("language", "filter_version").distinct())
-        return sorted({one for one, _ in pairs if one}), sorted({two for _, two in pairs if two})
+        return sorted({language for language, _ in pairs if language}), sorted(
+            {version for _, version in pairs if version}
+        )
 
     def cursor(self, place: Moment) -> str:
         """The cursor of a position. It keeps the range, which else moves with the clock."""

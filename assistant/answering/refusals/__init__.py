@@ -1,16 +1,16 @@
 """Writes the text of a refusal: that the documentation has no answer, then what the reader can do instead.
 
-`detector` finds out whether a model refuses.
+`detector` finds out whether a model refuses. A refusal reads:
 
-I couldn't find this in the documentation.
+    I couldn't find this in the documentation.
 
-The owner's text for refusals.
+    The owner's text for refusals.
 
-The nearest pages:
+    The nearest pages:
 
-- [Install](https://docs.example/install)
+    - [Install](https://docs.example/install)
 
-You can also [ask for help](https://support.example/?threadId=thr_1).
+    You can also [ask for help](https://support.example/?threadId=thr_1).
 """
 
 from collections.abc import Iterator, Sequence

@@ -20,9 +20,9 @@ MAX_PAGES = 10
 
 @dataclass(frozen=True)
 class QuestionFilters:
-    """Which questions count. `group` is an id, `page` a path, or `none`.
+    """Which questions count; an empty field is no condition. `group` is an id, `page` a path, or `none`.
 
-    `outcome` is one, or `without_answer`. `language` is a code, or `unknown`.
+    `outcome` is a `Message.Outcome`, or `without_answer`. `language` is a code, or `unknown`.
     """
 
     outcome: str = ""
@@ -35,7 +35,7 @@ class QuestionFilters:
     @property
     def condition(self) -> Q:
         """The condition on `GroupedQuestion`."""
-        wanted = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name)}
+        wanted = {field_.name: value for field_ in fields(self) if (value := getattr(self, field_.name))}
         chosen = Q(outcome__in=outcomes.select(outcome)) if (outcome := wanted.pop("outcome", "")) else Q()
         names = {"page": "page_path"}
         return chosen & Q(

@@ -6,4 +6,5 @@ would be given to the wrong questions.
 
 Others import `wording` (how alike two questions are), `grouping` (bring new questions into groups), `thumbs` (what
 readers thought of an answer), `pins` (the owner's own answer to the questions of a group) and `events` (for webhooks).
+`group_index` finds the group that is nearest to a question, and `problems` says why an answer perhaps did not help.
 """

@@ -18,9 +18,9 @@ _guarded: dict[str, Callable[[HttpRequest], bool]] = {}
 
 
 def guard(*names: str, when: Callable[[HttpRequest], bool] = lambda request: True) -> None:
-    """Require a recent proof for forms at the addresses of the admin with these names.
+    """Require a recent proof of identity to open the pages of the admin with these names, and to post to them.
 
-    `when` says whether a form changes credentials, for addresses that have other forms, too.
+    `when` says which posts need it: those that change credentials. To open a page always does.
     """
     _guarded.update(dict.fromkeys(names, when))
 

@@ -1,4 +1,4 @@
-"""Checks of search, page content and the errors that all operations share."""
+"""Checks of search, page content and the errors that all operations share. Each raises `Violation`."""
 
 from typing import Any
 

@@ -36,7 +36,10 @@ def build(project: Project, confidence: float = CONFIDENCE) -> dict[str, Target]
 
 
 def resolve(path: str, steps: Mapping[str, Target], pages: set[str]) -> Target | None:
-    """Follow steps to a page. None for a loop, and where the steps end before a page."""
+    """Follow steps to a page. The confidence is the product of those of the steps.
+
+    None for a loop, and where the steps end before a page.
+    """
     seen, confidence = {path}, 1.0
     while step := steps.get(path):
         path, confidence = step.path, confidence * step.confidence

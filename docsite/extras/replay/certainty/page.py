@@ -74,8 +74,11 @@ def undo(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return HttpResponseRedirect(f"{navigation.page_url(KEY, project)}#judge")
 
 
-def use(request: HttpRequest, project: Project, limit: int) -> HttpResponse:
-    """Take the threshold that keeps a limit, in percent."""
+def apply_limit(request: HttpRequest, project: Project, limit: int) -> HttpResponse:
+    """Store the lowest threshold at which at most `limit` percent of answers miss. Redirects to the page.
+
+    If no threshold is sure to keep the limit, the page says so, and nothing is stored.
+    """
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     answers = samples.load_golden(project).answers
@@ -109,4 +112,4 @@ navigation.add_page(
 )
 navigation.add_page_address(KEY, "judge/<int:pk>", judge, "judge", reads=Role.WRITER, acts=Role.WRITER)
 navigation.add_page_address(KEY, "undo/<int:pk>", undo, "undo", reads=Role.WRITER, acts=Role.WRITER)
-navigation.add_page_address(KEY, "use/<int:limit>", use, "use")
+navigation.add_page_address(KEY, "use/<int:limit>", apply_limit, "use")
