@@ -13,13 +13,7 @@ from django.db import DatabaseError
 from django.db.models import Min
 
 from analytics.collecting import view_log
-from analytics.counting import (
-    cells,
-    pages,
-    sealer,
-    stored_cells,
-    visit_history,
-)
+from analytics.counting import cells, pages, sealer, stored_cells, visit_history
 from analytics.counting.cells import Ints
 from analytics.models import EPOCH, AnalyticsSettings, Cells, PageView, Seal
 from analytics.reports.window import Window

@@ -1,4 +1,4 @@
-"""A range of time as it is counted, and how exact its ends are."""
+"""A range of time as it is counted, and how exact its ends are: to the microsecond while raw views are kept."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,10 +11,9 @@ from docsite.core.tenants.models import Project
 
 @dataclass(frozen=True)
 class Window:
-    """A range of time as it is counted: whole hours from cells, the parts of hours at both ends from raw views.
+    """Whole hours are counted from cells, the parts of hours at both ends from raw views. Microseconds since 1970.
 
-    All instants in microseconds since 1970; an end within an hour from which raw
-    views are no longer kept is rounded down.
+    An end within an hour from which raw views are no longer kept is rounded down.
     """
 
     lo: int

@@ -102,12 +102,7 @@ def build_around(
     Stored turns become messages of their own. Turns that only the client sends are quoted: nobody can check them.
     """
     pages = list(dict.fromkeys(hit.path for _, hit in passages))
-
-    def find_place(passage: NumberedHit) -> tuple[int, int]:
-        _, hit = passage
-        return pages.index(hit.path), len(hit.above)
-
-    ordered = sorted(passages, key=find_place)
+    ordered = sorted(passages, key=lambda numbered: (pages.index(numbered[1].path), len(numbered[1].above)))
     client_turns = _shorten_turns(question.client_history, passage_tokens)
     selections = _shorten_selections(question, passage_tokens)
     texts = [

@@ -4,8 +4,8 @@ Import the models from here. The modules `settings`, `widget`, `appearance`, `ev
 `support_requests` also hold limits and validators of their fields, for commands, forms and URLs.
 """
 
-from assistant.models.conversations import ChatId, Message, Thread, TokenReservation, TokenUse
-from assistant.models.costs import BudgetNotice, ModelPrice
+from assistant.models.conversations import ChatId, Message, Thread
+from assistant.models.costs import BudgetNotice, ModelPrice, TokenReservation, TokenUse
 from assistant.models.evaluations import Evaluation
 from assistant.models.golden_questions import GoldenQuestion
 from assistant.models.question_groups import (

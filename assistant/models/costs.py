@@ -1,4 +1,4 @@
-"""Prices of models, and notices about limits of tokens and money."""
+"""What answers cost, what running ones may cost, prices of models, and notices about limits of tokens and money."""
 
 from typing import ClassVar
 
@@ -6,6 +6,57 @@ from django.db import models
 from django.utils import timezone
 
 from docsite.core.tenants.models import Project
+
+
+class TokenUse(models.Model):
+    """What the model servers have cost a project on one day (UTC). Running answers are not in it.
+
+    The cost is added when it arises, at the prices of then, so new prices do not change it.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="token_uses")
+    day = models.DateField()
+    tokens = models.PositiveBigIntegerField(default=0)
+    cost = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="In millionths of the currency of the prices."
+    )
+    unpriced_tokens = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="Of these, tokens of models without a price. They are not in the cost."
+    )
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "day"], name="one_token_use_a_day")]
+
+    def __str__(self) -> str:
+        return f"{self.day}: {self.tokens}"
+
+
+class TokenReservation(models.Model):
+    """What one answer may cost while it runs, and what it has used: on the day on which it began (UTC).
+
+    After its end, nothing is reserved, and what it has used is in `TokenUse`. Rows are deleted after the next day.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    day = models.DateField()
+    address = models.CharField(max_length=32, blank=True, help_text="Keyed hash of the asker's address and the day.")
+    reserved_tokens = models.PositiveBigIntegerField()
+    reserved_cost = models.PositiveBigIntegerField()
+    used_tokens = models.PositiveBigIntegerField()
+    used_cost = models.PositiveBigIntegerField()
+    unpriced_tokens = models.PositiveBigIntegerField(default=0, db_default=0, help_text="Of those used.")
+    expires_at = models.DateTimeField(help_text="If the answer is not saved until then, its process was killed.")
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["project", "day", "address"], name="tokens_of_an_address"),
+            models.Index(
+                fields=["project", "day"], condition=models.Q(reserved_tokens__gt=0), name="tokens_of_running_answers"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day}: {self.used_tokens} of {self.reserved_tokens}"
 
 
 class ModelPrice(models.Model):

@@ -32,12 +32,7 @@ from assistant.conversations.chat_ids import is_chat_id_shared
 from assistant.sessions import redis_client, running
 from assistant.sessions.event_log import dump_events, load_events
 from assistant.sessions.redis_client import REDIS_FAILURES, report_failure
-from assistant.sessions.running import (
-    DeliveryCheck,
-    RunningAnswer,
-    assume_delivered,
-    running_answers,
-)
+from assistant.sessions.running import DeliveryCheck, RunningAnswer, assume_delivered, running_answers
 from assistant.sessions.waiting import Push
 from assistant.wire.events import Event, Failure
 from docsite.core import availability

@@ -18,7 +18,7 @@ from search.models import Document, Redirect
 from search.retrieval import index_state
 from search.staged_index import staged_index
 from search.text.markdown.links import Link, links
-from search.text.shared_texts import intern_text
+from search.text.shared_texts import intern
 
 MAX_PATHS = 500  # paths looked up in the index; real passages have a handful
 MAX_PAGE_BYTES = 4 * 1024 * 1024  # of the pages that links led to lately, of all projects, some 8,000
@@ -54,9 +54,7 @@ def rewrite(project: Project, hits: Sequence[Hit], build_url: BuildUrl) -> list[
     paths = islice(_list_paths(project, hits, parsed), MAX_PATHS)
     pages = _find_pages(project, dict.fromkeys(paths)) if parsed else {}
     return [
-        replace(hit, body=intern_text(_rewrite(project, hit, parsed[number], pages, build_url)))
-        if number in parsed
-        else hit
+        replace(hit, body=intern(_rewrite(project, hit, parsed[number], pages, build_url))) if number in parsed else hit
         for number, hit in enumerate(hits)
     ]
 

@@ -10,7 +10,7 @@ from search.retrieval import index_state
 from search.retrieval.excerpts import build_beginning
 from search.retrieval.links import make_absolute, page_of
 from search.retrieval.stored_pages import StoredPage, StoredSection
-from search.text.shared_texts import intern_text
+from search.text.shared_texts import intern
 
 MAX_ADDRESS = 2000  # characters
 MAX_CHARACTERS = 60_000  # of the sections that are loaded
@@ -53,9 +53,7 @@ def _passes(project: Project, document: Document, filters: Filters) -> bool:
 
 def _build_hits(project: Project, document: Document, sections: Sequence[Section]) -> list[Hit]:
     stored = {
-        one.position: StoredSection(
-            one.heading, one.anchor, intern_text(one.text), one.trail, intern_text(one.body), one.digest
-        )
+        one.position: StoredSection(one.heading, one.anchor, intern(one.text), one.trail, intern(one.body), one.digest)
         for one in sections
     }
     facets = document.version, document.language, document.address, document.tags

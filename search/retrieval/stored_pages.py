@@ -14,7 +14,7 @@ from docsite.core.tenants.models import Project
 from search.hits import Hit, NextSection, SectionMatch
 from search.retrieval.excerpts import Highlighters, build_excerpt
 from search.text.markdown.cutting import cut_markdown
-from search.text.shared_texts import intern_text
+from search.text.shared_texts import intern
 
 MAX_BODY = 20_000  # characters of a passage; only code and data are longer
 MAX_ABOVE = 250_000  # characters of a page that are loaded above its passages
@@ -92,8 +92,8 @@ class StoredPage:
         """The section at a position as a hit, with its text and what stands above it. A huge section is cut."""
         section = self.sections[position]
         if len(section.body) > MAX_BODY:
-            body = intern_text(cut_markdown(section.body, MAX_BODY))
-            section = section._replace(body=body, text=intern_text(section.text[:MAX_BODY]))
+            body = intern(cut_markdown(section.body, MAX_BODY))
+            section = section._replace(body=body, text=intern(section.text[:MAX_BODY]))
         return self.build_hit(section, score, text=section.text, above=self.list_above(position), **fields)
 
     def list_above(self, wanted: int) -> tuple[str, ...]:
@@ -162,17 +162,10 @@ def load_pages(project: Project, passages: Sequence[Place], around: Sequence[Pla
         if position <= last[page]:
             left[page] -= len(text)
         if body is not None:
-            fields = (
-                intern_text(heading),
-                anchor,
-                intern_text(text),
-                msgspec.json.decode(trail),
-                intern_text(body),
-                digest,
-            )
+            fields = (intern(heading), anchor, intern(text), msgspec.json.decode(trail), intern(body), digest)
             sections[page].append((position, StoredSection(*fields)))
         elif left[page] >= 0:
-            sections[page].append((position, StoredSection(intern_text(heading), anchor, intern_text(text))))
+            sections[page].append((position, StoredSection(intern(heading), anchor, intern(text))))
     return {page: StoredPage(project, *row, dict(reversed(sections[page]))) for page, row in _read_pages(last).items()}
 
 

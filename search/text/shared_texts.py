@@ -9,7 +9,7 @@ MAX_BYTES = 16 * 1024 * 1024  # of all projects: about 8,000 sections, kept for 
 _texts: SizedCache[str, str] = SizedCache()
 
 
-def intern_text(text: str) -> str:
+def intern(text: str) -> str:
     """The object that others already use for an equal text, so that it takes memory once; this one if nobody does."""
     known = _texts.get(text)
     if known is None:

@@ -1,6 +1,7 @@
 """Writes the text of a refusal: that the documentation has no answer, then what the reader can do instead.
 
-`detector` finds out whether a model refuses. A refusal reads:
+`detector` finds out whether a model refuses, by the sentences of `assistant.citations.refusal_phrases`.
+A refusal reads:
 
     I couldn't find this in the documentation.
 
