@@ -7,8 +7,8 @@ from assistant.asking.start import drain
 from assistant.conversations import chat_ids, retention, threads
 from assistant.improving.gaps import background as gaps
 from assistant.improving.question_groups import grouping
-from assistant.sessions import model_rests
-from assistant.sessions.capacity import answer_slots
+from assistant.running_answers import model_rests
+from assistant.running_answers.capacity import answer_slots
 from assistant.spending import reservations
 from assistant.support_requests import store as support_requests
 from assistant.upstream import UpstreamError, model_status

@@ -20,7 +20,7 @@ from assistant.improving.question_groups import grouping
 from assistant.improving.question_groups.pins import find_pin
 from assistant.models import AssistantSettings, Message, QuestionGroup
 from assistant.models.question_groups import MAX_QUESTION
-from assistant.sessions.capacity import Full
+from assistant.running_answers.capacity import Full
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation

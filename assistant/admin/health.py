@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from assistant.admin.conversations.list_state import RUNGS
 from assistant.models import AssistantSettings, Message, TokenReservation, TokenUse
-from assistant.sessions.capacity import answer_slots
+from assistant.running_answers.capacity import answer_slots
 from assistant.spending.budget import NOTICE_PERCENT, list_limits
 from assistant.spending.prices import format_money
 from assistant.upstream.breaker import breaker_of

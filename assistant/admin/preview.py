@@ -22,7 +22,7 @@ from assistant.answering.retriever import Retrieved
 from assistant.asking.schemas import MAX_TEXT
 from assistant.conversations import threads, transcript
 from assistant.models import AssistantSettings
-from assistant.sessions.capacity import answer_slots
+from assistant.running_answers.capacity import answer_slots
 from assistant.upstream import model_choice
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
@@ -135,7 +135,7 @@ class Preview:
 
 
 async def run_preview(project: Project, assistant: AssistantSettings, question: Question, network: str) -> Preview:
-    """Answer with these settings. Raises `assistant.sessions.capacity.Full` when too many answers are running."""
+    """Answer with these settings. Raises `Full` (of `running_answers.capacity`) when too many answers are running."""
     slots = answer_slots.reserve(Asker(project.pk, project.organization_id, "", network))
     try:
         return await _answer(project, assistant, replace(question, settings=to_answer_settings(assistant)))

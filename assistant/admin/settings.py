@@ -18,7 +18,7 @@ from assistant.admin.preview import MultilineField, Preview, PreviewForm, run_pr
 from assistant.admin.widget import show_widget_page
 from assistant.models import AssistantSettings
 from assistant.models.settings import MAX_STARTERS
-from assistant.sessions.capacity import Full
+from assistant.running_answers.capacity import Full
 from assistant.spending.budget import NOTICE_PERCENT, list_limits
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.tenants.staff import project_of

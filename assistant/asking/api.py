@@ -21,8 +21,8 @@ from assistant.asking.schemas import Ask, AskV2, Forget, PreviewIn, PreviewOut, 
 from assistant.asking.start import start_answer
 from assistant.improving.question_groups.pins import find_pin
 from assistant.models import AssistantSettings, Message
-from assistant.sessions.resume import RemoteAnswer, find_chat, find_message
-from assistant.sessions.running import RunningAnswer
+from assistant.running_answers.resume import RemoteAnswer, find_chat, find_message
+from assistant.running_answers.running import RunningAnswer
 from assistant.wire import PROTOCOLS
 from assistant.wire.events import END_EVENTS, Event, Failure
 from assistant.wire.protocol import StreamProtocol

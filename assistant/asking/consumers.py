@@ -14,8 +14,8 @@ from assistant.asking.rate_limits import assistant_charges
 from assistant.asking.schemas import AskV2, Resume
 from assistant.asking.start import start_answer
 from assistant.models import Message
-from assistant.sessions.resume import RemoteAnswer, find_message
-from assistant.sessions.running import RunningAnswer
+from assistant.running_answers.resume import RemoteAnswer, find_message
+from assistant.running_answers.running import RunningAnswer
 from assistant.wire import PROTOCOLS
 from assistant.wire.events import END_EVENTS, Event
 from assistant.wire.socket import encode_error

@@ -10,7 +10,7 @@ from django.utils import timezone
 from assistant.conversations import threads
 from assistant.improving.question_groups import grouping
 from assistant.models import ChatId, GroupedQuestion, Message, SupportFormCount, SupportRequest, Thread
-from assistant.sessions import resume
+from assistant.running_answers import resume
 from assistant.support_requests import store as support_requests
 from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, WRITER, Subject
 from docsite.core.db import ANSWERS, in_db

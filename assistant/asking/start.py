@@ -14,9 +14,9 @@ from assistant.answering.record import Outcome
 from assistant.conversations.threads import StoredConversation, open_conversation
 from assistant.improving.question_groups.pins import find_pin
 from assistant.models import AssistantSettings
-from assistant.sessions import resume, running
-from assistant.sessions.capacity import Full, Slots, answer_slots
-from assistant.sessions.running import RunningAnswer, Timeouts, running_answers
+from assistant.running_answers import resume, running
+from assistant.running_answers.capacity import Full, Slots, answer_slots
+from assistant.running_answers.running import RunningAnswer, Timeouts, running_answers
 from assistant.upstream import formats, model_choice
 from assistant.upstream.relay import ModelChain
 from docsite.core import request_times

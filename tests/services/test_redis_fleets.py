@@ -9,7 +9,7 @@ import pytest
 
 from tests.assistant.asking.test_message_v2 import text
 from tests.assistant.asking.test_socket import ask, connect
-from tests.assistant.sessions.test_resume import resume, stored, take, until
+from tests.assistant.running_answers.test_resume import resume, stored, take, until
 from tests.conftest import PATIENCE, fake, question, wait_for
 from tests.grown.parts import Part
 from tests.grown.profile import Profile

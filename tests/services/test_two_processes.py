@@ -9,7 +9,7 @@ import pytest
 
 from tests.assistant.asking.test_message_v2 import events, text
 from tests.assistant.asking.test_socket import ask, connect
-from tests.assistant.sessions.test_resume import (
+from tests.assistant.running_answers.test_resume import (
     asked_and_left,
     chat,
     resume,
@@ -32,7 +32,7 @@ def processes(start, upstream, redis):
     environment = {
         "OPENAI_BASE_URL": f"{upstream.url}/v1",
         "REDIS_URL": redis,
-        **constants({"assistant.sessions.running.KEEP_ALIVE_SECONDS": 0.5}),
+        **constants({"assistant.running_answers.running.KEEP_ALIVE_SECONDS": 0.5}),
     }
     return start(**environment), start.fresh(**environment)
 

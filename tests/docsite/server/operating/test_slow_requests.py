@@ -14,7 +14,7 @@ from django.db import connection
 
 from assistant.answering.question import Asker
 from assistant.answering.record import Outcome
-from assistant.sessions.running import RunningAnswer, Timeouts
+from assistant.running_answers.running import RunningAnswer, Timeouts
 from assistant.wire.events import Event, Finish, Start, Text
 from docsite.core import request_times
 from docsite.core.db import SEARCHES, in_db

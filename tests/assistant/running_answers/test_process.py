@@ -13,7 +13,7 @@ import pytest
 from assistant.models import Message
 from tests.assistant.asking.test_message_v2 import address, question, text
 from tests.assistant.asking.test_socket import ask, connect
-from tests.assistant.sessions.test_resume import take
+from tests.assistant.running_answers.test_resume import take
 from tests.conftest import PATIENCE, ROOT, assert_error, fake, wait_for
 
 pytestmark = pytest.mark.slow

@@ -44,7 +44,7 @@ def model(start: Any, upstream: Any) -> Any:
     # A silent answer ends when its reader leaves, and for no other reason.
     for name in ("OPENAI_FIRST_TOKEN_SECONDS", "OPENAI_BETWEEN_TOKENS_SECONDS", "OPENAI_ANSWER_SECONDS"):
         more[name] = NEVER
-    silent = constants({"assistant.sessions.running.KEEP_ALIVE_SECONDS": float(NEVER)})
+    silent = constants({"assistant.running_answers.running.KEEP_ALIVE_SECONDS": float(NEVER)})
     return start.fresh(OPENAI_BASE_URL=f"{upstream.url}/v1", **more, **silent)
 
 

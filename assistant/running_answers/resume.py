@@ -29,11 +29,11 @@ from django.conf import settings
 from assistant.answering.pipeline import SORRY
 from assistant.answering.question import Asker
 from assistant.conversations.chat_ids import is_chat_id_shared
-from assistant.sessions import redis_client, running
-from assistant.sessions.event_log import dump_events, load_events
-from assistant.sessions.redis_client import REDIS_FAILURES, report_failure
-from assistant.sessions.running import DeliveryCheck, RunningAnswer, assume_delivered, running_answers
-from assistant.sessions.waiting import Push
+from assistant.running_answers import redis_client, running
+from assistant.running_answers.event_log import dump_events, load_events
+from assistant.running_answers.redis_client import REDIS_FAILURES, report_failure
+from assistant.running_answers.running import DeliveryCheck, RunningAnswer, assume_delivered, running_answers
+from assistant.running_answers.waiting import Push
 from assistant.wire.events import Event, Failure
 from docsite.core import availability
 from docsite.core.db import ANSWERS, in_db
@@ -56,7 +56,7 @@ _delivery_checks: dict[str, DeliveryCheck] = {}  # of answers of other processes
 
 @dataclass(frozen=True)
 class RemoteAnswer:
-    """An answer that runs in another process, with the interface of `assistant.sessions.running.RunningAnswer`."""
+    """An answer that runs in another process, with the interface of `RunningAnswer`."""
 
     message_id: str
     thread_id: str

@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from assistant.models import Message, TokenUse
-from tests.assistant.sessions.breaker_clock import BreakerClock
+from tests.assistant.running_answers.breaker_clock import BreakerClock
 from tests.conftest import PATIENCE, fake, question, wait_for
 from tests.ports import free_port
 from tests.processes import constants
@@ -72,7 +72,7 @@ def patient(start: Any, upstream: Any) -> Any:
     """One model that may be slow, with keep-alives for the reader; few tokens a day."""
     return start(
         **first_model(upstream),
-        **constants({"assistant.sessions.running.KEEP_ALIVE_SECONDS": KEEP_ALIVE}),
+        **constants({"assistant.running_answers.running.KEEP_ALIVE_SECONDS": KEEP_ALIVE}),
         DAILY_TOKENS_PER_PROJECT=str(DAILY_TOKENS),
     )
 

@@ -7,7 +7,7 @@ import pytest
 
 from assistant.answering.question import Asker
 from assistant.answering.record import Outcome
-from assistant.sessions.running import RunningAnswer, Timeouts
+from assistant.running_answers.running import RunningAnswer, Timeouts
 from assistant.wire.events import Event, Finish, Start, Status, Text
 
 START, FINISH = Start("msg_1", "thr_1"), Finish()

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from django.conf import settings
 
-from assistant.sessions import redis_client
-from assistant.sessions.redis_client import REDIS_FAILURES, report_failure
+from assistant.running_answers import redis_client
+from assistant.running_answers.redis_client import REDIS_FAILURES, report_failure
 from assistant.upstream import breaker
 
 Value = TypeVar("Value")

@@ -17,9 +17,9 @@ from functools import partial
 
 from assistant.answering.question import Asker
 from assistant.answering.record import CutBy, Outcome
-from assistant.sessions.capacity import Slots, answer_slots
-from assistant.sessions.event_log import EventLog
-from assistant.sessions.waiting import Push, Waiters
+from assistant.running_answers.capacity import Slots, answer_slots
+from assistant.running_answers.event_log import EventLog
+from assistant.running_answers.waiting import Push, Waiters
 from assistant.wire.events import Abort, Event, Failure
 from docsite.core import context, request_times
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from assistant.sessions.event_log import BLOCK_SIZE, EventLog, dump_events, load_events
+from assistant.running_answers.event_log import BLOCK_SIZE, EventLog, dump_events, load_events
 from assistant.wire.events import Abort, Excerpt, Failure, Finish, Source, Start, Status, Text, ToolCall, ToolResult
 
 EVENTS = [
