@@ -9,7 +9,7 @@ from assistant.improving.gaps import background as gaps
 from assistant.improving.question_groups import grouping
 from assistant.running_answers import model_rests
 from assistant.running_answers.capacity import answer_slots
-from assistant.spending import reservations
+from assistant.spending import answer_budget
 from assistant.support_requests import store as support_requests
 from assistant.upstream import UpstreamError, model_status
 from assistant.upstream.breaker import count_failing
@@ -50,7 +50,7 @@ COMPONENTS = (
         doctor=(check_model,),
     ),
     Component(name="chat ids", sweep=chat_ids.sweep),
-    Component(name="reservations of tokens", sweep=reservations.sweep),
+    Component(name="reservations of tokens", sweep=answer_budget.sweep),
     Component(name="question groups", threads=(gaps.thread,), sweep=grouping.sweep),
     Component(name="support requests", sweep=support_requests.sweep),
 )

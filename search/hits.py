@@ -5,7 +5,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Filters:
-    """Narrows a search. Values compare without case; `version="latest"` means the newest version of the site."""
+    """Narrows a search; None narrows nothing. Values compare without case.
+
+    `version="latest"` means the newest version of the site. A page without a version or language passes its filter,
+    one without tags does not.
+    """
 
     version: str | None = None
     language: str | None = None

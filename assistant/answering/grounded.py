@@ -12,7 +12,7 @@ from assistant.answering.record import Conversation, Record
 from assistant.answering.retriever import Retrieved, Retriever, build_excerpts
 from assistant.answering.tools import Toolbox
 from assistant.answering.translations import Phrases, phrases_in
-from assistant.citations.citation_links import CitationChecker
+from assistant.citations.link_checker import CitationChecker
 from assistant.citations.passages import Passages
 from assistant.upstream.relay import ModelChain
 from assistant.wire.events import Event, Finish, Rung, Source, Status, Text, ToolCall, ToolResult

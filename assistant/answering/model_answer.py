@@ -11,7 +11,7 @@ from assistant.answering.question import Turn
 from assistant.answering.record import CutBy, Outcome
 from assistant.answering.refusals.detector import RefusalDetector
 from assistant.answering.tools import TOOLS, Toolbox
-from assistant.citations.citation_links import CitationChecker
+from assistant.citations.link_checker import CitationChecker
 from assistant.spending.prices import Charge, Price, compute_charge
 from assistant.upstream import Delta, EndOfText, Item, Model, ToolCalls, Usage, relay
 from assistant.upstream.relay import Bounds, StreamFailure

@@ -13,7 +13,7 @@ from assistant.answering.grounded import GroundedAnswer, build_call_id
 from assistant.answering.question import Pinned, Question
 from assistant.answering.record import Conversation, Outcome, Record
 from assistant.answering.retriever import Retriever, build_excerpts
-from assistant.citations.citation_links import CitationChecker
+from assistant.citations.link_checker import CitationChecker
 from assistant.upstream.relay import ModelChain
 from assistant.wire.events import Event, Failure, Finish, Start, Status, Text, ToolCall, ToolResult
 

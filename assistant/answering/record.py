@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from assistant.answering.question import Turn
-from assistant.citations.citation_links import CitationChecker
+from assistant.citations.link_checker import CitationChecker
 from assistant.citations.passages import Passages
 from assistant.spending.prices import Charge
 from assistant.upstream import Usage

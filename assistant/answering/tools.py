@@ -14,7 +14,7 @@ from typing import Any
 from assistant.answering import prompts
 from assistant.answering.question import Question, Turn
 from assistant.answering.retriever import Retriever, build_excerpts
-from assistant.citations.citation_links import CitationChecker
+from assistant.citations.link_checker import CitationChecker
 from assistant.upstream import ToolCall, ToolCalls
 from assistant.wire import events
 from search.hits import Filters, Hit

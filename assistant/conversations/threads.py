@@ -15,8 +15,8 @@ from assistant.answering.question import Question, Turn
 from assistant.answering.record import Outcome
 from assistant.conversations.chat_ids import record_chat_id
 from assistant.models import Message, Thread
+from assistant.spending.answer_budget import AnswerBudget
 from assistant.spending.prices import Charge
-from assistant.spending.reservations import AnswerBudget
 from docsite.core import ids
 from docsite.core.access.readers import decode_groups, encode_groups
 from docsite.core.db import ANSWERS, in_db
@@ -107,7 +107,7 @@ async def _reserve(budget: AnswerBudget, most: Charge, sent: Charge) -> str:
 
 
 def record_use(budget: AnswerBudget, outcome: Outcome) -> None:
-    """Store what an answer has used so far."""
+    """Store what an answer has used so far. Once it has ended, charge its project and free what is left reserved."""
     budget.record(outcome.charge, ended=outcome.state != "running")
 
 

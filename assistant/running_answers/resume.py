@@ -2,7 +2,8 @@
 
 With `REDIS_URL` set, a resumable answer is copied to a Redis stream while it
 runs. A process that does not run the answer reads that stream. Over a channel it
-sends signals (go on, stop) to the process that runs the answer.
+sends signals (go on, stop) to the process that runs the answer. How long an answer
+runs on without a reader is in `running`.
 
     answer:{ID}:events  stream; an entry is a batch of events with the position of
                        the first one: an event may be sent twice

@@ -1,6 +1,6 @@
 """Which models answer for a project: the operator's, then the fallback; none after a limit of tokens or money.
 
-And which one judges answers.
+And which one judges answers. `assistant.answering.grounded` goes on to the next when one fails.
 """
 
 from dataclasses import replace

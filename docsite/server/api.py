@@ -17,7 +17,7 @@ Error = TypeVar("Error", bound=Exception)
 
 
 class StrictParser(Parser):
-    """Uses the body that the request checks have validated. A repeated query parameter becomes a list."""
+    """Takes the body that the request checks have parsed, once. A repeated query parameter is refused."""
 
     def parse_body(self, request: HttpRequest) -> Any:
         """The body that the request check has validated; Ninja takes it as it is.

@@ -188,7 +188,11 @@ def check_path(name: str, archive: str) -> str:
 
 
 def write(packed: IO[bytes], path: Path) -> str:
-    """Write a file, and return its SHA-256. Raises EOFError for more than `MAX_FILE_BYTES`: no entry promised them."""
+    """Write a file and its folders, and return its SHA-256 in hex.
+
+    Raises EOFError beyond `MAX_FILE_BYTES`, and leaves a partial file. Larger entries are left out by the size that
+    they state, so such an entry stated a wrong one.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     size, digest = 0, hashlib.sha256()
     with path.open("wb") as out:

@@ -15,7 +15,7 @@ from analytics.collecting import recording
 from analytics.counting import sealer
 from analytics.models import Feedback
 from assistant.admin.conversations import listing
-from assistant.citations.citation_links import CitationChecker
+from assistant.citations.link_checker import CitationChecker
 from assistant.conversations.report import cites
 from assistant.models import Message
 from search.hits import Hit

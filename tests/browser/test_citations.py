@@ -10,7 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
-from assistant.citations.citation_links import CitationChecker
+from assistant.citations.link_checker import CitationChecker
 from search.hits import Hit
 from search.text.markdown.plain_text import plain
 from search.text.markdown.reader import blocks

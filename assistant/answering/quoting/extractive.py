@@ -26,7 +26,7 @@ from assistant.answering.question import Question
 from assistant.answering.quoting.quotes import Quote, choose_quote, find_complete_sentence, is_paragraph
 from assistant.answering.retriever import Retrieved
 from assistant.answering.translations import Phrases, escape_markdown, language_of, phrases_in
-from assistant.citations.citation_links import CitationChecker
+from assistant.citations.link_checker import CitationChecker
 from assistant.wire.events import Rung, Source, Text
 from search.hits import Hit
 from search.text import glossary

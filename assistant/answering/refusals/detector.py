@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from assistant.answering.prompts import NO_ANSWER
-from assistant.citations.citation_links import CitationChecker
+from assistant.citations.link_checker import CitationChecker
 from assistant.citations.refusal_phrases import is_refusal
 from assistant.wire.events import Source, Text
 

@@ -15,7 +15,7 @@ from assistant.improving.golden_questions import judge
 from assistant.improving.golden_questions.checks import find_groups
 from assistant.improving.golden_questions.scoring import Row, score
 from assistant.models import AssistantSettings, GoldenQuestion
-from assistant.spending.reservations import charge
+from assistant.spending.answer_budget import charge
 from assistant.upstream import Model, formats, model_choice
 from assistant.upstream.relay import ModelChain
 from docsite.core.access.readers import Groups, read_as

@@ -3,7 +3,7 @@
 The receiver gets JSON with `type`, `timestamp` and `data`. `webhook-id` is the same in each attempt: by it, the
 receiver recognizes a repetition. `webhook-signature` has `v1,` and the base64 of an HMAC-SHA256 of
 `id.timestamp.body`, once for each valid secret. A chat gets a message of its own form instead (`chats`). Calls go to
-public hosts only; see `docsite.core.network`.
+public hosts only; see `docsite.core.network`. `outbox` stores and repeats them.
 """
 
 import base64

@@ -29,7 +29,7 @@ class _Watcher(BackgroundThread):
 
 
 def sweep() -> None:
-    """Delete old alerts and digests, and e-mail about them, also what still waits for a mail server."""
+    """Delete alerts that ended, digests, and e-mail about both, after `DAYS` days; also what waits to be sent."""
     old = timezone.now() - timedelta(days=DAYS)
     outbox.delete_old((alerts.OPENED, alerts.CLEARED, digest.ISSUED, confirmation.REQUESTED), old)
     Alert.objects.filter(cleared_at__lt=old).delete()

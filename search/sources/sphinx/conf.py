@@ -51,9 +51,9 @@ class Conf:
 
 
 def find_folder(root: Path, *, is_thorough: bool = True) -> Path | None:
-    """The folder of a repository that has conf.py and the pages: a usual one, else the nearest above most of the pages.
+    """The folder of a repository that has conf.py and the pages: a usual one, else the one above the most pages.
 
-    The latter is only searched for with `is_thorough`.
+    That one holds more than half of them, and is the deeper one of equals. It is searched for with `is_thorough` only.
     """
     if folder := next((root / name for name in _FOLDERS if _is_sphinx(root, root / name)), None):
         return folder

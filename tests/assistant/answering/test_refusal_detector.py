@@ -3,7 +3,7 @@
 import pytest
 
 from assistant.answering.refusals.detector import RefusalDetector
-from assistant.citations.citation_links import CitationChecker
+from assistant.citations.link_checker import CitationChecker
 from assistant.wire.events import Text
 from search.hits import Hit
 

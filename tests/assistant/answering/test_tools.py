@@ -11,7 +11,7 @@ from assistant.answering.model_answer import TOOLS_TOKENS
 from assistant.answering.question import Context, Question, Turn
 from assistant.answering.retriever import Retrieved
 from assistant.answering.tools import Toolbox
-from assistant.citations.citation_links import CitationChecker
+from assistant.citations.link_checker import CitationChecker
 from assistant.upstream import ToolCall, ToolCalls
 from search.hits import Filters, PageText
 from tests.assistant.answering.test_pieces import hit

@@ -8,8 +8,8 @@ from urllib.parse import quote
 import pytest
 from markdown_it import MarkdownIt
 
-from assistant.citations.citation_links import MAX_CHECKS, CitationChecker
 from assistant.citations.evidence import Passage
+from assistant.citations.link_checker import MAX_CHECKS, CitationChecker
 from assistant.citations.refusal_phrases import is_refusal
 from assistant.wire.events import Source, Text
 from search.hits import Hit

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.citations.citation_links import CitationChecker
+from assistant.citations.link_checker import CitationChecker
 from assistant.citations.passages import Passages
 from assistant.wire.events import Source, Text
 from search.hits import Hit, NextSection, SectionMatch

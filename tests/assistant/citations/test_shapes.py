@@ -5,7 +5,7 @@ import re
 import pytest
 
 from assistant.citations import addresses
-from assistant.citations.citation_links import CitationChecker
+from assistant.citations.link_checker import CitationChecker
 from assistant.citations.refusal_phrases import find_answered_part
 from assistant.wire.events import Text
 from search.hits import Hit

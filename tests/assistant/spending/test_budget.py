@@ -13,9 +13,9 @@ from django.db import OperationalError, connection
 from assistant.answering.record import Outcome
 from assistant.conversations import threads
 from assistant.models import AssistantSettings, ModelPrice, TokenReservation, TokenUse
-from assistant.spending import reservations
+from assistant.spending import answer_budget
+from assistant.spending.answer_budget import AnswerBudget
 from assistant.spending.prices import Charge, Price, compute_charge
-from assistant.spending.reservations import AnswerBudget
 from docsite.core.sweeper import sweep_once
 from docsite.server.lifecycle import list_sweeps
 from tests.assistant.asking.test_message_v1 import ask, parts, values
@@ -164,11 +164,11 @@ def test_the_owner_gets_one_notice_at_80_percent(limits, tenant, caplog):
     limits(daily_tokens_per_project=10_000, monthly_tokens_per_project=16_000)
     for tokens in (7_999, 1, 1, 1_000):
         with caplog.at_level(logging.WARNING):
-            reservations.charge(tenant, Charge(tokens))
+            answer_budget.charge(tenant, Charge(tokens))
     assert caplog.messages == [f"Project {tenant.domain} has used 80 % of its daily token limit."]
     with time_machine.travel(datetime.now(UTC) + timedelta(days=1)):
         if datetime.now(UTC).day > 1:
-            reservations.charge(tenant, Charge(4_000))
+            answer_budget.charge(tenant, Charge(4_000))
             assert caplog.messages[1:] == [f"Project {tenant.domain} has used 81 % of its monthly token limit."]
 
 

@@ -8,10 +8,10 @@ import time_machine
 from django.db.models.signals import post_save
 
 from assistant.models import AssistantSettings, BudgetNotice, Message, ModelPrice, Thread, TokenUse
-from assistant.spending import budget, cost_report, reservations
+from assistant.spending import answer_budget, budget, cost_report
+from assistant.spending.answer_budget import AnswerBudget
 from assistant.spending.model_prices import find_prices, to_millionths
 from assistant.spending.prices import Charge, Price, compute_charge
-from assistant.spending.reservations import AnswerBudget
 from assistant.upstream import Usage
 from assistant.upstream.completion import Completion
 from assistant.upstream.model_choice import list_models
@@ -95,7 +95,7 @@ def test_answers_at_once_do_not_pass_the_owners_limit(tenant):
 def test_with_a_limit_in_money_a_model_without_a_price_is_not_asked(tenant):
     assert reserve(AnswerBudget(tenant), 10, 10, price=None) == ""
     set_limit(tenant, monthly_cost_limit=20_000)
-    assert reserve(AnswerBudget(tenant), 10, 10, price=None) == reservations.NO_PRICE_REASON
+    assert reserve(AnswerBudget(tenant), 10, 10, price=None) == answer_budget.NO_PRICE_REASON
     assert reserve(AnswerBudget(tenant), 10, 10) == ""
 
 
@@ -111,7 +111,7 @@ def test_what_a_killed_answer_has_used_without_a_price_is_counted(tenant):
     with time_machine.travel(NOON, tick=False) as clock:
         reserve(AnswerBudget(tenant), 1_000, 500, price=None)
         clock.shift(timedelta(days=1))
-        reservations.sweep()
+        answer_budget.sweep()
     use = TokenUse.objects.get(project=tenant)
     assert (use.tokens, use.cost, use.unpriced_tokens) == (1_000, 0, 1_000)
 
@@ -127,9 +127,9 @@ def test_each_notice_is_stored_once(tenant, caplog):
     post_save.connect(receive, sender=BudgetNotice)
     try:
         with time_machine.travel(NOON, tick=False) as clock, caplog.at_level(logging.WARNING):
-            reservations.charge(tenant, compute_charge(PRICE, 3_999, 0))
+            answer_budget.charge(tenant, compute_charge(PRICE, 3_999, 0))
             assert received == []
-            reservations.charge(tenant, compute_charge(PRICE, 1, 0))
+            answer_budget.charge(tenant, compute_charge(PRICE, 1, 0))
             assert received == ["80 % of the monthly cost limit are used."]
             assert reserve(AnswerBudget(tenant), 1_001, 0) != ""
             assert reserve(AnswerBudget(tenant), 1_001, 0) != ""
@@ -137,12 +137,12 @@ def test_each_notice_is_stored_once(tenant, caplog):
             assert [notice.starts_on for notice in budget.find_reached(tenant)] == [date(2026, 11, 1)]
             set_limit(tenant, monthly_cost_limit=11_000)
             assert budget.find_reached(tenant) == [], "the limit is raised"
-            reservations.charge(tenant, compute_charge(PRICE, 1_500, 0))
+            answer_budget.charge(tenant, compute_charge(PRICE, 1_500, 0))
             assert received[2:] == ["The monthly cost limit is reached."], "only the higher one of two"
             clock.shift(timedelta(days=20))
             assert budget.find_reached(tenant) == [], "a new month"
             clock.shift(timedelta(days=60))
-            reservations.sweep()
+            answer_budget.sweep()
     finally:
         post_save.disconnect(receive, sender=BudgetNotice)
     assert not BudgetNotice.objects.filter(project=tenant).exists()

@@ -8,7 +8,7 @@ from django.conf import settings as django_settings
 
 from assistant.admin.costs.known_prices import load_table
 from assistant.models import AssistantSettings, Message, ModelPrice, Thread, TokenUse
-from assistant.spending import reservations
+from assistant.spending import answer_budget
 from assistant.spending.model_prices import to_price
 from assistant.spending.prices import Charge, Price, format_money
 from docsite.core.tenants.models import Role
@@ -117,9 +117,9 @@ def test_costs_are_shown_and_a_missing_price_is_not_a_zero(people, project, page
 def test_every_page_says_that_a_limit_is_reached(people, project, page):
     overview = f"/admin/project/{project.domain}"
     AssistantSettings.objects.create(project=project.project, daily_cost_limit=1000)
-    reservations.charge(project.project, Charge(800, 0, 800_000_000))
+    answer_budget.charge(project.project, Charge(800, 0, 800_000_000))
     assert "is reached" not in text_of(people.owner.get(overview))
-    reservations.charge(project.project, Charge(200, 0, 200_000_000))
+    answer_budget.charge(project.project, Charge(200, 0, 200_000_000))
     tomorrow = datetime.now(UTC).date() + timedelta(days=1)
     assert f"The daily cost limit is reached. Until {tomorrow} 00:00 UTC, answers are quoted" in text_of(
         people.owner.get(overview)

@@ -24,8 +24,8 @@ CHUNK_ROWS = 500  # of one chunk
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def list_choices(build_link: Callable[[str], str]) -> list[Choice]:
-    """A link for each format."""
+def list_choices(build_link: Callable[[Format], str]) -> list[Choice]:
+    """A link for each format; `build_link` gets its key and returns the address."""
     return [Choice(label, build_link(form)) for form, (label, _) in FORMATS.items()]
 
 

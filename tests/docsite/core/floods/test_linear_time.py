@@ -24,7 +24,7 @@ from assistant.answering.question import Context, Question, Turn
 from assistant.answering.quoting import quotes
 from assistant.answering.refusals.detector import RefusalDetector
 from assistant.citations import addresses, evidence
-from assistant.citations.citation_links import CitationChecker
+from assistant.citations.link_checker import CitationChecker
 from assistant.upstream.loop_detector import LoopDetector
 from docsite.core import paths
 from docsite.core.access.readers import normalize_groups

@@ -4,7 +4,7 @@ import pytest
 
 from assistant.answering.question import Question
 from assistant.answering.quoting.extractive import answer
-from assistant.citations.citation_links import CitationChecker
+from assistant.citations.link_checker import CitationChecker
 from assistant.wire.events import Text
 from search.hits import Hit
 from search.sources import Draft, Page
