@@ -20,6 +20,8 @@ DIGESTS = {
     "python/manifests/3.12-slim-bookworm": "sha256:" + "b" * 64,
     "postgres/manifests/17-bookworm": "sha256:" + "c" * 64,
     "redis/manifests/8-bookworm": "sha256:" + "d" * 64,
+    "nats/manifests/2-alpine": "sha256:" + "e" * 64,
+    "nginx/manifests/1.28-bookworm": "sha256:" + "f" * 64,
 }
 COMMITS = {
     "actions/checkout/commits/v4": "1" * 40,

@@ -17,6 +17,7 @@ from analytics.api.schemas import CollectIn, RangeQuery, ViewIn, validate_views
 from analytics.feedback.schemas import FeedbackByPageQuery, FeedbackIn, FeedbackQuery
 from assistant.asking.schemas import MAX_PASSAGES, MAX_TEXT, MAX_TURNS, Ask, AskV2, Forget, MessageIn, Resume, Stop
 from docsite.core import paths
+from docsite.core.access.authentication import Caller
 from docsite.core.http import client_address, cursor, dates
 from docsite.core.http.body import MAX_DEPTH, parse_object
 from docsite.core.http.cursor import Cursor
@@ -254,7 +255,9 @@ def test_the_text_of_a_message_is_its_content_else_its_text_parts(content, parts
 def test_a_question_has_a_bounded_history_of_readers_and_answers(turns, last):
     assume(last.strip())
     messages = [{"role": role, "content": text} for role, text in [*turns, ("user", last)]]
-    question = Ask.model_validate({"fp": "x", "messages": messages, "retrievalPageSize": 10**9}).question(Project())
+    caller = Caller(key=None, project=Project(), address=ip_address("192.0.2.1"))
+    payload = Ask.model_validate({"fp": "x", "messages": messages, "retrievalPageSize": 10**9})
+    question = payload.to_question(caller, "", "web")
     assert question.text == last.strip()
     assert question.page_size == MAX_PASSAGES
     assert len(question.client_history) <= MAX_TURNS
