@@ -28,7 +28,10 @@ _MAX_CACHED_DAYS = 400  # one import may have views of so many days
 
 
 class ViewedPage(Protocol):
-    """What a view says of its page: path, time in microseconds, and network; empty if its new pages are not limited."""
+    """What a view says of its page: the path and the time in microseconds.
+
+    `network` is the one that a limit of new pages counts for, empty where there is no such limit.
+    """
 
     @property
     def path(self) -> str: ...

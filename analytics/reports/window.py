@@ -33,7 +33,7 @@ class Window:
 
     @cached_property
     def edges(self) -> list[tuple[int, int]]:
-        """The parts at both ends that are not whole hours."""
+        """What `hours` does not cover at the start and at the end of the range: at most two ranges, half-open."""
         first, end = (hour * sealer.HOUR for hour in self.hours)
         if first >= end:
             return [(self.lo, self.hi)] if self.lo < self.hi else []

@@ -152,7 +152,7 @@ def _list_stop_words(language: str) -> frozenset[str]:
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences and lines of code of a visible text's first `MAX_TEXT` characters, with single spaces."""
+    """The sentences and lines of code that a reader sees of Markdown. Only its first `MAX_TEXT` characters are read."""
     found = (piece.strip() for line in visible_lines(text[:MAX_TEXT]) for piece in _SENTENCE_END.split(line))
     return [piece for piece in found if piece]
 

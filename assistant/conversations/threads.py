@@ -107,7 +107,7 @@ async def _reserve(budget: AnswerBudget, most: Charge, sent: Charge) -> str:
 
 
 def record_use(budget: AnswerBudget, outcome: Outcome) -> None:
-    """Store what an answer has used so far. Once it has ended, charge its project and free what is left reserved."""
+    """Store what an answer has used so far. At its end charge the project, and free the rest of the reservation."""
     budget.record(outcome.charge, ended=outcome.state != "running")
 
 

@@ -66,7 +66,7 @@ def _list_threads() -> tuple[BackgroundThread, ...]:
 
 
 async def stop(end_requests: Callable[[], Awaitable[None]] | None = None) -> None:
-    """End the running work, such as answers, then store the data that waits in memory. Never raises.
+    """End the process in order: first the running answers end, then what is only in memory is stored. Never raises.
 
     `end_requests` is for servers with requests that still run. It runs after the end of the answers and before anything
     is stored, so that the records of the last requests are stored, too.
