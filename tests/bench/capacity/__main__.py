@@ -1,4 +1,4 @@
-"""Measure what one machine carries, on SQLite and PostgreSQL, and write the page "Capacity" from it.
+"""Measure what one machine carries, on SQLite and PostgreSQL, and write the page "At scale" from it.
 
     make capacity [SHORT=1] [WRITE=1] [JSON=FILE]
     python -m tests.bench.capacity --help
@@ -119,12 +119,15 @@ def show(options: argparse.Namespace, results: dict[str, Any]) -> str:
             raise Trouble(f"--assume: there is no {name}.")
         assumed[name] = float(value)
     sections = (
-        {report.COSTS: report.describe_costs(results)}
+        {
+            report.COSTS: report.describe_costs(results),
+            report.COMPUTED: report.describe_computed(results["costs"], assumed),
+        }
         if "costs" in results
         else {
             report.MEASURED: report.describe_measured(results),
             report.OPERATED: report.describe_operation(results),
-            report.COMPUTED: report.describe_computed(results, assumed),
+            report.STORED: report.describe_stored(results, assumed),
         }
     )
     if options.write:

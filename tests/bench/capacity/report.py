@@ -8,37 +8,42 @@ from tests.bench.others import MAX_SHARE
 MEASURED, OPERATED = "## What was measured", "## What an operator's tasks take"
 COSTS = "## What a request costs each part"
 COMPUTED = "## What 10,000 sites and a billion views a month take"
+STORED = "## What they store"
 ASSUMPTIONS = {
     "views": 1e9,
-    "searches": 0.03,
-    "questions": 0.005,
+    "searches": 3e7,
+    "questions": 1e6,
+    "projects": 1e4,
     "peak": 3.0,
     "busy": 0.6,
     "raw_days": 30.0,
     "core_price": 20.0,
-    "gigabyte_price": 0.1,
     "tokens": 3_000.0,
     "token_price": 0.5,
 }
 _WORDS = {
     "views": "views a month, of all sites together",
-    "searches": "searches for each view",
-    "questions": "questions for each view",
+    "searches": "searches a month",
+    "questions": "questions a month, all answered by a model",
+    "projects": "projects, each with views in every round of counting",
     "peak": "times the mean rate at the peak",
     "busy": "of a core may be busy at the peak",
     "raw_days": "days for which raw views are stored",
-    "core_price": "price of a core with its memory for a month",
-    "gigabyte_price": "price of a gigabyte for a month; everything is stored three times",
+    "core_price": "dollars for a core with its memory and disk for a month",
     "tokens": "tokens that a model reads and writes for a question",
-    "token_price": "price of a million tokens; 0 for a model of your own, whose machines are not counted here",
+    "token_price": "dollars for a million tokens; 0 for a model of your own, whose machines are not counted here",
 }
 _MONTH = 30 * 86_400.0  # seconds
-MONTHLY = {"view": 1e9, "search": 3e7, "ask with a model": 1e6}
-MONTHLY_PROJECTS, ROUND_SECONDS = 10_000, 300.0  # of `analytics.counting.background`, where there are so many
+ROUND_SECONDS = 300.0  # of `analytics.counting.background`, where there are thousands of projects
+_KINDS = {"view": "views", "search": "searches", "ask with a model": "questions"}
 PARTS = ("web", "worker", "PostgreSQL", "Redis", "NATS")
 _NAMES = {"search": "search", "ask": "question, no model", "view": "view", "mix": "mix"}
-_COPIES = 3
-_PRICES = (0.01, 0.1, 1.0)  # of a question, for comparison
+# Dollars for one request by public price lists, without discounts for volume, and where they stand.
+_HOSTED = (
+    ("questions", "an assistant billed by message", 10_000 / 1_150_000, 0.01, "Mintlify’s credits"),
+    ("questions", "an assistant billed by resolved conversation", 0.99, 0.99, "Intercom’s Fin"),
+    ("searches", "hosted search", 0.5 / 1000, 1.75 / 1000, "Algolia’s Grow and Grow Plus"),
+)
 
 
 def describe_measured(results: Mapping[str, Any]) -> str:
@@ -101,33 +106,56 @@ def describe_costs(results: Mapping[str, Any]) -> str:
             f"| {one['database']} | {one['kind']} | {one['processes'] or ''} | {one['projects']:,} "
             f"| {' | '.join(cells)} | {sum(one['cpu'].values()):.2f} | {memory} | {failed} |"
         )
-    return "\n".join([*lines, "", *_describe_cores(results["costs"])])
+    return "\n".join(lines)
 
 
-def _describe_cores(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Cores of each part for a billion views and a million questions a month, from the rows of PostgreSQL."""
+def describe_computed(costs: Sequence[Mapping[str, Any]], assumed: Mapping[str, float]) -> str:
+    """Cores and dollars for larger numbers, from the costs of PostgreSQL; what hosted services ask beside them."""
+    lines = [
+        "Every line is computed, from the table of [processor time](#what-a-request-costs-each-part) and from these "
+        "assumptions. Each view comes alone; in batches it costs the row “batch”. Change an assumption with "
+        "`python -m tests.bench.capacity --costs --from FILE --assume NAME=VALUE`.",
+        "",
+        "| assumption | value | |",
+        "| --- | --- | --- |",
+        *(f"| `{key}` | {value:,.10g} | {_WORDS[key]} |" for key, value in assumed.items() if key != "raw_days"),
+        "",
+    ]
     cpu: dict[str, Mapping[str, float]] = {}
     for one in costs:
         if one["database"] == "PostgreSQL" and one["processes"] <= 1 and one["projects"] != 1:
             cpu.setdefault(one["kind"], one["cpu"])
     few, many = (cpu.get(f"count {views} views of a project", {}) for views in (3, 500))
-    if not {"view", "search", "ask with a model"} <= cpu.keys() or not many:
-        yield "The run has too few figures to compute from."
-        return
-    rates = {kind: amount / _MONTH for kind, amount in MONTHLY.items()}
-    rounds = MONTHLY_PROJECTS / ROUND_SECONDS  # projects that are counted in a second
-    yield (
-        f"From it, on paper, for {MONTHLY['view']:,.0f} views, {MONTHLY['search']:,.0f} searches and "
-        f"{MONTHLY['ask with a model']:,.0f} questions a month of {MONTHLY_PROJECTS:,} projects; the peak is three "
-        "times the mean, and a core is 60 % busy then. Each view comes alone; in batches it costs the row “batch”."
-    )
-    yield ""
-    yield "| part | cores, mean | cores for the peak |"
-    yield "| --- | --- | --- |"
+    if not _KINDS.keys() <= cpu.keys() or not many:
+        return "\n".join([*lines, "The run has too few figures to compute from."])
+    rates = {kind: assumed[name] / _MONTH for kind, name in _KINDS.items()}
+    rounds = assumed["projects"] / ROUND_SECONDS  # projects that are counted in a second
+    lines += ["| part | cores, mean | cores for the peak |", "| --- | --- | --- |"]
+    total = 0.0
     for part in PARTS:
         mean = sum(rate * cpu[kind].get(part, 0) for kind, rate in rates.items())
         mean += rates["view"] * many.get(part, 0) + rounds * 3 * few.get(part, 0)
-        yield f"| {part} | {mean / 1000:.2f} | {mean / 1000 * ASSUMPTIONS['peak'] / ASSUMPTIONS['busy']:.1f} |"
+        total += (cores := mean / 1000 * assumed["peak"] / assumed["busy"])
+        lines.append(f"| {part} | {mean / 1000:.2f} | {cores:.1f} |")
+    lines += [f"| all | | {total:.1f} |", "", *_describe_prices(total, assumed)]
+    return "\n".join(lines)
+
+
+def _describe_prices(cores: float, assumed: Mapping[str, float]) -> Iterator[str]:
+    """Our dollars a month, then those of others for the same requests."""
+    model = assumed["questions"] * assumed["tokens"] * assumed["token_price"] / 1e6
+    yield (
+        "Hosted prices are those of public lists in autumn 2026, without discounts for volume; ask the company. They "
+        "contain work and machines that you would have to add here."
+    )
+    yield ""
+    yield "| a month | dollars |"
+    yield "| --- | --- |"
+    yield f"| cores of this service, for views, searches and questions | {cores * assumed['core_price']:,.0f} |"
+    yield f"| a model behind an API, for the questions | {model:,.0f} |"
+    for name, what, least, most, source in _HOSTED:
+        low, high = (f"{price * assumed[name]:,.0f}" for price in (least, most))
+        yield f"| {what} ({source}), for the {name} | {low if low == high else f'{low} to {high}'} |"
 
 
 def _judge(step: Mapping[str, Any]) -> str:
@@ -166,66 +194,25 @@ def describe_operation(results: Mapping[str, Any]) -> str:
     return "\n".join([*lines, "", *notes])
 
 
-def describe_computed(results: Mapping[str, Any], assumed: Mapping[str, float]) -> str:
-    """Cores, storage and cost for larger numbers."""
+def describe_stored(results: Mapping[str, Any], assumed: Mapping[str, float]) -> str:
+    """Gigabytes for larger numbers, from what the database grew by."""
     name, database = next(reversed(results["databases"].items()))
+    steps = database["steps"]
     lines = [
-        f"Every line is computed, from the figures of {name} on one process (views of one project, searches and "
-        "questions of the middle number of projects) and from these assumptions. Change one with "
-        "`python -m tests.bench.capacity --from FILE --assume NAME=VALUE`. Prices have no currency; write yours.",
+        f"Computed from what {name} grew by in the table above, with the assumptions before, and raw views for "
+        f"`raw_days` = {assumed['raw_days']:.0f} days. A second copy for a standby, and backups, come to it.",
         "",
-        "| assumption | value | |",
-        "| --- | --- | --- |",
-        *(f"| `{key}` | {value:,.10g} | {_WORDS[key]} |" for key, value in assumed.items()),
-        "",
+        "| stored | GB |",
+        "| --- | --- |",
     ]
     try:
-        rows = [f"| {what} | {value} |" for what, value in _compute(database, assumed)]
+        recorded, pattern = steps["views"]["views"], steps["conversations"]
+        monthly = assumed["views"] / recorded  # times the run
+        storage = {
+            "raw views": steps["views"]["growth"] * monthly * assumed["raw_days"] / 30,
+            "counts and visit histories of a year, at most": steps["seal"]["growth"] * monthly * 12,
+            "conversations of a year": pattern["growth"] / pattern["conversations"] * assumed["questions"] * 12,
+        }
     except (KeyError, ZeroDivisionError):
-        return "\n".join([*lines, "The run has too few figures to compute from."])
-    return "\n".join([*lines, "| computed | value |", "| --- | --- |", *rows])
-
-
-def _compute(database: Mapping[str, Any], assumed: Mapping[str, float]) -> Iterator[tuple[str, str]]:
-    cpu, steps, views = _find_cpu(database), database["steps"], assumed["views"]
-    amounts = {"view": views, "search": views * assumed["searches"], "ask": views * assumed["questions"]}
-    load = assumed["peak"] / assumed["busy"] / _MONTH
-    for kind, amount in amounts.items():
-        yield f"{_NAMES[kind]}: a second at the peak", f"{amount / _MONTH * assumed['peak']:,.0f}"
-    web, server = (sum(amounts[kind] * cpu[kind][part] / 1000 for kind in amounts) * load for part in (0, 1))
-    recorded = steps["views"]["views"]
-    seal = views * load * (steps["seal"]["cpu"] + steps["seal"]["database_cpu"]) / recorded
-    yield "cores for web processes", f"{web:,.1f}"
-    yield "cores of PostgreSQL", f"{server:,.1f}"
-    yield "cores for sealing views, in workers and PostgreSQL", f"{seal:,.1f}"
-    pattern = steps["conversations"]
-    storage = {
-        "raw views": steps["views"]["growth"] / recorded * views * assumed["raw_days"] / 30,
-        "counts and visit histories of a year, at most": steps["seal"]["growth"] / recorded * views * 12,
-        "conversations of a year": pattern["growth"] / pattern["conversations"] * amounts["ask"] * 12,
-    }
-    for what, size in storage.items():
-        yield f"storage of {what}, GB", f"{size / 1e9:,.0f}"
-    machines = (web + server + seal) * assumed["core_price"]
-    machines += sum(storage.values()) / 1e9 * _COPIES * assumed["gigabyte_price"]
-    model = amounts["ask"] * assumed["tokens"] * assumed["token_price"] / 1e6
-    yield "cost of machines and storage a month", f"{machines:,.0f}"
-    yield "cost of the model a month", f"{model:,.0f}"
-    yield "both, by question, with all searches and views", f"{(machines + model) / amounts['ask']:.4f}"
-    for price in _PRICES:
-        yield f"the same questions at {price:g} each", f"{price * amounts['ask']:,.0f}"
-
-
-def _find_cpu(database: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """Milliseconds in web and database for each kind, on the fewest processes.
-
-    Views are those of one project, because elsewhere most were the first of their page, which is rare in a long run.
-    Searches and questions are those of the middle number of projects.
-    """
-    loads = [load for load in database["loads"] if load["requests"]]
-    numbers = sorted({load["projects"] for load in loads})
-    found = {}
-    for load in sorted(loads, key=lambda one: -one["processes"]):
-        if load["projects"] == (numbers[0] if load["kind"] == "view" else numbers[len(numbers) // 2]):
-            found[load["kind"]] = load["web_cpu"], load["database_cpu"]
-    return found
+        return "\n".join([*lines[:1], "", "The run has too few figures to compute from."])
+    return "\n".join([*lines, *(f"| {what} | {size / 1e9:,.0f} |" for what, size in storage.items())])

@@ -35,20 +35,11 @@ def read_computed(text):
     return {row[0]: row[1] for row in cells if len(row) == 2}
 
 
-def test_cores_and_storage_are_computed_from_what_was_measured():
-    assumed = report.ASSUMPTIONS | {"views": 2_592_000_000, "peak": 1.0, "busy": 0.5, "raw_days": 15.0}
-    measured = build_results(view=(1.0, 0.5), search=(10.0, 1.0), ask=(20.0, 4.0))
-    computed = read_computed(report.describe_computed(measured, assumed))
-    assert computed["view: a second at the peak"] == "1,000"
-    # 1,000 views of 1 ms, 30 searches of 10 ms and 5 questions of 20 ms a second, on cores that are half busy
-    assert computed["cores for web processes"] == "2.8"
-    assert computed["cores of PostgreSQL"] == "1.1"
-    assert computed["cores for sealing views, in workers and PostgreSQL"] == "0.0"
-    assert computed["storage of raw views, GB"] == "259"  # 200 bytes a view, half a month
-
-
-def test_the_page_says_what_is_missing_instead_of_guessing():
-    assert "too few figures" in report.describe_computed(build_results(view=(1.0, 0.5)), report.ASSUMPTIONS)
+def test_storage_is_computed_from_what_the_database_grew_by():
+    assumed = report.ASSUMPTIONS | {"views": 2_592_000_000, "raw_days": 15.0}
+    stored = read_computed(report.describe_stored(build_results(), assumed))
+    assert stored["raw views"] == "259"  # 200 bytes a view, half a month
+    assert stored["conversations of a year"] == "60"  # 5,000 bytes
 
 
 def test_the_page_has_the_loads_of_the_middle_number_of_projects():
@@ -65,22 +56,37 @@ def test_a_load_beside_other_work_is_void():
     assert "| void: other work took 50% |" in report.describe_measured(measured)
 
 
-def test_cores_of_each_part_are_computed_from_its_processor_time():
-    def cost(kind: str, processes: int = 1, **cpu: float) -> dict[str, Any]:
-        row = {"database": "PostgreSQL", "kind": kind, "processes": processes, "projects": 100, "cpu": cpu}
-        return {**row, "memory": 2e8 if processes else 0, "failures": 0}
+def build_cost(kind: str, processes: int = 1, **cpu: float) -> dict[str, Any]:
+    row = {"database": "PostgreSQL", "kind": kind, "processes": processes, "projects": 100, "cpu": cpu}
+    return {**row, "memory": 2e8 if processes else 0, "failures": 0}
 
-    rows = [cost("view", web=0.5, PostgreSQL=0.2), cost("search", web=4.0), cost("ask with a model", web=20.0)]
-    rows += [cost("count 3 views of a project", 0, worker=5.0), cost("count 500 views of a project", 0, worker=0.1)]
-    text = report.describe_costs({"machine": "a machine", "views": 10**7, "costs": [*rows, cost("view", 4, web=9.0)]})
+
+COSTS = [
+    build_cost("view", web=0.5, PostgreSQL=0.2),
+    build_cost("search", web=4.0),
+    build_cost("ask with a model", web=20.0),
+    build_cost("count 3 views of a project", 0, worker=5.0),
+    build_cost("count 500 views of a project", 0, worker=0.1),
+    build_cost("view", 4, web=9.0),
+]
+
+
+def test_costs_have_a_row_for_each_kind_and_a_cell_for_each_part():
+    text = report.describe_costs({"machine": "a machine", "views": 10**7, "costs": COSTS})
     assert "| PostgreSQL | view | 1 | 100 | 0.50 |  | 0.20 |  |  | 0.70 | 200 |  |" in text
-    cores = {row[0]: row[1:] for row in ([cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n"))
-             if len(row) == 3}  # fmt: skip
+
+
+def test_cores_of_each_part_are_computed_from_its_processor_time():
+    text = report.describe_computed(COSTS, report.ASSUMPTIONS)
+    rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n"))
+    cores = {row[0]: row[1:] for row in rows if len(row) == 3}
     # 386 views, 12 searches and 0.4 questions a second; 33 projects are counted in a second
     assert cores["web"] == ["0.25", "1.2"]
     assert cores["worker"] == ["0.54", "2.7"]
     assert cores["PostgreSQL"] == ["0.08", "0.4"]
-    assert "too few figures" in report.describe_costs({"machine": "", "views": 1, "costs": rows[:2]})
+    assert cores["all"] == ["", "4.3"]
+    assert read_computed(text)["a model behind an API, for the questions"] == "1,500"
+    assert "too few figures" in report.describe_computed(COSTS[:2], report.ASSUMPTIONS)
 
 
 @pytest.mark.parametrize(
