@@ -132,7 +132,7 @@ bench-analytics: $(VENV)/.installed-dev  ## counting visitors beside its peers; 
 # SHORT=1 (a hundredth of everything) DATABASES=SQLite,PostgreSQL PROJECTS=1,100,10000 PROCESSES=1,2 VIEWS=10000000
 # SECTIONS=100000 CONVERSATIONS=1000000 SECONDS=5 FOLDER=/tmp JSON=file WRITE=1 (the page "At scale")
 # FROM=file (measure nothing, read that JSON)
-capacity: $(VENV)/.installed-dev  ## what one machine carries, on both databases; an hour, 20 GB; SHORT=1 five minutes; COSTS=1 CPU of each part, ten minutes
+capacity: $(VENV)/.installed-dev  ## what one machine carries, on both databases; an hour, 20 GB; SHORT=1 five minutes; COSTS=1 CPU of each part, twenty minutes
 	@$(PY) -m tests.bench.capacity $(if $(SHORT),--short) $(if $(COSTS),--costs) $(if $(DATABASES),--databases $(DATABASES)) \
 		$(if $(PROJECTS),--projects $(PROJECTS)) $(if $(PROCESSES),--processes $(PROCESSES)) \
 		$(if $(VIEWS),--views $(VIEWS)) $(if $(SECTIONS),--sections $(SECTIONS)) \
