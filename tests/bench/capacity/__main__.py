@@ -50,7 +50,7 @@ def arguments() -> argparse.Namespace:
     add("--json", type=Path, help="also write everything here, after each step")
     add("--from", dest="source", type=Path, help="measure nothing; read this file")
     add("--assume", action="append", default=[], metavar="NAME=VALUE", help=f"of {', '.join(report.ASSUMPTIONS)}")
-    add("--costs", action="store_true", help="only what a request costs each part, in at most ten minutes")
+    add("--costs", action="store_true", help="only what a request costs each part, in some twenty minutes")
     add("--write", action="store_true", help="put the tables into the page of the documentation")
     return parser.parse_args()
 

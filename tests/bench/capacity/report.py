@@ -89,12 +89,13 @@ def describe_measured(results: Mapping[str, Any]) -> str:
 def describe_costs(results: Mapping[str, Any]) -> str:
     """A row for each kind of request, number of processes and of projects."""
     lines = [
-        f"`make capacity COSTS=1` measures this table in some twenty minutes: on {results['machine']}. The databases held "
-        f"{results['views']:,} views and 10,000 projects, of which 100 have pages. Eight clients waited for each "
+        f"`make capacity COSTS=1` measures this table in some twenty minutes: on {results['machine']}. The databases "
+        f"held {results['views']:,} views and 10,000 projects, of which 100 have pages. Eight clients waited for each "
         "answer, on the same cores; one pushed. CPU is milliseconds of each part for one request, of a batch of 100 "
         "views for one view, with what the worker does afterwards, and of a push with the process that reads it; the "
         "median of three rounds. Of 10,000 projects, most views are the first one of their project in the process. "
-        "PostgreSQL stands for the profile: web processes without background work, a worker, PostgreSQL, Redis and a view log in NATS.",
+        "PostgreSQL stands for the profile: web processes without background work, a worker, PostgreSQL, Redis and a "
+        "view log in NATS.",
         "",
         f"| database | request | web processes | projects | {' | '.join(PARTS)} | all | web memory MB | |",
         f"| {' | '.join(['---'] * (len(PARTS) + 7))} |",
