@@ -22,12 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench import documentation, page
-from tests.bench.capacity import costs, report
+from tests.bench.capacity import chart, costs, report
 from tests.bench.capacity.measure import POSTGRESQL, SQLITE, Amounts, Results, Run
-from tests.bench.relays import Trouble, say
+from tests.bench.relays import ROOT, Trouble, say
 from tests.bench.run import run
 
 PAGE = page.CONTENT / "at-scale.md"
+PICTURE = ROOT / "static/site/img/costs.svg"
 MAX_SECONDS = 4 * 3_600
 SHORT = {"projects": (1, 20, 100), "views": 100_000, "sections": 5_000, "conversations": 10_000, "seconds": 2.0}
 LONG = {"projects": (1, 100, 10_000), "views": 10**7, "sections": 10**5, "conversations": 10**6, "seconds": 5.0}
@@ -133,6 +134,8 @@ def show(options: argparse.Namespace, results: dict[str, Any]) -> str:
     if options.write:
         for heading, text in sections.items():
             page.replace_section(PAGE, heading, text)
+        if "costs" in results:
+            PICTURE.write_text(chart.draw(results["costs"]))
     return "\n\n".join(f"{heading}\n\n{text}" for heading, text in sections.items())
 
 

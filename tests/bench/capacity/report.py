@@ -37,7 +37,8 @@ _MONTH = 30 * 86_400.0  # seconds
 ROUND_SECONDS = 300.0  # of `analytics.counting.background`, where there are thousands of projects
 _KINDS = {"view": "views", "search": "searches", "ask with a model": "questions"}
 PARTS = ("web", "worker", "PostgreSQL", "Redis", "NATS")
-_NAMES = {"search": "search", "ask": "question, no model", "view": "view", "mix": "mix"}
+PICTURED = "views, searches and questions on one web process"
+_NAMES = {"ask": "question, no model", "ask with a model": "question, model"}
 # Dollars for one request by public price lists, without discounts for volume, and where they stand.
 _HOSTED = (
     ("questions", "an assistant billed by message", 10_000 / 1_150_000, 0.01, "Mintlify’s credits"),
@@ -71,7 +72,7 @@ def describe_measured(results: Mapping[str, Any]) -> str:
         for one in [load for load in database["loads"] if load["projects"] == middle]:
             failed = f"{one['failures']} failed" if one["failures"] else ""
             lines.append(
-                f"| {name} | {one['processes']} | {_NAMES[one['kind']]} "
+                f"| {name} | {one['processes']} | {_NAMES.get(one['kind'], one['kind'])} "
                 f"| {one['per_second']:,.0f} | {one['p50']:.1f} / {one['p95']:.1f} "
                 f"| {one['web_cpu']:.1f} / {one['database_cpu']:.1f} | {one['memory'] / 1e6:,.0f} "
                 f"| {one['growth']:,.0f} | {'; '.join(filter(None, [_judge(one), failed]))} |"
@@ -105,9 +106,10 @@ def describe_costs(results: Mapping[str, Any]) -> str:
         failed = f"{one['failures']} failed" if one["failures"] else ""
         memory = f"{one['memory'] / 1e6:,.0f}" if one["memory"] else ""
         lines.append(
-            f"| {one['database']} | {one['kind']} | {one['processes'] or ''} | {one['projects']:,} "
-            f"| {' | '.join(cells)} | {sum(one['cpu'].values()):.2f} | {memory} | {failed} |"
+            f"| {one['database']} | {_NAMES.get(one['kind'], one['kind'])} | {one['processes'] or ''} "
+            f"| {one['projects']:,} | {' | '.join(cells)} | {sum(one['cpu'].values()):.2f} | {memory} | {failed} |"
         )
+    lines += ["", f"![The table’s rows of {PICTURED}, as bars](/static/site/img/costs.svg)"]
     return "\n".join(lines)
 
 
@@ -115,7 +117,8 @@ def describe_computed(costs: Sequence[Mapping[str, Any]], assumed: Mapping[str, 
     """Cores and dollars for larger numbers, from the costs of PostgreSQL; what hosted services ask beside them."""
     lines = [
         "Every line is computed, from the table of [processor time](#what-a-request-costs-each-part) and from these "
-        "assumptions. Each view comes alone; in batches it costs the row “batch”. Change an assumption with "
+        "assumptions. Each view comes alone; in batches it costs the row “batch”. A project is counted every five "
+        "minutes. Change an assumption with "
         "`python -m tests.bench.capacity --costs --from FILE --assume NAME=VALUE`.",
         "",
         "| assumption | value | |",
@@ -123,24 +126,47 @@ def describe_computed(costs: Sequence[Mapping[str, Any]], assumed: Mapping[str, 
         *(f"| `{key}` | {value:,.10g} | {_WORDS[key]} |" for key, value in assumed.items() if key != "raw_days"),
         "",
     ]
-    cpu: dict[str, Mapping[str, float]] = {}
-    for one in costs:
-        if one["database"] == "PostgreSQL" and one["processes"] <= 1 and one["projects"] != 1:
-            cpu.setdefault(one["kind"], one["cpu"])
+    cpu = _read_cpu(costs, "PostgreSQL")
     few, many = (cpu.get(f"count {views} views of a project", {}) for views in (3, 500))
     if not _KINDS.keys() <= cpu.keys() or not many:
         return "\n".join([*lines, "The run has too few figures to compute from."])
     rates = {kind: assumed[name] / _MONTH for kind, name in _KINDS.items()}
     rounds = assumed["projects"] / ROUND_SECONDS  # projects that are counted in a second
     lines += ["| part | cores, mean | cores for the peak |", "| --- | --- | --- |"]
-    total = 0.0
+    peaks: dict[str, float] = {}
     for part in PARTS:
+        counting = 3 * few.get(part, 0)  # of a project, which in the run was for each view, since few had a second one
         mean = sum(rate * cpu[kind].get(part, 0) for kind, rate in rates.items())
-        mean += rates["view"] * many.get(part, 0) + rounds * 3 * few.get(part, 0)
-        total += (cores := mean / 1000 * assumed["peak"] / assumed["busy"])
-        lines.append(f"| {part} | {mean / 1000:.2f} | {cores:.1f} |")
-    lines += [f"| all | | {total:.1f} |", "", *_describe_prices(total, assumed)]
-    return "\n".join(lines)
+        mean += rates["view"] * (many.get(part, 0) - min(counting, cpu["view"].get(part, 0))) + rounds * counting
+        peaks[part] = mean / 1000 * assumed["peak"] / assumed["busy"]
+        lines.append(f"| {part} | {mean / 1000:.2f} | {peaks[part]:.1f} |")
+    total = sum(peaks.values())
+    lines += [f"| all | | {total:.1f} |", "", f"The first part to be full: {max(peaks, key=peaks.__getitem__)}.", ""]
+    if most := _compute_most_views(_read_cpu(costs, "SQLite"), assumed):
+        lines += [
+            f"**Until when SQLite?** One process with SQLite takes less processor time for each request than all parts "
+            f"together. With one core, the same mix and the same peak it carries {most / 1e6:,.0f} million views a "
+            "month. Beyond that, or when a second machine must take over, use the profile.",
+            "",
+        ]
+    return "\n".join([*lines, *_describe_prices(total, assumed)])
+
+
+def _read_cpu(costs: Sequence[Mapping[str, Any]], database: str) -> dict[str, Mapping[str, float]]:
+    """Milliseconds of each part by kind of request, on one process and several projects."""
+    cpu: dict[str, Mapping[str, float]] = {}
+    for one in costs:
+        if one["database"] == database and one["processes"] <= 1 and one["projects"] != 1:
+            cpu.setdefault(one["kind"], one["cpu"])
+    return cpu
+
+
+def _compute_most_views(cpu: Mapping[str, Mapping[str, float]], assumed: Mapping[str, float]) -> float:
+    """Views a month that one core carries with their share of searches and questions; 0 if the run has too little."""
+    if not _KINDS.keys() <= cpu.keys():
+        return 0.0
+    spent = sum(assumed[name] / assumed["views"] * sum(cpu[kind].values()) for kind, name in _KINDS.items())
+    return _MONTH * 1000 * assumed["busy"] / assumed["peak"] / spent
 
 
 def _describe_prices(cores: float, assumed: Mapping[str, float]) -> Iterator[str]:

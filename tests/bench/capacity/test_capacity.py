@@ -4,10 +4,12 @@ import asyncio
 from typing import Any
 
 import pytest
+from defusedxml import ElementTree
 
-from tests.bench.capacity import load, report
+from tests.bench.capacity import chart, load, report
 from tests.bench.load import Broken
 
+SVG = "{http://www.w3.org/2000/svg}"
 LOAD = load.Figures("search", 1, 100, 1_000, 200.0, 5.0, 9.0, 6.0, 1.5, 200_000_000, 10.0)
 STEP = {"seconds": 10.0, "cpu": 8.0, "database_cpu": 2.0, "others": 0.0}
 
@@ -62,7 +64,7 @@ def build_cost(kind: str, processes: int = 1, **cpu: float) -> dict[str, Any]:
 
 
 COSTS = [
-    build_cost("view", web=0.5, PostgreSQL=0.2),
+    build_cost("view", web=0.5, worker=16.0, PostgreSQL=0.2),
     build_cost("search", web=4.0),
     build_cost("ask with a model", web=20.0),
     build_cost("count 3 views of a project", 0, worker=5.0),
@@ -73,20 +75,38 @@ COSTS = [
 
 def test_costs_have_a_row_for_each_kind_and_a_cell_for_each_part():
     text = report.describe_costs({"machine": "a machine", "views": 10**7, "costs": COSTS})
-    assert "| PostgreSQL | view | 1 | 100 | 0.50 |  | 0.20 |  |  | 0.70 | 200 |  |" in text
+    assert "| PostgreSQL | view | 1 | 100 | 0.50 | 16.00 | 0.20 |  |  | 16.70 | 200 |  |" in text
+
+
+def test_a_picture_has_a_bar_as_long_as_the_processor_time():
+    drawn = ElementTree.fromstring(chart.draw(COSTS))
+    bars = {(bar.get("y"), bar.get("fill")): float(bar.get("width") or 0) for bar in drawn.iter(f"{SVG}rect")}
+    first, last = str(chart.TOP), str(chart.TOP + 2 * chart.ROW)
+    assert bars[first, chart.COLORS["worker"]] == pytest.approx(32 * bars[first, chart.COLORS["web"]], rel=0.01)
+    assert bars[last, chart.COLORS["web"]] == chart.WIDTH - chart.LEFT - chart.RIGHT
+    assert [text.text for text in drawn.iter(f"{SVG}text")][-2:] == ["question, model, PostgreSQL", "20.0"]
 
 
 def test_cores_of_each_part_are_computed_from_its_processor_time():
     text = report.describe_computed(COSTS, report.ASSUMPTIONS)
     rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n"))
     cores = {row[0]: row[1:] for row in rows if len(row) == 3}
-    # 386 views, 12 searches and 0.4 questions a second; 33 projects are counted in a second
+    # 386 views, 12 searches and 0.4 questions a second; 33 projects are counted in a second, not one for each view
     assert cores["web"] == ["0.25", "1.2"]
-    assert cores["worker"] == ["0.54", "2.7"]
+    assert cores["worker"] == ["0.92", "4.6"]
     assert cores["PostgreSQL"] == ["0.08", "0.4"]
-    assert cores["all"] == ["", "4.3"]
+    assert cores["all"] == ["", "6.2"]
+    assert "first part to be full: worker." in text
     assert read_computed(text)["a model behind an API, for the questions"] == "1,500"
+    assert "SQLite" not in text
     assert "too few figures" in report.describe_computed(COSTS[:2], report.ASSUMPTIONS)
+
+
+def test_the_page_says_how_much_one_process_with_sqlite_carries():
+    rows = [{**row, "database": "SQLite"} for row in COSTS]
+    text = report.describe_computed([*COSTS, *rows], {**report.ASSUMPTIONS, "peak": 1.0, "busy": 0.5})
+    # A view takes 16.7 ms, its part of the searches 0.12 ms and of the questions 0.02 ms.
+    assert f"it carries {2_592_000 * 0.5 / 0.01684 / 1e6:,.0f} million views" in text
 
 
 @pytest.mark.parametrize(
