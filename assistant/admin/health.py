@@ -12,8 +12,8 @@ from assistant.models import AssistantSettings, Message, TokenReservation, Token
 from assistant.running_answers.capacity import answer_slots
 from assistant.spending.budget import NOTICE_PERCENT, list_limits
 from assistant.spending.prices import format_money
-from assistant.upstream.breaker import breaker_of
-from assistant.upstream.model_choice import build_bounds, list_models
+from assistant.upstream.breaker import MAX_FAILURES, breaker_of
+from assistant.upstream.model_choice import list_models
 from docsite.core.http.errors import format_duration
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.health.sections import Fact, add_section
@@ -62,11 +62,10 @@ def list_model_servers(project: Project) -> list[Fact]:
         rung, _, at = latest[0]
         facts.append(Fact("Last answer", RUNGS.get(rung, "none"), f"{at:%Y-%m-%d %H:%M:%S} UTC"))
     models = list_models(AssistantSettings.for_project(project))
-    bounds = build_bounds()
     for model in models:
         breaker = breaker_of(model)
         wait = breaker.open_until - time.monotonic()
-        if breaker.failures < bounds.breaker_failures:
+        if breaker.failures < MAX_FAILURES:
             facts.append(Fact(model.name, "in use", f"{breaker.failures} failures in a row", state="good"))
         else:
             rest = f"for {format_duration(int(wait) + 1)} more" if wait > 0 else "until the next question tries it"

@@ -8,7 +8,7 @@
 Others import `pipeline` (without Django), `question` (what a reader asks), `record` (the outcome of an answer, who or
 what cut it, and how it is stored), `retriever` (the search that an answer needs) and `passage_search`, which is that
 search, `owner_settings`, `prompts` (the messages to a model), `small_talk` (greetings, and what is no question),
-`tools` (what a model may call) and `quoting` (answers without a model). `grounded` uses `follow_ups` (“Continue”),
-`refusals` (the text of a refusal, and whether a model refuses), `suggestions` (sections to read next) and
-`translations` (sentences of the service in each language).
+`tools` (what a model may call) and `quoting` (answers without a model). `grounded` uses `follow_ups` (“Continue”,
+and the earlier questions that a short one refers to), `refusals` (the text of a refusal, and whether a model refuses),
+`suggestions` (sections to read next) and `translations` (sentences of the service in each language).
 """

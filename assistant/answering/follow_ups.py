@@ -59,11 +59,11 @@ def join_previous_questions(question: Question, history: Sequence[Turn]) -> str:
     if question.context:
         return joined
     turns = [turn.text for turn in history or question.client_history if turn.role == "user"]
-    before = [text for text in turns if references.content_words(text) and not small_talk.recognise(text)]
+    before = [text for text in turns if references.significant_words(text) and not small_talk.recognise(text)]
     needed = MIN_WORDS_WITH_PRONOUN if references.has_pronoun(question.text) else MIN_WORDS
     has_subject = not _ERROR.search(question.text)
     for text in before[: -MAX_PREVIOUS_QUESTIONS - 1 : -1]:
-        if (joined or has_subject) and len(references.content_words(f"{joined} {question.text}")) >= needed:
+        if (joined or has_subject) and len(references.significant_words(f"{joined} {question.text}")) >= needed:
             break
         joined = f"{text} {joined}".strip()
     return joined

@@ -11,7 +11,7 @@ from assistant.answering.retriever import Retrieved
 from docsite.core.db import SEARCHES, in_db
 from docsite.core.tenants.models import Project
 from search.hits import Filters, PageText
-from search.retrieval import pages
+from search.retrieval import page_reading
 from search.retrieval.passages import find_passages
 
 _in_searches = partial(in_db, pool=SEARCHES)
@@ -32,7 +32,7 @@ class PassageSearch:
 
     async def read_page(self, path: str, filters: Filters) -> PageText | None:
         """A page, read in a worker thread."""
-        page: PageText | None = await self.wrap(pages.read_page)(self.project, path, filters)
+        page: PageText | None = await self.wrap(page_reading.read_page)(self.project, path, filters)
         return page
 
 

@@ -10,6 +10,8 @@ from typing import Protocol
 from assistant.upstream import Model
 from docsite.core.availability import Dependency
 
+MAX_FAILURES = 5  # in a row, in one process, after which a model server is not asked for `REST_SECONDS`
+REST_SECONDS = 30.0
 LOOK_SECONDS = 1.0  # between two looks into the shared store
 
 
@@ -46,23 +48,23 @@ class Breaker:
     _looked_at: float = field(default=-LOOK_SECONDS)
     _rests_elsewhere: bool = False
 
-    async def allows_request(self, max_failures: int, rest: float) -> bool:
-        """Whether to ask now. After the rest (seconds) one request at a time may try, until one succeeds."""
+    async def allows_request(self) -> bool:
+        """Whether to ask now. After a rest one request at a time may try, until one succeeds."""
         now = time.monotonic()
         if _Shared.rests is not None and now - self._looked_at >= LOOK_SECONDS:
             self._looked_at = now
             resting = await _Shared.rests.is_resting(self.model)
             self._rests_elsewhere = bool(resting)
-            if resting is False and self.failures >= max_failures and now < self.open_until:
+            if resting is False and self.failures >= MAX_FAILURES and now < self.open_until:
                 self.failures = 0  # another process has found it well
         if self._rests_elsewhere:
             return False
-        if self.failures < max_failures:
+        if self.failures < MAX_FAILURES:
             return True
         if now < self.open_until:
             return False
-        self.open_until = now + rest  # during this request, others are still refused
-        return _Shared.rests is None or await _Shared.rests.begin(self.model, rest) is not False
+        self.open_until = now + REST_SECONDS  # during this request, others are still refused
+        return _Shared.rests is None or await _Shared.rests.begin(self.model, REST_SECONDS) is not False
 
     async def record_success(self) -> None:
         """Note a complete answer of the server."""
@@ -72,13 +74,13 @@ class Breaker:
         if was_tried and _Shared.rests is not None:
             await _Shared.rests.end(self.model)
 
-    async def record_failure(self, max_failures: int, rest: float, reason: str) -> None:
+    async def record_failure(self, reason: str) -> None:
         """Note a failure of the server, with sentences for the operator."""
         self.server.report_failure(reason)
         self.failures += 1
-        self.open_until = time.monotonic() + rest
-        if self.failures >= max_failures and _Shared.rests is not None:
-            await _Shared.rests.begin(self.model, rest)
+        self.open_until = time.monotonic() + REST_SECONDS
+        if self.failures >= MAX_FAILURES and _Shared.rests is not None:
+            await _Shared.rests.begin(self.model, REST_SECONDS)
 
 
 _breakers: dict[tuple[str, str], Breaker] = {}

@@ -16,8 +16,6 @@ from assistant.upstream.relay import Bounds, ModelChain
 from docsite.core.tenants.models import Project
 
 CONNECT_SECONDS = 5.0
-BREAKER_FAILURES = 5  # in a row, in one process, after which a model server is not asked for `BREAKER_SECONDS`
-BREAKER_SECONDS = 30.0
 
 
 def choose_models(project: Project, owner_settings: AssistantSettings) -> ModelChain:
@@ -75,6 +73,4 @@ def build_bounds() -> Bounds:
         whole_answer=env.openai_answer_seconds,
         max_tokens=env.openai_max_tokens,
         question_tokens=env.tokens_per_question,
-        breaker_failures=BREAKER_FAILURES,
-        breaker_rest=BREAKER_SECONDS,
     )

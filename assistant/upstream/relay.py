@@ -33,8 +33,6 @@ class Bounds:
     size: int = 256 * 1024
     max_tokens: int = 2048
     question_tokens: int = 40_000  # of all requests for a question
-    breaker_failures: int = 5
-    breaker_rest: float = 30.0
 
     @property
     def token_limit(self) -> int:
@@ -73,7 +71,7 @@ async def stream(
     as JSON schemas. Cancellation (the reader left) passes through and closes the upstream request on its way.
     """
     breaker = breaker_of(model)
-    if not await breaker.allows_request(bounds.breaker_failures, bounds.breaker_rest):
+    if not await breaker.allows_request():
         yield StreamFailure("the model server is resting after failures")
         return
     deadline = time.monotonic() + bounds.whole_answer
@@ -107,7 +105,7 @@ async def stream(
                 continue
             if failure.is_server_fault:
                 reason = f"{failure.reason}. {failure.advice}".rstrip(". ")
-                await breaker.record_failure(bounds.breaker_failures, bounds.breaker_rest, reason)
+                await breaker.record_failure(reason)
             else:
                 facts = model.name, model.address, failure.reason, failure.advice
                 logger.warning("The model %s at %s failed: %s. %s", *facts)
@@ -115,8 +113,7 @@ async def stream(
             return
         except Exception:  # the boundary to foreign code: after any failure the next model is asked
             logger.exception("The model server's stream could not be read.")
-            reason = "its stream could not be read"
-            await breaker.record_failure(bounds.breaker_failures, bounds.breaker_rest, reason)
+            await breaker.record_failure("its stream could not be read")
             yield StreamFailure("the model server could not be read")
             return
         finally:

@@ -2,7 +2,6 @@
 
 `telemetry` sends traces and errors to other services. `view_log` acknowledges page views before the database has them.
 `openid_connect` lets people log in at an OpenID Connect provider.
-`mcp` serves the documentation to coding agents.
 `try_docs` makes a project for a day of any address.
 `replay` says what a change does to readers' questions.
 `dead_ends` keeps addresses without a page, and writes redirects.

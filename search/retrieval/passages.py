@@ -73,14 +73,14 @@ def find_passages(
     max_characters: int = 0,
     uses_meaning: bool = True,
 ) -> Passages:
-    """The best sections of at most `limit` pages, at most two of a page, best first.
+    """The best sections of at most `limit` pages, best first: two of a page, `limit` of an only one.
 
     `previous_questions` are those that the query follows up, if it does, and `cited_paths` the pages that the answer
-    before cites. Words of `context` (selected text, code) count less than the words of a long question. The reader's
-    page and the pages beside it are preferred, and the page comes first where "it" can mean nothing else; a section of
-    the page that holds the selection comes first, or nearly so. Passages and neighbours have at most `max_characters`
-    of Markdown together; 0: no neighbours. Links in the bodies are absolute. Only the first passage of each page has an
-    excerpt. Without `uses_meaning` no sentence vector is asked for.
+    before cites. Words of `context` (selected text, code) count less than those of the question, unless it has few.
+    The reader's page and the pages beside it are preferred, and the page comes first where "it" can mean nothing else;
+    a section of the page that holds the selection comes first, or nearly so. Passages and neighbours have at
+    most `max_characters` of Markdown together; 0: no neighbours. Links in the bodies are absolute. Only the first
+    passage of each page has an excerpt. Without `uses_meaning` no sentence vector is asked for.
     """
     context = _cut(context, parsing.MAX_CONTEXT)
     with snapshot():

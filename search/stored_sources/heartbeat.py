@@ -23,7 +23,9 @@ class RunStopped(ValueError):
 
 
 class Heartbeat:
-    """A thread that stores the progress and the signs of life of a run. The run never waits for it.
+    """A thread that stores signs of life of a run, and its progress: the text in `line`.
+
+    Only the end of `with` waits for it.
 
     When another process took over or time is up, `check` raises in the run. If the run does not end within
     GRACE_SECONDS then, the thread calls `abort` with the reason.

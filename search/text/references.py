@@ -39,7 +39,7 @@ def may_mean_page(text: str) -> bool:
     return bool(_TO_PAGE.search(text))
 
 
-def content_words(text: str) -> list[str]:
+def significant_words(text: str) -> list[str]:
     """The words of a text without stop words, and without function words of its language. May be empty."""
     function_words = analysis.FUNCTION_WORDS.get(detect_language(text), frozenset())
     return [word for word in analysis.without_stop_words(text) if word.lower() not in function_words]

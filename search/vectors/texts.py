@@ -15,5 +15,5 @@ def build_text(title: str, trail: Sequence[str], text: str) -> str:
 
 
 def compute_digest(title: str, trail: Sequence[str], text: str) -> str:
-    """The BLAKE2b digest of that text: 32 hexadecimal digits. Sections with the same digest share one vector."""
+    """The BLAKE2b digest of what `build_text` returns: 32 hexadecimal digits. Sections with the same share a vector."""
     return hashlib.blake2b(build_text(title, trail, text).encode(), digest_size=16).hexdigest()

@@ -16,7 +16,7 @@ def test_a_model_that_failed_in_one_process_rests_in_the_other(start, upstream, 
     environment = {
         "OPENAI_BASE_URL": f"{upstream.url}/v1",
         "OPENAI_MODEL": f"fake-{uuid.uuid4().hex}",  # its state in Redis is its own
-        **constants({"assistant.upstream.model_choice.BREAKER_FAILURES": 2}),
+        **constants({"assistant.upstream.breaker.MAX_FAILURES": 2}),
         "REDIS_URL": redis,
     }
     one, other = start.fresh(**environment), start.fresh(**environment)

@@ -52,7 +52,7 @@ class PriceForm(forms.Form):
         super().__init__(data, prefix="price")
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a price too many."""
+        """Refuse a further model where the project has `MAX_PRICES`."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         prices = ModelPrice.objects.filter(project=self.project)
         if "model" in cleaned and prices.exclude(model=cleaned["model"]).count() >= MAX_PRICES:

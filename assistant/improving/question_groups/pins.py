@@ -6,7 +6,7 @@ from assistant.models import PinnedAnswer
 from docsite.core.db import has_row
 from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit
-from search.retrieval import pages
+from search.retrieval import page_reading
 
 
 def find_pin(project: Project, question: str, filters: Filters) -> Pinned | None:
@@ -22,6 +22,6 @@ def find_pin(project: Project, question: str, filters: Filters) -> Pinned | None
 
 def find_passage(project: Project, path: str, anchor: str = "", filters: Filters = Filters()) -> Hit | None:
     """The section of a page with an anchor, or its first one; None if the index has no such page or section."""
-    page = pages.read_page(project, path, filters)
+    page = page_reading.read_page(project, path, filters)
     sections = page.sections if page else ()
     return next((hit for hit in sections if not anchor or hit.anchor == anchor), None)

@@ -23,11 +23,12 @@ class PieceResponse(StreamingHttpResponse):
 
 
 class Connection(NamedTuple):
-    """What our own server offers to the sender of a stream. Another server never sends at once, and cannot tell.
+    """How to send at once, which saves a turn of the event loop, and whether all has arrived. Our own server offers it.
 
-    `send_now` saves a turn of the event loop. It is given a function that builds pieces of an HTTP body, or text
-    messages of a socket, and sends them. It returns False, without calling that, if nothing can be sent now. Call it
-    only while the server waits for the next piece. `is_delivered` says whether the client has got all that was sent.
+    `send_now(build)` calls `build`, sends what it returns (pieces of an HTTP body, or text messages of a socket) and
+    returns True; False, without calling it, if nothing can be sent now. Call it only while the server waits for the
+    next piece. `is_delivered()` says whether an HTTP client has got all that was sent. Elsewhere, and for sockets, it
+    is always True.
     """
 
     send_now: Callable[[Callable[[], Iterable[bytes]]], bool] = lambda build: False

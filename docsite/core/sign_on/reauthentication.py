@@ -26,7 +26,7 @@ def guard(*names: str, when: Callable[[HttpRequest], bool] = lambda request: Tru
 
 
 def note_proof(request: HttpRequest, at: float | None = None) -> None:
-    """Store when the user of the session has shown who they are, as Unix time. None: now."""
+    """Store when the user of the session has shown who they are: `at`, as Unix time, or now; the latest time counts."""
     now = time.time()
     request.session[_PROVED_AT] = max(request.session.get(_PROVED_AT, 0), now if at is None else min(at, now))
 

@@ -47,7 +47,10 @@ def create(organization: Organization, location: str) -> Project:
 
 
 def make_room(organization: Organization) -> None:
-    """Delete trials that failed without a page. Raises ValueError with a sentence if no other trial has room."""
+    """Delete trials that failed without a page.
+
+    Raises ValueError with a sentence at `MAX_TRIALS` of the organization, or `MAX_RUNNING` of all organizations.
+    """
     trials = Trial.objects.filter(project__organization=organization)
     for failed in trials.filter(project__sources__state=Source.State.FAILED).select_related("project"):
         if not Document.indexed.filter(project=failed.project).exists():

@@ -39,7 +39,7 @@ class Route:
 
 
 def build_routes() -> list[Route]:
-    """The routes of `OPERATIONS`."""
+    """A route for each endpoint in `OPERATIONS`, from Ninja's routers. AssertionError if one no longer exists."""
     routes = []
     for prefix, router in api._routers:  # Ninja has no public list
         for path, view in router.path_operations.items():
@@ -49,7 +49,7 @@ def build_routes() -> list[Route]:
                     (check,) = operation.auth_callbacks
                     pattern = re.compile(_PARAMETER.sub(r"(?P<\1>[^/]+)", template))
                     routes.append(Route(pattern, check, operation.view_func))
-    assert len(routes) == len(OPERATIONS), "an operation of the short path no longer exists"
+    assert len(routes) == len(OPERATIONS), "an operation of the fast path no longer exists"
     return routes
 
 

@@ -45,8 +45,9 @@ class Site:
     - `page_metadata` is that of the navigation or of a section for its pages, by file name without ending, or by
       path without ending where trees may have files of the same name.
     - `redirects` come from the configuration. `problems` say what of it is not read whole, or not run.
-    - `languages` are those of pages by the first folder of their address below the `base` of the site; that of the
-      others has an empty name.
+    - `languages` has the language of pages by the first folder of their address below `base`, the address of the site.
+      The key "" is for all other pages.
+    - `slugs` makes the anchors of headings, `includes` reads files that pages include.
     - `expand` and `rewrite` make Markdown of what only this generator understands. `expand` is for what depends on
       other files or on the page's metadata. It adds to a list what it could not read.
     - `find_title` finds a title that stands in the text, but is no heading. `uses_title` says that a page's address

@@ -30,7 +30,7 @@ SORRY = "The answer broke off. Please try again."
 CITED = "https://docs.acme.example/install#with-pip:~:text=Run%20this%20command%20to%20install%20acme"
 SPLIT = "Für 日本語\u2028und 😀 [1](https://docs.acme.example/install#with-pip:~:text=pip%20install%20acme)."
 NEVER = "3600"  # seconds: a limit that no test waits for
-NO_BREAKER = constants({"assistant.upstream.model_choice.BREAKER_FAILURES": 100_000})  # they fail many times in a row
+NO_BREAKER = constants({"assistant.upstream.breaker.MAX_FAILURES": 100_000})  # they fail many times in a row
 DAILY_TOKENS = 20_000
 KEEP_ALIVE = 0.5  # seconds
 TOO_LONG = "the model server took too long"
@@ -86,9 +86,7 @@ def clock() -> BreakerClock:
 @pytest.fixture(scope="module")
 def weary(start: Any, upstream: Any, clock: BreakerClock) -> Any:
     """Two models, each left alone for an hour after three failures. Its tests end with an answer of the first."""
-    rest = constants(
-        {"assistant.upstream.model_choice.BREAKER_FAILURES": 3, "assistant.upstream.model_choice.BREAKER_SECONDS": REST}
-    )
+    rest = constants({"assistant.upstream.breaker.MAX_FAILURES": 3, "assistant.upstream.breaker.REST_SECONDS": REST})
     return start.fresh(clock.run, **first_model(upstream), **rest, OPENAI_FALLBACK_MODEL="fake-2")
 
 

@@ -7,8 +7,6 @@ from assistant.upstream.breaker import Breaker, breaker_of
 from docsite.core import availability
 from docsite.core.availability import Dependency
 
-REST = 30.0
-
 
 async def test_a_change_of_a_model_is_one_line(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
@@ -16,7 +14,7 @@ async def test_a_change_of_a_model_is_one_line(
     monkeypatch.setattr(availability, "QUIET_SECONDS", 0)
     own = breaker_of(Model("http://model.example/v1", "acme-1", "sk-secret"))
     for _ in range(7):
-        await own.record_failure(5, REST, "the connection was refused")
+        await own.record_failure("the connection was refused")
     for _ in range(2):
         await own.record_success()
     assert [record.getMessage() for record in caplog.records] == [
@@ -45,27 +43,29 @@ async def test_a_model_that_fails_in_one_process_rests_in_all(monkeypatch: pytes
     rests = Rests()
     monkeypatch.setattr(breaker._Shared, "rests", rests)
     monkeypatch.setattr(breaker, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(breaker, "MAX_FAILURES", 2)
     one, other = (Breaker("acme", Dependency("acme")) for _ in range(2))
-    assert await other.allows_request(2, REST)
+    assert await other.allows_request()
     for _ in range(2):
-        await one.record_failure(2, REST, "refused")
-    assert not await one.allows_request(2, REST)
-    assert not await other.allows_request(2, REST), "it has not failed itself"
+        await one.record_failure("refused")
+    assert not await one.allows_request()
+    assert not await other.allows_request(), "it has not failed itself"
     rests.clear()  # the rest is over
     one.open_until = 0.001
-    assert await one.allows_request(2, REST), "one request tries"
-    assert not await other.allows_request(2, REST)
+    assert await one.allows_request(), "one request tries"
+    assert not await other.allows_request()
     await one.record_success()
-    assert await other.allows_request(2, REST)
+    assert await other.allows_request()
 
 
 async def test_a_process_asks_again_when_another_has_found_the_model_well(monkeypatch: pytest.MonkeyPatch) -> None:
     rests = Rests()
     monkeypatch.setattr(breaker._Shared, "rests", rests)
     monkeypatch.setattr(breaker, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(breaker, "MAX_FAILURES", 2)
     own = Breaker("acme", Dependency("acme"))
     for _ in range(2):
-        await own.record_failure(2, REST, "refused")
-    assert not await own.allows_request(2, REST)
+        await own.record_failure("refused")
+    assert not await own.allows_request()
     await rests.end("acme")
-    assert await own.allows_request(2, REST)
+    assert await own.allows_request()

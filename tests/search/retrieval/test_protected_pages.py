@@ -14,7 +14,7 @@ from assistant.models import GoldenQuestion, Message, Thread
 from docsite.core.access.readers import read_as
 from search.indexing.ingest import ingest
 from search.models import SearchSettings, SectionVector, VectorIndex
-from search.retrieval import index_state, pages
+from search.retrieval import index_state, page_reading
 from search.retrieval.page_search import find
 from search.retrieval.passages import find_passages
 from search.signals import index_staged
@@ -69,16 +69,16 @@ def test_searches_and_passages_are_of_pages_that_the_reader_sees(tenant: Any, gr
 def test_a_page_is_read_only_by_its_readers(tenant: Any, groups: Any) -> None:
     with read_as(groups):
         for path in ("/relay", "/vault", "/cellar"):
-            assert bool(pages.read_page(tenant, path)) == (path in may_see(groups))
+            assert bool(page_reading.read_page(tenant, path)) == (path in may_see(groups))
             assert bool(find_passage(tenant, path)) == (path in may_see(groups))
 
 
 def test_links_to_protected_pages_become_their_labels(tenant: Any) -> None:
-    (hit,) = pages.read_page(tenant, "/").sections
+    (hit,) = page_reading.read_page(tenant, "/").sections
     assert "the vault" in hit.body
     assert "vault)" not in hit.body
     with read_as(STAFF):
-        (hit,) = pages.read_page(tenant, "/").sections
+        (hit,) = page_reading.read_page(tenant, "/").sections
         assert "[the vault](https://docs.acme.example/vault)" in hit.body
 
 

@@ -40,7 +40,10 @@ class AccountForm(BaseUserCreationForm):  # type: ignore[type-arg]  # Django has
 
 
 def accept(request: HttpRequest, token: str) -> HttpResponse:
-    """Show the invitation. A POST accepts it."""
+    """Show an invitation; 404 if it no longer counts. A POST accepts it, for a new account where nobody is logged in.
+
+    A POST that fails shows the page again: 400 a wrong form, 409 a conflict, 429 too many.
+    """
     form: forms.Form | AccountForm = AccountForm()
     status, wrong = 200, ""
     invitation = members.find_invitation(token)

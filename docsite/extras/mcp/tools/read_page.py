@@ -12,7 +12,7 @@ from search import missing_pages
 from search.hits import Hit, PageText
 from search.limits import search_charges
 from search.missing_pages import MissingRequest
-from search.retrieval import pages
+from search.retrieval import page_reading
 
 MAX_LEVEL = 6  # of a Markdown heading
 
@@ -47,7 +47,7 @@ async def _call(context: ToolContext, arguments: Arguments) -> Output:
 
 
 def _load(context: ToolContext, path: str) -> Page:
-    found = pages.read_page(context.caller.project, path)
+    found = page_reading.read_page(context.caller.project, path)
     if found is None or not found.sections:
         raise NotFound(_explain_missing(context, path))
     if context.reader:
@@ -65,7 +65,7 @@ def _load(context: ToolContext, path: str) -> Page:
 def _explain_missing(context: ToolContext, path: str) -> str:
     """Where the page is now, if that is known. The request is recorded."""
     project = context.caller.project
-    missing = project.path_of(path[: pages.MAX_ADDRESS])
+    missing = project.path_of(path[: page_reading.MAX_ADDRESS])
     asked = MissingRequest(missing, timezone.now(), context.user_agent, network=network_of(context.caller.address))
     missing_pages.record(project, [asked])
     moved = missing_pages.find_replacement(project, missing)

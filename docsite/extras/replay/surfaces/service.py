@@ -12,7 +12,7 @@ from docsite.core.tenants.models import Project
 from docsite.extras.replay.answers import RESULTS
 from docsite.extras.replay.surfaces.finding import MAX_TOOL_RESULT, Fact, Finding, State
 from search.hits import Hit
-from search.retrieval import page_search, pages
+from search.retrieval import page_reading, page_search
 
 SEARCH, TOOLS, ANSWER = "search", "MCP", "answer"
 # Those of the MCP server, another extra. A test compares them with what it returns.
@@ -35,7 +35,7 @@ def find(project: Project, question: GoldenQuestion) -> list[Finding]:
 
 def _read(project: Project, path: str) -> str:
     """A page as the tool `read_page` returns it, but for its headings."""
-    page = pages.read_page(project, path)
+    page = page_reading.read_page(project, path)
     return "\n\n".join(section.body for section in page.sections) if page else ""
 
 

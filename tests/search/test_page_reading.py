@@ -5,8 +5,8 @@ import pytest
 from search.hits import Filters
 from search.indexing.ingest import ingest
 from search.models import Document, Redirect
-from search.retrieval import pages
-from search.retrieval.pages import read_page
+from search.retrieval import page_reading
+from search.retrieval.page_reading import read_page
 from search.sources import Page
 from tests.variants import first_of
 
@@ -67,7 +67,7 @@ def test_filters_hold_for_a_page(project, filters, found):
 
 
 def test_the_headings_of_what_does_not_fit_are_named(make_project, monkeypatch):
-    monkeypatch.setattr(pages, "MAX_CHARACTERS", 200)
+    monkeypatch.setattr(page_reading, "MAX_CHARACTERS", 200)
     project = make_project().project
     parts = [f"## Part {number}\n\n{'word ' * 10}[Next](other.md)." for number in range(9)]
     long = "# Long\n\nIntro.\n\n" + "\n\n".join(parts)
