@@ -1,6 +1,7 @@
 """The words of an index and their counts: for rarity, spelling and completion without a query to the engine."""
 
 import json
+import sys
 import zlib
 from base64 import b64decode, b64encode
 from bisect import bisect_left
@@ -55,8 +56,9 @@ class Vocabulary:
     @classmethod
     def decode(cls, stored: bytes) -> "Vocabulary":
         """Decode the bytes of `encode`; no bytes give an empty vocabulary."""
-        sections, terms, forms = json.loads(zlib.decompress(stored)) if stored else (0, (), ())
-        return cls(sections, Counter(terms), Counter(forms))
+        sections, *counts = json.loads(zlib.decompress(stored)) if stored else (0, {}, {})
+        # The indexes of a process have most of their words in common.
+        return cls(sections, *(Counter({sys.intern(name): n for name, n in counter.items()}) for counter in counts))
 
     @cached_property
     def _sorted(self) -> list[str]:

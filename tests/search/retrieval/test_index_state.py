@@ -49,3 +49,9 @@ def test_an_index_that_is_larger_than_the_limit_is_still_cached(loaded, monkeypa
     for _ in range(2):
         index_state.get_state(Project(pk=FIRST))
     assert loaded == [FIRST]
+
+
+def test_indexes_share_their_words():
+    stored = Vocabulary(1, WORDS, WORDS).encode()
+    (one, *_), (same, *_) = (list(Vocabulary.decode(stored).forms) for _ in range(2))
+    assert one is same
