@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import timeit
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,12 +24,14 @@ def replace_section(page: Path, heading: str, text: str) -> None:
 
 
 def describe_machine() -> str:
-    """Date, processor, memory, and the versions that matter."""
+    """Date, processor, memory, the versions that matter, and a yardstick: virtual processors differ by much."""
     model = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
     memory = re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text())
     processor = " ".join(model[1].split()) if model else platform.machine()
     gigabytes = round(int(memory[1]) / 2**20) if memory else 0
+    loop = min(timeit.repeat(lambda: sum(range(10**6)), number=1, repeat=9)) * 1000
     return (
         f"{datetime.now(UTC):%-d %B %Y}, {os.cpu_count()} cores of “{processor}”, {gigabytes} GB of memory, "
-        f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
+        f"{platform.system()} {platform.release()}, Python {platform.python_version()}, "
+        f"which takes {loop:.0f} ms for `sum(range(10**6))`"
     )
