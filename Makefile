@@ -37,7 +37,7 @@ export NPM_CONFIG_UPDATE_NOTIFIER := false
 # Tests start hundreds of processes. Without a cache each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo grown test complete matrix faults release-check version packages collect quick python fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity train trial check node-tests lint fix types widget pictures lock pins clean
+.PHONY: demo grown test complete pytest matrix faults release-check version packages collect quick python fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics capacity train trial check node-tests lint fix types widget pictures lock pins clean
 
 # MODEL=none, or the name of a model on this machine
 demo:  ## set up and serve the demo site
@@ -52,8 +52,12 @@ test:  ## every behaviour once; installs what the tests need. Without root it na
 	else $(MAKE) --no-print-directory check python && sh tests/install.sh --dry-run || [ $$? = 3 ]; fi
 
 complete:
-	@$(MAKE) --no-print-directory --jobs 4 --output-sync=target packages check widget node-tests collect
-	$(PY) -m pytest $(PARALLEL) -m "not matrix and not faults"
+	@$(MAKE) --no-print-directory --jobs 4 --output-sync=target packages widget node-tests collect
+	@$(MAKE) --no-print-directory --jobs 2 pytest check
+
+# It waits for much, which leaves a processor to others. The tests that call make are not part of this run of it.
+pytest:
+	MAKEFLAGS= $(PY) -m pytest $(PARALLEL) -m "not matrix and not faults"
 
 matrix: export MATRIX := 1
 matrix: packages widget node-tests collect $(EDGE)/node_modules/.package-lock.json  ## the variants, sizes and faults that `make test` leaves out

@@ -2,7 +2,6 @@
 
 import json
 import posixpath
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -21,8 +20,6 @@ from search.text.markdown.cleaning import clean
 MAX_CACHE_BYTES = 32 * 1024 * 1024  # of the pages that agents read lately, of all projects
 BATCH = 5  # pages of a long file that are loaded at once: the first ones must be there within 300 ms
 _IN_PATH = "/-._~!$&'*+,;=:@"
-_TITLE = re.compile(r"\A\s*#[ \t]+([^\n]*?)[ \t]*#*[ \t]*(?:\n|\Z)")
-_ATTRIBUTES = re.compile(r"\s*\{[^{}\n]*\}\s*\Z")
 
 _pages: SizedCache[tuple[object, ...], str] = SizedCache()
 
@@ -116,11 +113,20 @@ def write_page(place: Place, document: Document) -> str:
 
 
 def _split_title(markdown: str, title: str) -> tuple[str, str]:
-    """The headline of a page and the text below it. Without a headline, the title stands for it."""
-    if match := _TITLE.match(markdown):
-        headline = _ATTRIBUTES.sub("", match[1])
-        return headline or title, markdown[match.end() :]
-    return title, markdown
+    """The headline of a page and the text below it. Without a headline, the title stands for it.
+
+    Hashes and attributes (`{#id}`) at the end of the headline are no part of it.
+    """
+    line, _, below = markdown.lstrip().partition("\n")
+    if not line.startswith(("# ", "#\t")):
+        return title, markdown
+    headline = line[1:].strip()
+    if not (text := headline.rstrip("#")) or text != text.rstrip():
+        headline = text.rstrip()
+    start = headline.rfind("{")
+    if start >= 0 and headline.find("}", start) == len(headline) - 1:
+        headline = headline[:start].rstrip()
+    return headline or title, below
 
 
 def list_documents(project: Project, folder: str) -> QuerySet[Document]:

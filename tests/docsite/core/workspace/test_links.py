@@ -8,13 +8,14 @@ from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.test import Client
+from django.test import Client, override_settings
 from django.urls import Resolver404, resolve
 
 from analytics.counting import sealer
 from docsite.core.tenants.models import Role
 from docsite.extras.demo.sample import life
 from docsite.extras.demo.sample.views import make_sample_views
+from docsite.server.api_additions import find_name
 from search.models import Document
 from tests.conftest import Tenant, logged_in
 from tests.docsite.core.workspace import test_roles
@@ -86,7 +87,7 @@ class Crawl:
             if not self._is_new(address):
                 continue
             self.opened.add(address)
-            response: Any = self._client.get(address)
+            response: Any = self._open(address)
             name = _name(address)
             if response.status_code not in (200, 302) and (response.status_code != 403 or name not in self._forbidden):
                 self.wrong.append(f"{response.status_code} {address}, a link of {source}")
@@ -98,6 +99,12 @@ class Crawl:
                 waiting.append((urljoin(address, response["Location"]), address))
             elif address.startswith(START) and response["Content-Type"].startswith("text/html"):
                 waiting += [(link, address) for link in _list_links(address, response.content.decode())]
+
+    def _open(self, address: str) -> Any:
+        """The answer of a page, or of what optional parts serve behind the API middleware."""
+        path = address.partition("?")[0]
+        with override_settings(**{"ROOT_URLCONF": "docsite.server.api_urls"} if find_name(path) else {}):
+            return self._client.get(address)
 
     def _is_new(self, address: str) -> bool:
         """Whether to open an address: its page, or a value of its parameters, was not seen yet."""
