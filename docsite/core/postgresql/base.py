@@ -191,9 +191,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def close_if_health_check_failed(self) -> None:
         """Ask the server, unless it has just answered and has not closed the connection since, nor said anything."""
-        if self.connection and time.monotonic() - self.connection.answered_at < FRESH_SECONDS:
+        connection = self.connection
+        if connection and not connection.closed and time.monotonic() - connection.answered_at < FRESH_SECONDS:
             look = select.poll()
-            look.register(self.connection.fileno(), select.POLLIN)
+            look.register(connection.fileno(), select.POLLIN)
             if not look.poll(0):
                 return
         super().close_if_health_check_failed()
