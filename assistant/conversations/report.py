@@ -21,7 +21,7 @@ _QUESTION_FIELDS = ("message_id", "content", "page_path", "created_at", "thread_
 
 @dataclass(frozen=True)
 class Exchange:
-    """A question and the answer that followed. A question that was asked again has its latest answer."""
+    """A question and the answer that followed it, or None. An answer that was made anew replaces the one before."""
 
     question: Message
     answer: Message | None

@@ -27,7 +27,10 @@ _COOKIES = "Let the proxy pass on Set-Cookie as it is: without proxy_cookie_path
 
 
 def check_log_in(url: str) -> Finding:
-    """Whether a person can log in at the URL, and what to do about the header or the cookie that prevents it."""
+    """Log in at the URL with a new account, which is deleted again: whether that works, else what prevents it.
+
+    A database that does not answer is a finding, too.
+    """
     try:
         with _create_account() as (name, password), httpx.Client(timeout=SECONDS) as browser:
             return Finding("Log-in", *_log_in(browser, str(httpx.URL(url)).rstrip("/"), name, password))
