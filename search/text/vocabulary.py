@@ -58,7 +58,8 @@ class Vocabulary:
         """Decode the bytes of `encode`; no bytes give an empty vocabulary."""
         sections, *counts = json.loads(zlib.decompress(stored)) if stored else (0, {}, {})
         # The indexes of a process have most of their words in common.
-        return cls(sections, *(Counter({sys.intern(name): n for name, n in counter.items()}) for counter in counts))
+        terms, forms = (Counter({sys.intern(name): n for name, n in counter.items()}) for counter in counts)
+        return cls(sections, terms, forms)
 
     @cached_property
     def _sorted(self) -> list[str]:
