@@ -54,12 +54,13 @@ def serve_mail(port: int = 0, **options: Any) -> Iterator[MailServer]:
 
 @dataclass
 class Receiver:
-    """The webhook calls that arrived. It answers the next ones with `statuses`, and then with 204."""
+    """The webhook calls that arrived. It answers the next ones with `statuses` and a `body`, and then with 204."""
 
     url: str
     port: int
     calls: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
     statuses: list[int] = field(default_factory=list)
+    body: bytes = b""
     delay: float = 0  # seconds before each answer
 
     @property
@@ -93,15 +94,17 @@ def serve_webhook() -> Iterator[Receiver]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            status = 204
+            status, answer = 204, b""
             if self.path == path:
                 receiver.calls.append(({name.lower(): value for name, value in self.headers.items()}, body))
-                status = receiver.statuses.pop(0) if receiver.statuses else status
+                if receiver.statuses:
+                    status, answer = receiver.statuses.pop(0), receiver.body
             time.sleep(receiver.delay)
             self.send_response(status)
             self.send_header("Location", receiver.url)
-            self.send_header("Content-Length", "0")
+            self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
+            self.wfile.write(answer)
 
         def log_message(self, *args: Any) -> None:
             """Nothing."""

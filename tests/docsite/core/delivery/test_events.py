@@ -286,9 +286,9 @@ def test_a_long_sentence_fits_into_a_message_of_discord():
     assert len(body["content"]) <= 2000
 
 
-def test_the_owner_reads_why_a_receiver_refused(make_project, listen, receiver, send_all, monkeypatch):
-    answer = b"invalid_payload for ada@reader.example\nwhsec_0123456789abcdefghij"
-    monkeypatch.setattr(webhooks, "_post", lambda *arguments: (400, answer))
+def test_the_owner_reads_why_a_receiver_refused(make_project, listen, receiver, send_all):
+    receiver.statuses = [400]  # whichever process sends
+    receiver.body = b"invalid_payload for ada@reader.example\nwhsec_0123456789abcdefghij"
     project = make_project().project
     webhook = listen(project)
     read_source(project, "docs")
