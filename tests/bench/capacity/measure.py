@@ -67,6 +67,7 @@ class Run:
                 server = stack.enter_context(engines.postgres())
                 self.address, self.server = server.address, server.pid
             self.env = {"DATA_DIR": str(self.folder / "data"), "DATABASE_URL": self.address, **relays.limits()}
+            self.env["EMBEDDINGS"] = "none"  # else a process makes vectors while it should be idle
             (self.folder / "data").mkdir()
             command = [sys.executable, "-m", "tests.bench.capacity.fill"]
             self.worker = Worker("fill", command, self.folder, DJANGO_SETTINGS_MODULE="docsite.settings", **self.env)
