@@ -12,7 +12,10 @@ def drop_foreign_key(apps, schema_editor):
         cursor.execute(
             "SELECT conname FROM pg_constraint WHERE conrelid = 'analytics_pageview'::regclass AND contype = 'f'"
         )
-        for (name,) in cursor.fetchall():
+        constraints = cursor.fetchall()
+        if constraints:  # in the order of those who write views, who would else wait for us as we for them
+            cursor.execute("LOCK TABLE projects_project, analytics_pageview IN ACCESS EXCLUSIVE MODE")
+        for (name,) in constraints:
             cursor.execute(f'ALTER TABLE analytics_pageview DROP CONSTRAINT "{name}"')
 
 

@@ -5,6 +5,7 @@ import sys
 import time
 
 from tests.grown.profile import Profile
+from tests.processes import ROOT
 
 RESTART_SECONDS = 2.0  # as in the units of systemd
 
@@ -39,7 +40,8 @@ def _describe(profile: Profile, seconds: float) -> None:
     _say(
         f"Ready after {seconds:.0f} seconds: {profile.url}/ (with a certificate of its own: curl --insecure).\n"
         f"  is it ready   curl --insecure {profile.url}/health/ready\n"
-        f"  commands      . {settings}; .venv/bin/python manage.py doctor\n"
+        f"  commands      cd {ROOT}; . {settings}; .venv/bin/python manage.py doctor\n"
+        f"  logs          {profile.folder}/PART/log\n"
         "  kill a part   kill -9 PROCESS (it is started again; in place of the primary, the standby is promoted)\n"
         "  stop          Ctrl+C"
     )

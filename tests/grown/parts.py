@@ -88,6 +88,7 @@ class Part:
 
     def launch(self) -> None:
         """Start it. It may not be ready yet."""
+        self._end_orphans()
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [str(word) for word in self._command],
@@ -132,6 +133,13 @@ class Part:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(10)
             self.kill()
+            self._end_orphans()
+
+    def _end_orphans(self) -> None:
+        """End what a killed process has left in its group: a worker of nginx holds the port, and answers with 502."""
+        if self._process and not self.is_running:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
         if not self.is_running:

@@ -16,6 +16,7 @@ from typing import Any
 import psycopg
 from django.conf import settings
 from django.db.backends.postgresql import base
+from django.db.backends.postgresql.client import DatabaseClient
 from django.utils.asyncio import async_unsafe
 from psycopg import IsolationLevel, OperationalError
 from psycopg.errors import QueryCanceled, ReadOnlySqlTransaction, TooManyConnections
@@ -93,9 +94,22 @@ def _limit_check() -> AbstractContextManager[float | None]:
     )
 
 
+class Client(DatabaseClient):
+    """Runs `psql` for `manage.py dbshell`, on the kind of server that `target_session_attrs` names."""
+
+    @classmethod
+    def settings_to_cmd_args_env(cls, settings_dict: dict[str, Any], parameters: Any) -> tuple[list[str], Any]:
+        """The arguments and the environment of `psql`."""
+        arguments, environment = super().settings_to_cmd_args_env(settings_dict, parameters)
+        if kind := settings_dict["OPTIONS"].get("target_session_attrs"):
+            environment = {**(environment or {}), "PGTARGETSESSIONATTRS": kind}
+        return arguments, environment
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     """Opens at most `DATABASE_CONNECTIONS` to each server in a process. Who needs a further one waits briefly."""
 
+    client_class = Client
     _kind_check: tuple[str, str] | None = None
 
     def get_connection_params(self) -> dict[str, Any]:

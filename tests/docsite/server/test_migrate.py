@@ -4,17 +4,20 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection, migrations
+from django.core.management.commands.migrate import Command as DjangoCommand
+from django.db import OperationalError, connection, migrations
 from django.db.migrations.recorder import MigrationRecorder
+from psycopg.errors import DeadlockDetected
 
 from docsite.core.tenants.migrations._tables import CreateTables
+from docsite.server.management.commands import migrate
 from tests import scenarios
 
 
@@ -106,3 +109,22 @@ def test_a_database_from_before_the_first_release_is_refused_with_a_way_to_go_on
             call_command("migrate", verbosity=0)
     finally:
         recorder.record_unapplied("projects", "0001_initial")
+
+
+@pytest.mark.parametrize(("deadlocks", "is_done"), [(0, True), (2, True), (3, False)])
+def test_a_migration_that_waits_in_a_circle_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, deadlocks: int, is_done: bool
+) -> None:
+    runs = []
+
+    def handle(*args: Any, **options: Any) -> None:
+        runs.append(args)
+        if len(runs) <= deadlocks:
+            raise OperationalError("deadlock detected") from DeadlockDetected()
+
+    monkeypatch.setattr(DjangoCommand, "handle", handle)
+    monkeypatch.setattr(migrate, "RETRY_SECONDS", 0)
+    monkeypatch.setattr(migrate, "DEADLOCKS", 3)
+    with nullcontext() if is_done else pytest.raises(OperationalError):
+        migrate.Command().handle()
+    assert len(runs) == min(deadlocks + 1, 3)

@@ -20,7 +20,8 @@ RETRY_SECONDS = 0.2
 WATCH_SECONDS = 2.0  # who holds a lock for so long is named
 WAIT_SECONDS = 600.0
 _LOCK = 0x316A7E  # of PostgreSQL's advisory locks
-_LOCK_NOT_AVAILABLE = "55P03"  # PostgreSQL's code
+_LOCK_NOT_AVAILABLE, _DEADLOCK = "55P03", "40P01"  # PostgreSQL's codes
+DEADLOCKS = 20  # with processes that go on working, after which it fails
 _OLDER = ("projects", "0001_initial")  # the first of the migrations that there were before the first release
 _REFUSAL = (
     "This database was made by a version before the first release, and this one cannot change its tables. Go on with "
@@ -61,7 +62,16 @@ class Command(migrate.Command):
         if _OLDER in MigrationRecorder(connection).applied_migrations():
             raise CommandError(_REFUSAL)
         _let_file_shrink()
-        super().handle(*args, **options)
+        for tries_left in reversed(range(DEADLOCKS)):
+            try:
+                super().handle(*args, **options)  # does what is left, since each migration is one transaction
+            except OperationalError as failure:
+                if getattr(failure.__cause__, "sqlstate", "") != _DEADLOCK or not tries_left:
+                    raise
+                self.stderr.write("A process that writes and a migration waited for each other. Tries again.")
+                time.sleep(RETRY_SECONDS)
+            else:
+                return
 
     def _tell(self, holder: str) -> None:
         self.stderr.write(f"Waits for {holder}")
