@@ -118,9 +118,9 @@ def test_no_redirect_leads_to_or_from_a_protected_page(site):
     assert redirects.build(site, 0.0).get("/install", Target("/limits", 0)).path != "/start/set-up"
     replace_pages(site, page("/install", "Install acme", ("staff",)), page("/set-up", "Install acme"), *START[1:])
     ask(site, "/install", CLAUDE)  # whoever may not see it
-    assert not MissingPage.objects.filter(project=site, path="/install").exists()
-    row = {"path": "/install", "kind": "broken", "nearest": "/set-up", "confidence": 0.99, "generation": 1}
-    MissingPage.objects.create(project=site, **row)  # from before it was written
+    assert not MissingPage.objects.filter(project=site, path="/install", agents__gt=0).exists()
+    row = {"kind": "broken", "nearest": "/set-up", "confidence": 0.99, "generation": 1}  # from before it was written
+    MissingPage.objects.update_or_create(row, project=site, path="/install")  # a service may have seen the page go
     assert "/install" not in redirects.build(site, 0.0)
     assert not Fingerprint.objects.filter(project=site, path="/install").exists()
 
