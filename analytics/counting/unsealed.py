@@ -78,7 +78,7 @@ def remove_mark(project_id: int) -> None:
 
 
 def _wait_for_inserts(project_id: int) -> str:
-    """What to write before a statement that must see the views of transactions that insert at this moment.
+    """SQL to put before a statement that must see the views of running transactions: it waits until they have ended.
 
     PostgreSQL gets both in one message and runs them in one transaction. The second one has a snapshot of its own.
     """

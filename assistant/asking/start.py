@@ -51,7 +51,7 @@ def _abandon(starting: "asyncio.Task[RunningAnswer]") -> None:
 
 
 async def _start(project: Project, question: Question, outcome: Outcome, slots: Slots) -> RunningAnswer:
-    """Store the question and start its answer. If that fails, others may use the answer's slots."""
+    """Store the question and start its answer. If that fails, free the slots that were reserved for the answer."""
     request_times.begin_if_new()
     try:
         if question.replaces:

@@ -97,7 +97,7 @@ class Part:
             )  # fmt: skip
 
     def wait(self) -> None:
-        """Wait until it is ready. Raises RuntimeError with its last lines if it ends."""
+        """Wait until the part is ready. Raises RuntimeError with the end of its log if its process ends instead."""
         wait_until(lambda: self.is_ready() or not self.is_running, f"{self.name}, {self.log}")
         if not self.is_running:
             raise RuntimeError(f"{self.name} has ended:\n{self.log.read_text(errors='replace')[-3000:]}")

@@ -1,4 +1,4 @@
-"""Which origins may call a project: those on its list and, in a demo, this machine."""
+"""Which web origins may call a project: those that its owner lists and, in a demo, this machine."""
 
 import re
 
@@ -12,7 +12,7 @@ _loopback_domains: set[str] = set()
 
 
 async def allows_origin(domain: str, origin: str) -> bool:
-    """Whether pages on that origin may call the project of the domain. False when there is no such project."""
+    """Whether web pages from this origin may call the project of a domain. False if there is no such project."""
     token = allow_stale(True)  # the check of the endpoint decides about the rest
     try:
         project = find_cached_project(domain) or await in_db(project_by_domain)(domain)
