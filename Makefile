@@ -26,8 +26,8 @@ BROWSER = PATH="$(CURDIR)/$(WIDGET)/node_modules/.bin:$(CURDIR)/$(VENV)/bin:$$PA
 PEERS := tests/bench/search
 CLIENTS := tests/contract
 EDGE := tests/edge
-# Tests of a file stay together, since they share services. Six workers were not faster on two cores.
-PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
+# Tests of a file stay together, since they share services. Workers wait for services, so two cores take four of them.
+PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
 
 ONLY_PYTHON := not browser and not node and not services and not matrix and not faults
 

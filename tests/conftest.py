@@ -6,6 +6,7 @@ which must see nothing of the others; so isolation is tested all the time.
 
 import contextlib
 import fcntl
+import functools
 import gc
 import itertools
 import json
@@ -16,7 +17,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,10 @@ from zlib import crc32
 
 import httpx
 import pytest
+from django.db import transaction
 
-from tests import scenarios
+from tests import scenarios, variants
+from tests.copies import Copies
 from tests.ports import free_port
 from tests.processes import ROOT, Process, collect_garbage_less, manage
 
@@ -49,6 +52,11 @@ PAGES = {
     "guides/labels": "---\ntitle: Printing labels\n---\n# Printing labels\n\n"
     "## Label printers\n\nUse `acme.labels.printLabel()` to print a label on a thermal printer.\n",
 }
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Collect no parameters of the matrix for a run that leaves them out: a quarter of the time."""
+    variants.collects_matrix = "not matrix" not in config.option.markexpr
 
 
 def pytest_sessionstart() -> None:
@@ -373,17 +381,32 @@ class Tenant:
         self.admin = {"Authorization": f"Bearer {self.admin_key}"}
 
 
+@contextlib.contextmanager
+def unaudited() -> Iterator[None]:
+    """Nothing of this thread is added to the audit, which takes most of the time of making a project or a user."""
+    from docsite.privacy import chain
+
+    with pytest.MonkeyPatch.context() as patch, transaction.atomic():
+        patch.setattr(chain, "append", lambda entry: None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def make_project(django_db_setup: None) -> Any:
-    """Make a tenant, without documentation."""
-    from docsite.core.tenants.management.commands.createproject import create_project
+    """Make a tenant, without documentation. It is as `createproject` makes it, but for its entries in the audit."""
+    from docsite.core.tenants.models import ApiKey, Organization, Project
 
-    def make(docs_url: str = "https://docs.acme.example", **options: Any) -> Tenant:
+    def make(docs_url: str = "https://docs.acme.example", origins: Sequence[str] = ()) -> Tenant:
         number = f"{os.getpid()}-{next(_numbers):05}"  # of one length: names are markers, and none begins another
         domain = f"acme-{number}"
-        project, assistant_key, admin_key = create_project(
-            domain, f"Acme {number}", docs_url, **{"origins": [], **options}
-        )
+        with unaudited():
+            owner = Organization(name=f"Acme {number}")
+            Organization.objects.bulk_create([owner])
+            values = {"docs_url": docs_url, "allowed_origins": [*origins]}
+            project = Project(organization=owner, domain=domain, name=domain, **values)
+            Project.objects.bulk_create([project])
+            _, assistant_key = ApiKey.issue(ApiKey.Kind.ASSISTANT, owner, project, name="First assistant key")
+            _, admin_key = ApiKey.issue(ApiKey.Kind.ADMIN, owner, name=f"First admin key of {domain}")
         return Tenant(project, assistant_key, admin_key, domain, project.project_id)
 
     return make
@@ -412,11 +435,15 @@ def make_acme(make_project: Any, acme_folder: Path) -> Callable[[], Tenant]:
     from search.indexing.ingest import ingest
     from search.sources.markdown.folder import read_folder
 
-    acme_pages = list(read_folder(acme_folder))
+    @functools.cache
+    def prepare() -> Copies:
+        project = make_project().project
+        ingest(project, read_folder(acme_folder))
+        return Copies(project)
 
     def make() -> Tenant:
         tenant: Tenant = make_project()
-        ingest(tenant.project, acme_pages)
+        prepare().copy_to(tenant.project)
         return tenant
 
     return make
@@ -505,12 +532,13 @@ def logged_in(name: str, *organizations: Any, **facts: Any) -> Any:
     from django.contrib.auth import get_user_model
     from django.test import Client
 
-    user, _ = get_user_model().objects.get_or_create(username=name, defaults={"is_staff": True, **facts})
-    for organization in organizations:
-        organization.memberships.get_or_create(user=user)
     client = Client()
-    client.force_login(user)
-    session = client.session
-    session["proved_at"] = time.time()  # as after a log-in
-    session.save()
+    with unaudited():
+        user, _ = get_user_model().objects.get_or_create(username=name, defaults={"is_staff": True, **facts})
+        for organization in organizations:
+            organization.memberships.get_or_create(user=user)
+        client.force_login(user)
+        session = client.session
+        session["proved_at"] = time.time()  # as after a log-in
+        session.save()
     return client

@@ -46,13 +46,15 @@ def append(entry: AuditEntry) -> None:
     entry.before, entry.details = _normalize(entry.before), _normalize(entry.details)
     with transaction.atomic():
         chain = entry.organization_id or NO_ORGANIZATION
-        AuditHead.objects.get_or_create(chain=chain, defaults={"digest": START})
-        head = AuditHead.objects.select_for_update().get(chain=chain)
+        heads = AuditHead.objects.select_for_update().filter(chain=chain)
+        head = heads.first()
+        if head is None:
+            AuditHead.objects.get_or_create(chain=chain, defaults={"digest": START})
+            head = heads.get()
         entry.position = head.position + 1
         entry.digest = compute_digest(head.digest, entry)
         entry.save(force_insert=True)
-        head.position, head.digest = entry.position, entry.digest
-        head.save()
+        heads.update(position=entry.position, digest=entry.digest)
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ FILES: list[tuple[str, Read, tuple[str, ...], Read, tuple[str, ...]]] = [
 
 
 @pytest.mark.parametrize(
-    ("address", "read", "names", "files", "choices"), first_of(FILES, 1), ids=[row[0] for row in FILES]
+    ("address", "read", "names", "files", "choices"), first_of(FILES, 1, ids=[row[0] for row in FILES])
 )
 def test_a_file_holds_the_rows_on_screen(
     site: Tenant,

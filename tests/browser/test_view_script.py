@@ -271,7 +271,7 @@ def test_a_router_in_the_fragment_has_pages_if_the_tag_says_so(
     assert {report["path"].rstrip("/") for report in tab.reports} == {path.rstrip("/") for path in paths}
 
 
-@pytest.mark.parametrize("script", first_of(["", OLD_BROWSER], 1), ids=["navigation-api", "old-browser"])
+@pytest.mark.parametrize("script", first_of(["", OLD_BROWSER], 1, ids=["navigation-api", "old-browser"]))
 def test_each_page_of_a_single_page_site_is_a_view(
     make_tab: Callable[..., Tab], site: Site, http: httpx.Client, script: str
 ) -> None:

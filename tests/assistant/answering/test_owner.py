@@ -137,7 +137,7 @@ def test_changes_are_logged_by_their_fields(owner, project):
         ("support_url", "https://", "begins with https://"),
     ],
 )
-@pytest.mark.parametrize("button", first_of([{}, {"try": "Try", "try-question": INSTALL}], 1), ids=["save", "try"])
+@pytest.mark.parametrize("button", first_of([{}, {"try": "Try", "try-question": INSTALL}], 1, ids=["save", "try"]))
 def test_an_invalid_value_is_reported_and_nothing_is_done(owner, project, field, value, says, button):
     shown = owner.post(page(project), {**NOTHING, field: value, **button}).content.decode()
     row = re.search(rf'<ul class="errorlist" id="id_{field}_error">(.*?)</ul>', shown)

@@ -260,7 +260,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("mode", "reason", "requests"), first_of(REFUSED, 5), ids=[mode for mode, *_ in REFUSED])
+@pytest.mark.parametrize(("mode", "reason", "requests"), first_of(REFUSED, 5, ids=[mode for mode, *_ in REFUSED]))
 def test_a_fault_before_any_text_is_answered_with_quotes(http, one, upstream, project, mode, reason, requests):
     reply = ask(http, one, project, mode)
     assert_quoted(reply, reason)

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.contrib.auth import get_user_model
 
 from docsite.core.tenants.models import Membership
 from tests.conftest import logged_in
@@ -41,6 +42,8 @@ def test_a_download_is_named_by_its_page(people, page):
 
 
 def test_the_files_hold_the_entries_that_pass(people, page, project):
+    colleague = get_user_model().objects.create(username=f"colleague of {project.domain}")
+    project.project.organization.memberships.create(user=colleague)
     lines = body(people.owner.get(f"{page}/file.jsonl", {"action": "project created"})).splitlines()
     assert [json.loads(line)["object"] for line in lines] == [project.domain]
     assert len(json.loads(lines[0])["digest"]) == 64

@@ -62,7 +62,7 @@ SLOW_TO_NORMALIZE = {
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize("text", first_of(SLOW_TO_NORMALIZE.values(), 1), ids=SLOW_TO_NORMALIZE)
+@pytest.mark.parametrize("text", first_of(SLOW_TO_NORMALIZE.values(), 1, ids=SLOW_TO_NORMALIZE))
 def test_text_that_is_slow_to_normalize(service, project, nobody_waits, text):
     """It comes on every way that a stranger's text takes."""
     selections = [{"type": "textSelection", "value": text[:6_000], "path": text[:600]}] * 50

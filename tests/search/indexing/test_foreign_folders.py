@@ -36,7 +36,7 @@ FOLDERS = {  # files, the page, what its text holds, and what it does not hold
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("files", "path", "held", "lacking"), first_of(FOLDERS.values(), 4), ids=FOLDERS)
+@pytest.mark.parametrize(("files", "path", "held", "lacking"), first_of(FOLDERS.values(), 4, ids=FOLDERS))
 def test_a_folder_is_read_as_its_site_shows_it(make_project, tmp_path, files, path, held, lacking):
     project = make_project().project
     for name, text in files.items():

@@ -95,7 +95,7 @@ ADVICE = {
 }
 
 
-@pytest.mark.parametrize(("files", "advice"), first_of(ADVICE.values(), 2), ids=ADVICE)
+@pytest.mark.parametrize(("files", "advice"), first_of(ADVICE.values(), 2, ids=ADVICE))
 def test_it_advises_what_would_mend_most(make_project, tmp_path, files, advice):
     found = read_json(make_project(), write(tmp_path, files))
     assert advice in found["advice"]
@@ -177,7 +177,7 @@ LOSSES = {  # a folder, the kind of what it loses, and what the report says of i
 }
 
 
-@pytest.mark.parametrize(("files", "kind", "example"), first_of(LOSSES.values(), 2), ids=LOSSES)
+@pytest.mark.parametrize(("files", "kind", "example"), first_of(LOSSES.values(), 2, ids=LOSSES))
 def test_it_says_what_a_page_or_its_site_loses(make_project, tmp_path, files, kind, example):
     problems = read_json(make_project(), write(tmp_path, files))["problems"]
     assert problems == {kind: {"count": 1, "examples": [example]}}

@@ -189,7 +189,7 @@ HOSTILE = {
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize("page", first_of(HOSTILE.values(), 1), ids=HOSTILE)
+@pytest.mark.parametrize("page", first_of(HOSTILE.values(), 1, ids=HOSTILE))
 def test_what_is_taken_in_does_not_multiply(write, page):
     root = write({
         "mkdocs.yml": MKDOCS, "docs/a.md": page, "long.txt": "x\n" * 500_000,

@@ -129,7 +129,7 @@ COMPOUNDS = {  # the language of the pages, their texts by title, and what reade
 }
 
 
-@pytest.mark.parametrize(("language", "pages", "queries"), first_of(COMPOUNDS.values(), 1), ids=COMPOUNDS)
+@pytest.mark.parametrize(("language", "pages", "queries"), first_of(COMPOUNDS.values(), 1, ids=COMPOUNDS))
 def test_a_compound_and_its_parts_find_each_other(make_project, language, pages, queries):
     project = make_project().project
     ingest(project, [Page(title, f"/{title}", text, language=language) for title, text in pages.items()])

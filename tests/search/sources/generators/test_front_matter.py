@@ -32,7 +32,7 @@ INVALID = {
 }
 
 
-@pytest.mark.parametrize(("front", "expected", "numbers"), first_of(INVALID.values(), 5), ids=INVALID)
+@pytest.mark.parametrize(("front", "expected", "numbers"), first_of(INVALID.values(), 5, ids=INVALID))
 def test_the_valid_part_is_read_and_the_rest_is_named_with_its_line(front, expected, numbers):
     problems = []
     assert split_front_matter(f"{front}\nText", problems) == (expected, "Text")

@@ -291,7 +291,7 @@ MULTIPLYING = {
 }
 
 
-@pytest.mark.parametrize(("name", "config"), first_of(MULTIPLYING.values(), 1), ids=MULTIPLYING)
+@pytest.mark.parametrize(("name", "config"), first_of(MULTIPLYING.values(), 1, ids=MULTIPLYING))
 def test_a_configuration_that_multiplies_itself_ends(write, name, config):
     files = {f"versioned_docs/version-1.0/{n}.md": "Text" for n in range(20)} if name == "versions.json" else {}
     root = write({
