@@ -235,7 +235,7 @@ def test_an_answer_cites_a_page_whatever_its_address(
             f"{PROJECT}/feedback",
             f"{PROJECT}/feedback?tab=pages",
         ],
-        2,
+        1,
     ),
 )
 def test_a_click_on_a_page_leads_to_the_page_about_it(site: Tenant, people: People, address: str) -> None:

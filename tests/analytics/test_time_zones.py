@@ -117,7 +117,7 @@ def test_a_page_of_monday_shows_monday(site, address):
             ("/admin/project/{}/questions", -1),
             ("/admin/project/{}/searches", 1),
         ],
-        2,
+        1,
     ),
 )
 def test_bars_are_days_of_the_zone(site, address, column):

@@ -72,6 +72,7 @@ def host(shared_host_tab: SharedHostTab, service: Any, reading_project: Tenant) 
     return SearchHost(shared_host_tab.reset(), service.url, reading_project)
 
 
+@pytest.mark.matrix
 def test_keys_open_it_and_nothing_is_loaded_before(host: SearchHost) -> None:
     host.open()
     host.page.wait_for_load_state("networkidle")
@@ -342,6 +343,7 @@ def test_it_fills_a_phone(host: SearchHost) -> None:
     assert host.page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+@pytest.mark.matrix
 def test_a_strict_policy_is_kept(host: SearchHost) -> None:
     csp = f"default-src 'none'; script-src {host.url}; connect-src {host.url}; require-trusted-types-for 'script'"
     host.open(csp=csp)

@@ -231,6 +231,7 @@ def body_example(document: dict, operation: dict) -> dict:
     return example
 
 
+@pytest.mark.matrix
 def test_it_is_valid(document):
     openapi_spec_validator.validate(document)
 

@@ -174,7 +174,7 @@ def normalize(responses: list[str], word: str) -> list[str]:
     return IDS.sub("ID", same).split("\n\n")
 
 
-@pytest.mark.parametrize("count", [4, pytest.param(WORDS, marks=pytest.mark.matrix)])
+@pytest.mark.parametrize("count", [2, pytest.param(WORDS, marks=pytest.mark.matrix)])
 @pytest.mark.parametrize(
     ("reader", "surface"), first_of([*product([""], SURFACES), *product(["partners"], WITH_TOKEN)], len(SURFACES))
 )

@@ -261,5 +261,6 @@ def test_a_connection_that_the_server_closed_is_replaced(new_database):
     scenarios.run(lose_a_connection, new_database(f"closed_{next(_numbers)}"))
 
 
+@pytest.mark.matrix
 def test_another_server_on_the_same_connection_is_noticed(new_database):
     scenarios.run(notice_another_server, new_database(f"noticed_{next(_numbers)}"))

@@ -13,6 +13,7 @@ from search.indexing.ingest import ingest
 from search.sources.markdown.folder import read_folder
 from tests.analytics.conftest import NOON
 from tests.analytics.reports.test_report_page import MARCH, rows_of, seen
+from tests.variants import first_of
 
 
 @pytest.fixture
@@ -44,7 +45,14 @@ def test_a_note_stands_at_its_day_until_it_is_deleted(people, project, report):
 
 @pytest.mark.parametrize(
     ("at", "text", "says"),
-    [("tomorrow", "x", "Write a day such as"), ("2026-03-10", "  ", "1 to 200"), ("2026-03-10", "x" * 201, "1 to 200")],
+    first_of(
+        [
+            ("tomorrow", "x", "Write a day such as"),
+            ("2026-03-10", "  ", "1 to 200"),
+            ("2026-03-10", "x" * 201, "1 to 200"),
+        ],
+        1,
+    ),
 )
 def test_a_bad_note_is_refused_with_a_sentence(people, report, at, text, says):
     answer = people.owner.post(f"{report}/annotations", {"at": at, "text": text}, follow=True)

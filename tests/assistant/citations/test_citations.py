@@ -213,7 +213,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", first_of(range(30), 2))
+@pytest.mark.parametrize("seed", first_of(range(30), 1))
 def test_nothing_that_a_model_writes_becomes_a_link_of_its_own(seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(100):

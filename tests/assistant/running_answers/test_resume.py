@@ -117,7 +117,7 @@ async def test_a_resumed_answer_can_be_stopped(model_service, upstream, project)
             ({"key": "svc_dsc_wrong"}, 401),
             ({"key": "FOREIGN"}, 404),
         ],
-        3,
+        1,
     ),
 )
 async def test_only_the_reader_who_asked_may_resume(model_service, project, make_project, change, status):

@@ -150,7 +150,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("kind", first_of(REFUSED, 12))
+@pytest.mark.parametrize("kind", first_of(REFUSED, 10))
 @pytest.mark.parametrize("age", [0, 3600])
 def test_what_is_not_read_is_refused_with_its_reason(kind: str, age: int, project: Tenant, tmp_path: Path) -> None:
     content, reason = REFUSED[kind]

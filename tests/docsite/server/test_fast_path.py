@@ -210,7 +210,7 @@ async def test_both_agree_about_every_fault(application, build, name):
         assert (answer.status < 300) or what != "none", answer
 
 
-@pytest.mark.parametrize("name", routes.OPERATIONS)
+@pytest.mark.parametrize("name", first_of(routes.OPERATIONS, 3))
 async def test_both_agree_about_failures(application, build, name, monkeypatch, settings):
     for failure, status in (
         (OperationalError("gone"), 503),
@@ -227,7 +227,7 @@ async def test_both_agree_about_failures(application, build, name, monkeypatch, 
             assert (await assert_agreement(application, build, name, FAULTS["none"])).status == status
 
 
-@pytest.mark.parametrize("name", routes.OPERATIONS)
+@pytest.mark.parametrize("name", first_of(routes.OPERATIONS, 3))
 async def test_both_agree_about_limits(application, build, name, settings, monkeypatch):
     limits = {field: "1/d" for field in type(django_settings.ENV).model_fields if field.startswith("limit_")}
     settings.ENV = django_settings.ENV.model_copy(update=limits)
@@ -236,7 +236,7 @@ async def test_both_agree_about_limits(application, build, name, settings, monke
     assert (await assert_agreement(application, build, name, FAULTS["none"])).status == 429
 
 
-@pytest.mark.parametrize("name", routes.OPERATIONS)
+@pytest.mark.parametrize("name", first_of(routes.OPERATIONS, 3))
 async def test_the_fast_path_serves_its_endpoints_alone(application, build, name):
     async def refuse(*_: Any) -> None:
         raise AssertionError("went to Django")

@@ -160,7 +160,7 @@ def docs(django_db_setup: None) -> Any:
     return project
 
 
-@pytest.mark.parametrize("question", first_of(QUESTIONS, 25))
+@pytest.mark.parametrize("question", first_of(QUESTIONS, 12))
 def test_a_passage_of_the_right_page_comes_first_or_second(docs: Any, question: str) -> None:
     hits = find_passages(docs, question).hits[:2]
     places = {place for hit in hits for place in (hit.path, f"{hit.path}#{hit.anchor}")}

@@ -8,6 +8,7 @@ from search.retrieval import index_state, page_search
 from search.sources import Page
 from search.sources.registry import read
 from search.sources.request import SourceRequest
+from tests.variants import first_of
 
 TEXTS = {
     "": "The tray of the printer holds the labels that you print with it. Use `acme tray` when it is empty or full.",
@@ -42,7 +43,7 @@ SITES = {
 }
 
 
-@pytest.mark.parametrize(("config", "above"), SITES.values(), ids=SITES)
+@pytest.mark.parametrize(("config", "above"), first_of(SITES.values(), 1, ids=SITES))
 def test_the_translations_of_a_page_are_one_page(make_project, tmp_path, config, above):
     project = make_project().project
     write_site(tmp_path, config, above)

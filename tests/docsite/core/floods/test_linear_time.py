@@ -199,6 +199,7 @@ def test_patterns(package, suffix):
     assert not slow
 
 
+@pytest.mark.matrix
 def test_bounded_patterns_exist():
     names = {name for package in ("analytics", "assistant", "search") for name, _, _ in patterns(package)}
     assert set(BOUNDED) <= names

@@ -43,7 +43,7 @@ def rules(project):
             (True, False, {Method.SINGLE_SIGN_ON}),
             (True, True, {Method.SINGLE_SIGN_ON}),
         ],
-        2,
+        1,
     ),
 )
 def test_an_organization_opens_only_after_the_log_in_that_it_requires(

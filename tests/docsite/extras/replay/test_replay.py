@@ -361,7 +361,7 @@ def test_a_replay_that_takes_too_long_says_so(
             (["ada", "bob", "ada", "ada"], False),
             (["anonymous", "anonymous", "anonymous", "ada"], False),
         ],
-        2,
+        1,
     ),
 )
 def test_words_of_few_readers_are_neither_kept_nor_told(tenant: Tenant, readers: list[str], is_closed: bool) -> None:

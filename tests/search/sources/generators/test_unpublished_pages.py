@@ -8,6 +8,7 @@ from search.sources import ExcludedPage, Page
 from search.sources.markdown.folder import read_folder
 from search.sources.request import SourceRequest
 from tests.drafts import build_drafts
+from tests.variants import first_of
 
 HUGO = {"hugo.toml": "baseURL = 'https://acme.example/'\n"}
 JEKYLL = {"_config.yml": "theme: minima\n"}
@@ -170,7 +171,7 @@ FOLDERS = {  # the files of a site, one of its pages, who may read the page; Non
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("files", "name", "groups"), FOLDERS.values(), ids=FOLDERS)
+@pytest.mark.parametrize(("files", "name", "groups"), first_of(FOLDERS.values(), 12, ids=FOLDERS))
 def test_pages_have_the_groups_of_their_folder(write, files, name, groups):
     root = write({**files, name: "---\ngroups:\n---\nT" if name.endswith("/b.md") else "---\ntitle: A\n---\nT"})
     items = build_drafts(read_folder(root, SourceRequest(str(root), "")))
