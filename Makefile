@@ -26,8 +26,8 @@ BROWSER = PATH="$(CURDIR)/$(WIDGET)/node_modules/.bin:$(CURDIR)/$(VENV)/bin:$$PA
 PEERS := tests/bench/search
 CLIENTS := tests/contract
 EDGE := tests/edge
-# Tests of a file stay together, since they share services. Workers wait for services, so two cores take four of them.
-PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
+# Tests of a file stay together, since they share services. Four workers took longer on two cores: each collects all tests, and has services of its own.
+PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
 
 ONLY_PYTHON := not browser and not node and not services and not matrix and not faults
 
@@ -52,12 +52,13 @@ test:  ## every behaviour once; installs what the tests need. Without root it na
 	else $(MAKE) --no-print-directory check python && sh tests/install.sh --dry-run || [ $$? = 3 ]; fi
 
 complete:
-	@$(MAKE) --no-print-directory --jobs 4 --output-sync=target packages widget node-tests collect
-	@$(MAKE) --no-print-directory --jobs 2 pytest check
+	@$(MAKE) --no-print-directory --jobs 4 --output-sync=target packages widget collect
+	@$(MAKE) --no-print-directory --jobs 3 pytest check node-tests
 
 # It waits for much, which leaves a processor to others. The tests that call make are not part of this run of it.
+# The packages of tests/contract are installed meanwhile, which is a minute of waiting: the tests that need them wait.
 pytest:
-	MAKEFLAGS= $(PY) -m pytest $(PARALLEL) -m "not matrix and not faults"
+	MAKEFLAGS= WAIT_FOR_CLIENTS=1 $(PY) -m pytest $(PARALLEL) -m "not matrix and not faults"
 
 matrix: export MATRIX := 1
 matrix: packages widget node-tests collect $(EDGE)/node_modules/.package-lock.json  ## the variants, sizes and faults that `make test` leaves out
@@ -83,7 +84,8 @@ collect: $(VENV)/.installed-dev
 	@$(PY) -m pytest --collect-only -qq > $(VENV)/collect.log || (cat $(VENV)/collect.log; exit 1)
 
 node-tests: $(CLIENTS)/node_modules/.package-lock.json  ## the widget's modules; installs the clients that other tests speak through
-	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test $$(find tests/widget -name '*.test.js')
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test $$(find tests/widget -name '*.test.js') > $(VENV)/node-tests.log && \
+		tail -n 8 $(VENV)/node-tests.log || (cat $(VENV)/node-tests.log; exit 1)
 
 quick: $(VENV)/.installed-dev  ## the tests that need only Python, without the slow ones: 3 minutes
 	$(PY) -m pytest $(PARALLEL) -m "$(ONLY_PYTHON) and not slow"

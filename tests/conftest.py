@@ -65,11 +65,18 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with servers and browsers first, so that none runs alone at the end. None empties the database of all."""
+    """Tests with servers first, so that they do not run alone at the end. None empties the database of all."""
     for item in items:
         marker = item.get_closest_marker("django_db")
         assert not (marker and marker.kwargs.get("transaction")), item.nodeid
-    items.sort(key=lambda item: [item.get_closest_marker(name) is None for name in ("services", "browser")])
+    items.sort(key=lambda item: item.get_closest_marker("services") is None)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Wait for the packages of tests/contract, which `make test` installs beside the tests."""
+    needs_them = item.get_closest_marker("node") or {"browser", "contract"}.intersection(item.path.parts)
+    if needs_them and "WAIT_FOR_CLIENTS" in os.environ:
+        wait_for((ROOT / "tests/contract/node_modules/.package-lock.json").exists, "npm to install tests/contract")
 
 
 @pytest.hookimpl(optionalhook=True)
