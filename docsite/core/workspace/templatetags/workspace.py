@@ -13,13 +13,15 @@ from django.utils.safestring import SafeString
 
 from docsite.core.base_path import base_path
 from docsite.core.tenants.log_in_rules import list_inaccessible
-from docsite.core.tenants.models import Organization, Project
+from docsite.core.tenants.models import Project
 from docsite.core.tenants.roles import has_role
 from docsite.core.tenants.staff import is_staff, projects_of
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.reports.report_state import ReportState
 
 register = template.Library()
+register.simple_tag(list_inaccessible, name="closed_organizations")
+register.simple_tag(extensions.notices, name="project_notices")
 MAX_PROJECTS = 50
 
 
@@ -58,12 +60,6 @@ def my_projects(request: HttpRequest) -> list[tuple[Project, str]]:
     return [(project, home_of(project)) for project in projects_of(request)[:MAX_PROJECTS]]
 
 
-@register.simple_tag
-def closed_organizations(request: HttpRequest) -> list[Organization]:
-    """The user's organizations that want another log-in than that of this session."""
-    return list_inaccessible(request)
-
-
 @register.simple_tag(takes_context=True)
 def shown_project(context: dict[str, Any]) -> Project | None:
     """The project of a page of the admin: the page names it, or its object has it, or the filter of its list."""
@@ -77,12 +73,6 @@ def shown_project(context: dict[str, Any]) -> Project | None:
         return found
     domain = request.GET.get("project", "").replace("\0", "")
     return projects_of(request).filter(domain=domain).first() if domain else None
-
-
-@register.simple_tag
-def project_notices(request: HttpRequest, project: Project) -> list[str]:
-    """What the apps say above every page of the project, as HTML."""
-    return extensions.notices(request, project)
 
 
 @register.simple_tag
