@@ -35,7 +35,6 @@ def _reject_blank(value: str) -> str:
 
 NonBlank = Annotated[StrictStr, AfterValidator(_reject_blank)]
 floor_number = BeforeValidator(lambda value: math.floor(require_number(value)))
-Floored = Annotated[int, floor_number]
 
 
 class ErrorDetail(Schema):

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from docsite.core.delivery import events, outbox
+from docsite.core.delivery import events
 from docsite.core.delivery.messages import Email
 from docsite.core.delivery.models import Delivery, Webhook
 from docsite.core.notifications import email_content, subscriptions, topics
@@ -51,12 +51,6 @@ Check = Callable[[Project, Collection[str]], Iterable[Problem]]
 ServiceCheck = Callable[[Collection[str]], Iterable[Problem]]
 _checks: dict[str, Check] = {}
 _service_checks: dict[str, ServiceCheck] = {}
-
-
-def register() -> None:
-    """Let the outbox deliver alerts."""
-    outbox.add_event_kind(OPENED, render)
-    outbox.add_event_kind(CLEARED, render)
 
 
 def add_check(topic: Topic, check: Check) -> None:

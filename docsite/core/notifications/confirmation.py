@@ -34,11 +34,6 @@ TOO_MANY = "Too many links were sent. Try again in an hour."
 _SALT = "docsite.core.notifications.confirmation"
 
 
-def register() -> None:
-    """Let the outbox deliver the links."""
-    outbox.add_event_kind(REQUESTED, render)
-
-
 def request_confirmation(subscription: Subscription) -> bool:
     """Send a link to the address of a person, for one project. Returns whether the limits of links allow it.
 

@@ -1,13 +1,11 @@
 """The weekly digest of a project: sections that the apps register, sent on Monday morning about the last seven days."""
 
-import logging
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from django.db import transaction
 from django.utils import timezone
 
-from docsite.core.delivery import outbox
 from docsite.core.delivery.messages import Email
 from docsite.core.delivery.models import Delivery
 from docsite.core.http import dates
@@ -17,8 +15,6 @@ from docsite.core.notifications.models import Digest
 from docsite.core.notifications.subscriptions import Recipient
 from docsite.core.tenants.models import Project
 
-logger = logging.getLogger(__name__)
-
 ISSUED = "digest.issued"  # the kind of its deliveries
 HOUR = 6  # of Monday, in the time zone of the project
 WEEK = timedelta(days=7)
@@ -26,11 +22,6 @@ WEEK = timedelta(days=7)
 # A section of the half-open range. None: there is nothing to say.
 Load = Callable[[Project, datetime, datetime], Section | None]
 _sections: list[tuple[int, Load]] = []
-
-
-def register() -> None:
-    """Let the outbox deliver digests."""
-    outbox.add_event_kind(ISSUED, render)
 
 
 def add_section(load: Load, *, position: int) -> None:
