@@ -18,6 +18,7 @@ from docsite.core.access.request_checks import BROWSER_IP
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
+from docsite.core.notifications.subscriptions import LINK_HEADERS
 from docsite.core.tenants.models import Project, digest
 from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import navigation
@@ -25,11 +26,6 @@ from docsite.core.workspace.posted_rows import find_posted_row
 
 MAX_LINKS = 50  # of a project that work at once
 _USE_EVERY = timedelta(minutes=10)  # `last_used_at` is written so often
-_HEADERS = {  # the address is a secret, which no search engine and no other site should learn
-    "Cache-Control": "private, no-store",
-    "Referrer-Policy": "no-referrer",
-    "X-Robots-Tag": "noindex, nofollow",
-}
 
 
 def create_link(project: Project, name: str, request: HttpRequest) -> str:
@@ -87,7 +83,7 @@ def show_report(request: HttpRequest, token: str) -> HttpResponse:
             f"Too many requests. Try again in {wait} seconds.\n",
             status=429,
             content_type="text/plain; charset=utf-8",
-            headers={**_HEADERS, "Retry-After": wait},
+            headers={**LINK_HEADERS, "Retry-After": wait},
         )
     link = ShareLink.objects.select_related("project").filter(digest=digest(token), revoked_at=None).first()
     if link is None:
@@ -103,7 +99,7 @@ def show_report(request: HttpRequest, token: str) -> HttpResponse:
         "admin/reports/shared.html",
         context,
         status=400 if context["wrong"] else 200,
-        headers=_HEADERS,
+        headers=LINK_HEADERS,
     )
 
 

@@ -21,7 +21,7 @@ from docsite.core.tenants.models import Project
 
 _SALT = "docsite.core.notifications"
 UNWANTED = "The person does not want this e-mail any more, or may not have it."
-LINK_HEADERS = {
+LINK_HEADERS = {  # of a page whose address is a secret, which no search engine and no other site should learn
     "Cache-Control": "private, no-store",
     "Referrer-Policy": "no-referrer",
     "X-Robots-Tag": "noindex, nofollow",

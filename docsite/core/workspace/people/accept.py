@@ -15,6 +15,7 @@ from docsite.core import context
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
+from docsite.core.notifications.subscriptions import LINK_HEADERS
 from docsite.core.sign_on import provider, single_sign_on
 from docsite.core.sign_on.password import LOGIN_IP
 from docsite.core.sign_on.sessions import open_session
@@ -23,11 +24,7 @@ from docsite.core.tenants.log_in_rules import Method
 from docsite.core.tenants.members import MembershipError
 from docsite.core.tenants.models import Invitation
 
-HEADERS = {  # the address is a secret
-    "Cache-Control": "private, no-store",
-    "Referrer-Policy": "same-origin",
-    "X-Robots-Tag": "noindex, nofollow",
-}
+HEADERS = {**LINK_HEADERS, "Referrer-Policy": "same-origin"}  # Django checks it for the form
 
 
 class AccountForm(BaseUserCreationForm):  # type: ignore[type-arg]  # Django has no such argument
