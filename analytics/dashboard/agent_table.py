@@ -74,26 +74,6 @@ class AgentRow:
         """The rules that decided its class."""
         return ["its name" if rule == f"name: {self.agent.name}" else visible(rule) for rule in self.agent.rules]
 
-    @property
-    def counted(self) -> int:
-        """Its views that count as AI."""
-        return int(self.values["countedAsAi"])
-
-    @property
-    def verified(self) -> int:
-        """Views from an address that its operator publishes."""
-        return int(self.values["verified"])
-
-    @property
-    def signed(self) -> int:
-        """Views whose request was signed."""
-        return int(self.values["signed"])
-
-    @property
-    def claimed(self) -> int:
-        """Views from other addresses, though its operator publishes some."""
-        return int(self.values["claimed"])
-
 
 def select_rows(state: AgentState, project: Project, found: Sequence[Agent], earlier: Earlier) -> list[AgentRow]:
     """The agents that pass the filters, in the chosen order."""
@@ -109,7 +89,7 @@ def select_rows(state: AgentState, project: Project, found: Sequence[Agent], ear
         earlier,
     )
     if state.kind == AI:
-        rows = [row for row in rows if row.counted]
+        rows = [row for row in rows if row.values["countedAsAi"]]
     keys: dict[str, Callable[[AgentRow], Any]] = {
         "name": lambda row: (row.agent.name.casefold(), row.agent.name),
         "class": lambda row: row.label,

@@ -87,7 +87,7 @@ def _build_agents(project: Project, state: AgentState, found: list[Agent], numbe
     page, part = page_slice(state, len(rows))
     table = Table(rows[part], len(rows), len(found), page)
     checked = any(agent.verified[mark] for agent in found for mark in PageView.Verified if mark)
-    counted = sum(bool(row.counted) for row in agent_table.build_rows(project, found, None))
+    counted = sum(bool(row.values["countedAsAi"]) for row in agent_table.build_rows(project, found, None))
     kinds = {kind: sum(agent.client_class == kind for agent in found) for kind in PageView.Class.values}
     kinds = {kind: count for kind, count in kinds.items() if count or kind == state.kind}
     hidden = {**({} if checked else {"address": ""}), **({} if numbers.earlier else {"change": ""})}
