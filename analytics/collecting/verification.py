@@ -43,38 +43,14 @@ class Ranges:
         return at >= 0 and int(address) <= self._ends[address.version][at]
 
 
-class _RangeCache:
-    """The addresses in the database, loaded once a minute."""
-
-    def __init__(self) -> None:
-        self.ranges: dict[str, Ranges] = {}
-        self.read_at = float("-inf")
-        self.lock = threading.Lock()
-
-    def is_fresh(self) -> bool:
-        return time.monotonic() - self.read_at < CACHE_SECONDS
-
-    def load_if_stale(self) -> None:
-        if self.is_fresh():
-            return
-        was_read = self.read_at > float("-inf")
-        if was_read and not availability.database.claim_attempt():
-            return
-        with self.lock:
-            if self.is_fresh():  # another thread has loaded them meanwhile
-                return
-            try:
-                rows = list(AgentAddresses.objects.values_list("agent", "networks"))
-            except (OperationalError, InterfaceError) as failure:
-                if not was_read:
-                    raise
-                availability.database.report_failure(describe(failure))
-                return
-            self.ranges = {agent.lower(): Ranges(networks) for agent, networks in rows}
-            self.read_at = time.monotonic()
+_ranges: dict[str, Ranges] = {}  # of each agent, by its name in lower case
+_read_at = float("-inf")
+_lock = threading.Lock()
 
 
-_cache = _RangeCache()
+def is_fresh() -> bool:
+    """Whether the address ranges that `verify` compares with were read from the database in the last minute."""
+    return time.monotonic() - _read_at < CACHE_SECONDS
 
 
 def load_if_stale() -> None:
@@ -82,12 +58,22 @@ def load_if_stale() -> None:
 
     While the database is away the last ones stay. Raises OperationalError or InterfaceError if there are none yet.
     """
-    _cache.load_if_stale()
-
-
-def is_fresh() -> bool:
-    """Whether the address ranges that `verify` compares with were read from the database in the last minute."""
-    return _cache.is_fresh()
+    global _ranges, _read_at
+    was_read = _read_at > float("-inf")
+    if is_fresh() or (was_read and not availability.database.claim_attempt()):
+        return
+    with _lock:
+        if is_fresh():  # another thread has loaded them meanwhile
+            return
+        try:
+            rows = list(AgentAddresses.objects.values_list("agent", "networks"))
+        except (OperationalError, InterfaceError) as failure:
+            if not was_read:
+                raise
+            availability.database.report_failure(describe(failure))
+            return
+        _ranges = {agent.lower(): Ranges(networks) for agent, networks in rows}
+        _read_at = time.monotonic()
 
 
 def verify(agent: str, address: Address) -> str:
@@ -95,7 +81,7 @@ def verify(agent: str, address: Address) -> str:
 
     Needs no database query: call `load_if_stale` first, else every agent is unknown.
     """
-    ranges = _cache.ranges.get(agent.lower())
+    ranges = _ranges.get(agent.lower())
     if ranges is None:
         return Verified.UNKNOWN
     return Verified.YES if address in ranges else Verified.NO
@@ -103,7 +89,8 @@ def verify(agent: str, address: Address) -> str:
 
 def invalidate() -> None:
     """Load the addresses again at next use. Other processes follow within a minute."""
-    _cache.read_at = float("-inf")
+    global _read_at
+    _read_at = float("-inf")
 
 
 def parse(text: str) -> list[str]:
