@@ -1,13 +1,13 @@
 """Describe a view by its address, referrer, user agent and language."""
 
 import functools
-import ipaddress
 import re
 from urllib.parse import parse_qsl
 
 from analytics.audience.channels import OTHER_SITE, channel_of_host, channel_of_name
 from analytics.audience.clients import describe_client
 from analytics.audience.dimensions import DIRECT, INTERNAL, Dimensions
+from docsite.core.http.client_address import parse_address
 from docsite.core.tenants.models import Project
 from docsite.core.unicode.addresses import urlsplit
 
@@ -61,21 +61,13 @@ def _find_origin(referrer: str, docs_url: str, origins: tuple[str, ...]) -> tupl
             return INTERNAL, ""
     elif any(host == _normalize_host(urlsplit(origin).hostname or "") for origin in origins):
         return INTERNAL, ""
-    if not _HOST.fullmatch(host) or _is_address(host):  # the name of a machine at home or at work
+    if not _HOST.fullmatch(host) or parse_address(host):  # the name of a machine at home or at work
         return OTHER_SITE, ""
     return channel_of_host(host), host[:_MAX_VALUE]
 
 
 def _normalize_host(host: str) -> str:
     return host.lower().rstrip(".").removeprefix("www.")
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def _campaign_of(raw_path: str) -> tuple[str, str, str]:
