@@ -13,6 +13,7 @@ from analytics.models import Feedback, FeedbackNote
 from assistant.conversations import transcript
 from assistant.models import Message
 from docsite.core.tenants.models import Project
+from docsite.core.tenants.staff import find_assignees
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports.formatting import visible
 from search.models import Document
@@ -45,7 +46,7 @@ def show_detail(request: HttpRequest, project: Project, feedback_id: str) -> Htt
         "is_full": row.notes.count() >= MAX_NOTES,
         "max_note_length": MAX_NOTE_LENGTH,
         "statuses": Feedback.Status.choices,
-        "assignees": [(NOBODY, "Nobody"), *((str(one.pk), one.get_username()) for one in triage.staff_of(project))],
+        "assignees": [(NOBODY, "Nobody"), *((str(one.pk), one.get_username()) for one in find_assignees(project))],
         "assigned": str(row.assignee_id) if row.assignee_id else NOBODY,
         "all_feedback": navigation.page_url("feedback", project),
     }

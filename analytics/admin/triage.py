@@ -14,6 +14,7 @@ from analytics.feedback.triage import NOBODY, Totals
 from analytics.models import Feedback
 from docsite.core.base_path import service_url
 from docsite.core.tenants.models import Project
+from docsite.core.tenants.staff import find_assignees
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports import links
 from docsite.core.workspace.reports.downloads import (
@@ -173,7 +174,6 @@ def _sort_pages(project: Project, state: TriageState, start: Any, end: Any) -> Q
 
 def _build_choices(request: HttpRequest, project: Project, state: TriageState) -> dict[str, Any]:
     """The context of the switches, the filters and the downloads."""
-    staff = triage.staff_of(project)
     name = "pages" if state.tab == "pages" else "feedback"
     return {
         "compare": links.compare_choice(state),
@@ -183,7 +183,7 @@ def _build_choices(request: HttpRequest, project: Project, state: TriageState) -
         "statuses": Feedback.Status.choices,
         "source_choices": Feedback.Source.choices,
         "thumb_choices": (("up", "Helpful"), ("down", "Not helpful"), ("none", "No thumb")),
-        "assignees": [(NOBODY, "Nobody"), *((str(user.pk), user.get_username()) for user in staff)],
+        "assignees": [(NOBODY, "Nobody"), *((str(user.pk), user.get_username()) for user in find_assignees(project))],
         "here": state.link(page=state.page),
         "downloads": list_choices(
             lambda form: navigation.page_url("feedback", project, name, form, name="file") + state.link()

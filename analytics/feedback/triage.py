@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from django.contrib.auth.models import AbstractUser
 from django.db.models import Count, F, Q, QuerySet
 
 from analytics.models import Feedback
@@ -102,11 +101,6 @@ def count_pages(
         before = Count("pk", filter=Q(created_at__lt=until) & _RATING & Q(helpful=False))
         counted = counted.annotate(before=before).annotate(change=F("down") - F("before"))
     return counted
-
-
-def staff_of(project: Project) -> list[AbstractUser]:
-    """The users who can be assigned feedback, as a list."""
-    return list(find_assignees(project))
 
 
 def change(
