@@ -13,7 +13,6 @@ import time
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Any
 
 from django.db.utils import InterfaceError, OperationalError
@@ -136,13 +135,9 @@ def describe_traceback(failure: BaseException) -> Iterator[str]:
     if earlier is not None:
         yield from describe_traceback(earlier)
     yield "Traceback:"
-    yield from _describe_calls(failure.__traceback__)
-    yield describe(failure)
-
-
-def _describe_calls(calls: TracebackType | None) -> Iterator[str]:
-    for call in traceback.extract_tb(calls):
+    for call in traceback.extract_tb(failure.__traceback__):
         yield f"{call.filename}:{call.lineno} in {call.name}"
+    yield describe(failure)
 
 
 def _hide_rest(found: re.Match[str]) -> str:
