@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Count, Max
 from django.db.models.functions import TruncDate
 
@@ -12,7 +11,6 @@ from docsite.core.tenants.models import Project
 from search.models import Generation
 
 MAX_NOTES = 200  # of a range that are shown
-MAX_TEXT = 200  # characters
 
 
 class Mark(NamedTuple):
@@ -22,17 +20,6 @@ class Mark(NamedTuple):
     text: str
     note: int | None = None
     author: str = ""
-
-
-def add_note(project: Project, at: datetime, text: str, author: AbstractBaseUser | AnonymousUser) -> None:
-    """Store a note of a staff user."""
-    Annotation.objects.create(project=project, at=at, text=text[:MAX_TEXT], author_id=author.pk)
-
-
-def delete_note(project: Project, number: int) -> bool:
-    """Delete a note. Returns whether there was one."""
-    deleted, _ = Annotation.objects.filter(project=project, pk=number, kind=Annotation.Kind.NOTE).delete()
-    return bool(deleted)
 
 
 def list_marks(project: Project, start: datetime, end: datetime) -> list[Mark]:
