@@ -9,14 +9,13 @@ the same numbers from the rows, which are only added.
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 import numpy as np
 from django.db import transaction
 
 from analytics.audience import Dimensions
 from analytics.counting.cells import FIRST_KEY, Ints
-from analytics.counting.new_values import Limits, NewValues, Origin
+from analytics.counting.new_values import Limits, NewValues, Origin, ViewToNumber
 from analytics.models import Audience
 from docsite.core import sql
 from docsite.core.postgresql import primary
@@ -34,19 +33,6 @@ _MAX_CACHED_DAYS = 400
 
 _FIELDS = Dimensions._fields
 _NOTHING = Dimensions()
-
-
-class HasDimensions(Protocol):
-    """A view: its dimensions, its time in microseconds, and the network of its reader if that is limited."""
-
-    @property
-    def dimensions(self) -> Dimensions: ...
-
-    @property
-    def at(self) -> int: ...
-
-    @property
-    def network(self) -> str: ...
 
 
 class Audiences:
@@ -116,7 +102,7 @@ class Audiences:
             np.concatenate([key_of_value(values[view, column]), key_of_entry(page[entry])]),
         )
 
-    def assign_numbers(self, views: Sequence[HasDimensions]) -> list[int]:
+    def assign_numbers(self, views: Sequence[ViewToNumber]) -> list[int]:
         """The audience numbers of views. New audiences get a number.
 
         Beyond 10,000 audiences a day, and 100 new ones of a reader's network, further ones share `(other)`. All
@@ -211,20 +197,12 @@ def key_of_entry(page: Ints) -> Ints:
 
 
 _loaded: SizedCache[int, Audiences] = SizedCache()
-_opening = threading.Lock()
-
-
-def _forget() -> None:
-    with _opening:  # not between the two steps of `for_project`
-        _loaded.clear()
-
-
-primary.forget_with(_forget)
+primary.forget_with(_loaded.clear)
 
 
 def for_project(project_id: int) -> Audiences:
     """The audiences of a project. Those of projects that nobody asked about for long are loaded again."""
-    with _opening:
+    with _loaded.lock:  # so that nobody clears it between the two steps
         audiences = _loaded.get(project_id) or Audiences(project_id)
         _loaded.put(project_id, audiences, len(audiences.rows), MAX_CACHED)  # anew: it may have more meanwhile
     return audiences

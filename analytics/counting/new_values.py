@@ -7,11 +7,12 @@ gets a number: views of known values cost nothing here.
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from django.core.cache import caches
 from django.utils.crypto import salted_hmac
 
+from analytics.audience import Dimensions
 from docsite.core.redis_servers.clients import ERRORS as REDIS_ERRORS
 
 logger = logging.getLogger(__name__)
@@ -28,6 +29,22 @@ class Limits(NamedTuple):
 
 
 Origin = tuple[int, str]  # the day of a view, and the network of its reader; empty where that has no limit
+
+
+class ViewToNumber(Protocol):
+    """A view: its path, its dimensions, its time in microseconds, and the network of its reader if that is limited."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def dimensions(self) -> Dimensions: ...
+
+    @property
+    def at(self) -> int: ...
+
+    @property
+    def network(self) -> str: ...
 
 
 class NewValues:

@@ -3,13 +3,12 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence, Set
-from typing import Protocol
 
 import numpy as np
 from django.db import transaction
 
 from analytics.counting.cells import MAX_PAGES, Ints
-from analytics.counting.new_values import Limits, NewValues, Origin
+from analytics.counting.new_values import Limits, NewValues, Origin, ViewToNumber
 from analytics.models import Page
 from docsite.core import sql
 from docsite.core.postgresql import primary
@@ -25,22 +24,6 @@ NONE = 0  # the number of no page: 0 is the site
 MAX_CACHED = 300_000  # paths that a process holds, some 300 bytes each
 _MAX_ASKED = 500  # paths that are asked for by name; to read all of a large index takes longer than the rest of a view
 _MAX_CACHED_DAYS = 400  # one import may have views of so many days
-
-
-class ViewedPage(Protocol):
-    """What a view says of its page: the path and the time in microseconds.
-
-    `network` is the one that a limit of new pages counts for, empty where there is no such limit.
-    """
-
-    @property
-    def path(self) -> str: ...
-
-    @property
-    def at(self) -> int: ...
-
-    @property
-    def network(self) -> str: ...
 
 
 class Pages:
@@ -85,7 +68,7 @@ class Pages:
                 self._rank = np.fromiter((places[path] for path in self.paths), np.int64, len(self.paths))
             return self._rank
 
-    def assign_numbers(self, views: Sequence[ViewedPage]) -> list[int]:
+    def assign_numbers(self, views: Sequence[ViewToNumber]) -> list[int]:
         """The page numbers of views. New pages get a number.
 
         Beyond 10,000 paths a day outside of the index, further paths share the page
@@ -198,20 +181,12 @@ def indexed_paths(project_id: int, among: Set[str]) -> set[str]:
 
 
 _loaded: SizedCache[int, Pages] = SizedCache()
-_opening = threading.Lock()
-
-
-def _forget() -> None:
-    with _opening:  # not between the two steps of `for_project`
-        _loaded.clear()
-
-
-primary.forget_with(_forget)
+primary.forget_with(_loaded.clear)
 
 
 def for_project(project_id: int) -> Pages:
     """The pages of a project. Those of projects that nobody asked about for long are loaded again."""
-    with _opening:
+    with _loaded.lock:  # so that nobody clears it between the two steps
         pages = _loaded.get(project_id) or Pages(project_id)
         _loaded.put(project_id, pages, len(pages.paths), MAX_CACHED)  # anew: it may have more pages meanwhile
     return pages

@@ -13,12 +13,12 @@ class SizedCache(Generic[Key, Value]):
 
     def __init__(self) -> None:
         self._values: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
-        self._lock = threading.Lock()
+        self.lock = threading.RLock()  # to hold over several calls
         self.nbytes = 0
 
     def get(self, key: Key) -> Value | None:
         """A value, which then counts as used."""
-        with self._lock:
+        with self.lock:
             if key not in self._values:
                 return None
             self._values.move_to_end(key)
@@ -26,7 +26,7 @@ class SizedCache(Generic[Key, Value]):
 
     def put(self, key: Key, value: Value, nbytes: int, max_bytes: int) -> None:
         """Store a value of a size, and drop those that were not used for the longest time."""
-        with self._lock:
+        with self.lock:
             if key in self._values:
                 self.nbytes -= self._values.pop(key)[1]
             self._values[key] = value, nbytes
@@ -36,6 +36,6 @@ class SizedCache(Generic[Key, Value]):
 
     def clear(self) -> None:
         """Drop all."""
-        with self._lock:
+        with self.lock:
             self._values.clear()
             self.nbytes = 0
