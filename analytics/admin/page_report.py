@@ -31,7 +31,6 @@ from search.retrieval.links import urls_of
 
 ANSWERED = Message.Outcome.ANSWERED
 MAX_ROWS = 5  # of each list
-REFRESH_SECONDS = 0.3  # the page waits so long for views to be counted
 
 
 class Part(NamedTuple):
@@ -55,7 +54,7 @@ def show_page(request: HttpRequest, project: Project) -> HttpResponse:
         "address": urls_of(project, [state.path])[state.path],
     }
     if window:
-        context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
+        context["complete"] = visitor_counts.refresh(project, visitor_counts.PAGE_SECONDS)
         recording.flush()
         builders = (_count_views, _count_questions, _count_queries_and_feedback)
         context["parts"] = [part for build in builders for part in build(project, state, *window)]

@@ -13,14 +13,7 @@ from django.utils import timezone
 from analytics.counting import agent_views
 from analytics.counting.agent_views import Agent
 from analytics.dashboard import agent_table
-from analytics.dashboard.agent_range import (
-    KEY,
-    REFRESH_SECONDS,
-    AgentRange,
-    describe_range,
-    list_files,
-    range_of,
-)
+from analytics.dashboard.agent_range import KEY, AgentRange, describe_range, list_files, range_of
 from analytics.dashboard.agent_table import CLASSES, AgentState
 from analytics.models import EPOCH, PageView
 from analytics.reports import agent_report, visitor_counts
@@ -62,7 +55,7 @@ def show_agent(request: HttpRequest, project: Project) -> HttpResponse:
     }
     label = visible(state.agent) or CLASSES[state.kind]
     if window:
-        context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
+        context["complete"] = visitor_counts.refresh(project, visitor_counts.PAGE_SECONDS)
         context |= describe_range(project, *window)
         context |= _build_agent(project, state, context["numbers"])
     title = f"{label}: {project.name}"

@@ -19,7 +19,6 @@ from docsite.core.workspace.reports.links import Choice
 from docsite.core.workspace.reports.report_state import HOUR, previous_period
 
 KEY = "agents"  # of the page in the navigation
-REFRESH_SECONDS = 0.3  # a page waits so long for views to be counted
 
 
 @dataclass(frozen=True)

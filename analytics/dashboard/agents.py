@@ -10,7 +10,7 @@ from analytics.counting import agent_views
 from analytics.counting.agent_views import Agent
 from analytics.dashboard import agent_table, coverage
 from analytics.dashboard.agent_page import AgentPagesState, agent_url, select_pages
-from analytics.dashboard.agent_range import REFRESH_SECONDS, AgentRange, describe_range, list_files
+from analytics.dashboard.agent_range import AgentRange, describe_range, list_files
 from analytics.dashboard.agent_table import AI, CLASSES, AgentState
 from analytics.models import AnalyticsSettings, PageView
 from analytics.reports import agent_report, visitor_counts
@@ -32,7 +32,7 @@ def show_agents(request: HttpRequest, project: Project) -> HttpResponse:
     context = {**links.range_picker(state, window, errors), "chips": links.page_chip(state)}
     if window:
         start, end = window
-        context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
+        context["complete"] = visitor_counts.refresh(project, visitor_counts.PAGE_SECONDS)
         context |= describe_range(project, start, end, state.path)
         found = agent_views.list_agents(project, start, end, state.path)
         context |= _build_agents(project, state, found, context["numbers"])

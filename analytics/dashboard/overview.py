@@ -31,7 +31,6 @@ from search.query_log import recording, totals
 from search.query_log.totals import Counts as SearchCounts
 
 MAX_CHANGES = 5
-REFRESH_SECONDS = 0.3  # the page waits so long for views to be counted
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
     context = links.range_picker(state, window, errors)
     if window:
         start, end = window
-        visitor_counts.refresh(project, REFRESH_SECONDS)
+        visitor_counts.refresh(project, visitor_counts.PAGE_SECONDS)
         recording.flush()
         earlier = previous_period(start, end)
         urls = navigation.find_urls(request, project)

@@ -45,7 +45,6 @@ from docsite.core.workspace.reports.time_steps import LABELS
 from search.indexing.page_groups import find_hidden
 
 FILES = ("visitors", "views")
-REFRESH_SECONDS = 0.3  # a page waits so long for views to be counted
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ def describe_report(request: HttpRequest, project: Project) -> dict[str, Any]:
     context = {"project": project, **links.range_picker(state, window, errors), **_choices(state)}
     if window:
         start, end = window
-        context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
+        context["complete"] = visitor_counts.refresh(project, visitor_counts.PAGE_SECONDS)
         context |= _report(project, state, ReportCounts.load(project, state, start, end), now)
     return context
 

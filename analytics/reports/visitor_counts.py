@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 
 NAMES = ("human", "ai", "total")
 HOUR = timedelta(hours=1)
+PAGE_SECONDS = 0.3  # that a page waits for views to be counted
 MIN_SEAL_SECONDS = 0.1  # after views in the log were waited for in vain
 
 
