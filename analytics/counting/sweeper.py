@@ -74,7 +74,8 @@ def sweep(*, force: bool = False, go_on: Callable[[], object] = bool) -> int:
     with collect_failures() as part:
         for project_id in due_ids:
             with part():
-                _trim_project(project_id, days.get(project_id))
+                _trim_histories(project_id, _limit_days(days.get(project_id)))
+                _merge_ended_hours(project_id)
                 removable.append(_find_removable(project_id, days.get(project_id)))
             go_on()
         if removable and (old := partitions.list_old()):
@@ -90,11 +91,6 @@ def sweep(*, force: bool = False, go_on: Callable[[], object] = bool) -> int:
             go_on()
         key_rotation.sweep()
     return removed
-
-
-def _trim_project(project_id: int, own_days: int | None) -> None:
-    _trim_histories(project_id, _limit_days(own_days))
-    _merge_ended_hours(project_id)
 
 
 def _find_removable(project_id: int, own_days: int | None, earlier: int = 0) -> Removable:

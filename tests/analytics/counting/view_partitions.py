@@ -159,17 +159,17 @@ def one_failure() -> None:
         record(project, history(random.Random(16), 20, 3, datetime.now(UTC) - timedelta(days=60)))
     assert sealer.seal(PATIENCE)
     PageView.objects.update(received=0)
-    trim = sweeper._trim_project
+    trim = sweeper._trim_histories
 
-    def fail(project_id: int, own_days: int | None) -> None:
+    def fail(project_id: int, days: int) -> None:
         if project_id == projects[1].pk:
             raise ValueError("a damaged row")
-        trim(project_id, own_days)
+        trim(project_id, days)
 
-    sweeper._trim_project = fail
+    sweeper._trim_histories = fail
     with pytest.raises(ValueError, match="a damaged row"):
         sweeper.sweep(force=True)
-    sweeper._trim_project = trim
+    sweeper._trim_histories = trim
     assert [PageView.objects.filter(project=project).count() for project in projects] == [0, 20, 0]
 
 
