@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import path, reverse
+from django.urls import reverse
 from django.views.generic import RedirectView
 
 from analytics import agents
@@ -21,7 +21,7 @@ from analytics.reports import visitor_counts
 from docsite.core.http import dates
 from docsite.core.sign_on.reauthentication import guard
 from docsite.core.tenants.models import Project, Role
-from docsite.core.tenants.staff import organizations_of
+from docsite.core.tenants.staff import projects_of
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.reports.formatting import visible
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
@@ -101,15 +101,13 @@ class PageViewAdmin(ScopedAdmin):
         """The views of the user's projects. Without the join of other lists, which would need DISTINCT."""
         if request.user.is_superuser:
             return PageView.objects.all()
-        mine = Project.objects.filter(organization__in=organizations_of(request))
-        return PageView.objects.filter(project__in=list(mine.values_list("pk", flat=True)))
+        return PageView.objects.filter(project__in=list(projects_of(request).values_list("pk", flat=True)))
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         """Latest first within one project, where an index serves it; otherwise by arrival."""
         if request.GET.get("project"):
             return ("-at",)
-        mine = Project.objects.filter(organization__in=organizations_of(request))
-        return () if request.user.is_superuser or mine.count() > 1 else ("-at",)
+        return () if request.user.is_superuser or projects_of(request).count() > 1 else ("-at",)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show the list of page views, the latest first. The subtitle says for how many days single views are kept."""
@@ -143,33 +141,10 @@ class PageViewAdmin(ScopedAdmin):
             return "AI"
         return "human" if view.client_class == PageView.Class.HUMAN else "–"
 
-    def get_urls(self) -> list[Any]:
-        """The report of each project, and its files."""
-        page = self.admin_site.admin_view(self.visitors_report)
-        rows = self.admin_site.admin_view(visitors.download)
-        share = self.admin_site.admin_view(share_links.show_links)
-        annotate = self.admin_site.admin_view(annotation_form.change_annotations)
-        return [
-            path("visitors/<str:domain>", page, name="analytics_visitors"),
-            path(
-                "visitors/<str:domain>/",
-                RedirectView.as_view(pattern_name="admin:analytics_visitors", query_string=True),
-            ),
-            path("visitors/<str:domain>/annotations", annotate, name="analytics_annotations"),
-            path("visitors/<str:domain>/share", share, name="analytics_share"),
-            path("visitors/<str:domain>/<str:name>", rows, name="analytics_export"),
-            *super().get_urls(),
-        ]
-
-    def visitors_report(self, request: HttpRequest, domain: str) -> HttpResponse:
-        """The visitors report."""
-        return visitors.render(request, self.admin_site, domain)
-
 
 def _chosen_project(request: HttpRequest) -> Project | None:
     """The project of the list's filter, if the user may see it."""
-    mine = Project.objects.filter(organization__in=organizations_of(request))
-    return mine.filter(domain=request.GET.get("project", "").replace("\0", "")).first()
+    return projects_of(request).filter(domain=request.GET.get("project", "").replace("\0", "")).first()
 
 
 def _report(request: HttpRequest, project: Project | None) -> dict[str, str]:
@@ -189,6 +164,13 @@ navigation.add_page(
     views=[("", overview.show_overview, ""), ("live", live.show_live, "live")],
     reads=Role.VIEWER,
 )
+_REPORT = "analytics/pageview/visitors/<str:domain>"
+navigation.add_address(_REPORT, visitors.show_visitors, "analytics_visitors")
+_to_report = RedirectView.as_view(pattern_name="admin:analytics_visitors", query_string=True)
+navigation.add_address(f"{_REPORT}/", _to_report, "")
+navigation.add_address(f"{_REPORT}/annotations", annotation_form.change_annotations, "analytics_annotations")
+navigation.add_address(f"{_REPORT}/share", share_links.show_links, "analytics_share")
+navigation.add_address(f"{_REPORT}/<str:name>", visitors.download, "analytics_export")
 navigation.add_page(
     "visitors",
     "Visitors",

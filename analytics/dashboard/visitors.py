@@ -11,10 +11,8 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.admin import AdminSite
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 
@@ -105,7 +103,7 @@ class ReportCounts:
         return links.api_time(self.start), links.api_time(self.end)
 
 
-def render(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
+def show_visitors(request: HttpRequest, domain: str) -> HttpResponse:
     """The report: unique visitors of a range (human, AI and both), over time, and by page."""
     project = project_of(request, domain)
     if request.GET.get("tab") == "agents":  # they were a table of this report
@@ -114,14 +112,13 @@ def render(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
         return HttpResponseRedirect(f"{navigation.page_url('agents', project)}?{query.urlencode()}")
     context = describe_report(request, project)
     context |= {
-        **site.each_context(request),
-        "title": f"Visitors: {project.name}",
         "opts": PageView._meta,
         "base_url": service_url(request),
         "live_link": navigation.page_url(navigation.HOME, project, name="live"),
         **_own_links(request, project, context["state"]),
     }
-    return TemplateResponse(request, "admin/reports/visitors.html", context, status=400 if context["wrong"] else 200)
+    title = f"Visitors: {project.name}"
+    return navigation.render(request, "admin/reports/visitors.html", project, title, context, wrong=context["wrong"])
 
 
 def describe_report(request: HttpRequest, project: Project) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.urls import path, reverse
+from django.urls import reverse
 
 from docsite.core.components.erasure import CONVERSATION, EVERYTHING, READER, VISITOR, WRITER, NotErasable
 from docsite.core.tenants.staff import project_of
@@ -67,37 +67,34 @@ class AuditAdmin(ScopedAdmin):
         """The new values, or the numbers of erased rows."""
         return ", ".join(f"{name}: {json.dumps(value)}" for name, value in entry.details.items())
 
-    def get_urls(self) -> list[Any]:
-        """The page that erases data of a project."""
-        page = self.admin_site.admin_view(self.erase_page)
-        return [path("erase/<str:domain>", page, name="privacy_erase"), *super().get_urls()]
 
-    def erase_page(self, request: HttpRequest, domain: str) -> HttpResponse:
-        """Show how much an erasure would take. With `confirm`, erase it and show the receipt.
+def erase_page(request: HttpRequest, domain: str) -> HttpResponse:
+    """Show how much an erasure would take. With `confirm`, erase it and show the receipt.
 
-        Other pages link or post to it with the form filled in. Only superusers erase everything, as only they delete
-        projects.
-        """
-        project = project_of(request, domain)
-        may_erase_everything = request.user.is_superuser
-        form = EraseForm(request.POST or request.GET or None, may_erase_everything=may_erase_everything)
-        receipt = found = subject = None
-        if form.is_valid():
-            try:
-                if "confirm" in request.POST:
-                    receipt = erasure.erase(project, **form.cleaned_data)
-                    form = EraseForm(may_erase_everything=may_erase_everything)
-                else:
-                    subject = erasure.find_subject(project, **form.cleaned_data)
-                    found = erasure.count(subject)
-            except NotErasable as refusal:
-                form.add_error(None, str(refusal))
-        found_any = not found or any(found.values())
-        context = {"form": form, "receipt": receipt, "subject": subject, "found": found, "found_any": found_any}
-        title = f"Erase data of {project.name}"
-        return navigation.render(request, "admin/privacy/erase.html", project, title, context)
+    Other pages link or post to it with the form filled in. Only superusers erase everything, as only they delete
+    projects.
+    """
+    project = project_of(request, domain)
+    may_erase_everything = request.user.is_superuser
+    form = EraseForm(request.POST or request.GET or None, may_erase_everything=may_erase_everything)
+    receipt = found = subject = None
+    if form.is_valid():
+        try:
+            if "confirm" in request.POST:
+                receipt = erasure.erase(project, **form.cleaned_data)
+                form = EraseForm(may_erase_everything=may_erase_everything)
+            else:
+                subject = erasure.find_subject(project, **form.cleaned_data)
+                found = erasure.count(subject)
+        except NotErasable as refusal:
+            form.add_error(None, str(refusal))
+    found_any = not found or any(found.values())
+    context = {"form": form, "receipt": receipt, "subject": subject, "found": found, "found_any": found_any}
+    title = f"Erase data of {project.name}"
+    return navigation.render(request, "admin/privacy/erase.html", project, title, context)
 
 
+navigation.add_address("privacy/auditentry/erase/<str:domain>", erase_page, "privacy_erase")
 navigation.add_page(
     audit_page.KEY,
     "Audit",

@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Model, QuerySet, URLField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 
 from docsite.core.http.dates import find_zone
@@ -200,12 +200,8 @@ class ProjectAdmin(DeletesEach, ScopedAdmin):
         """Stay on the page."""
         return HttpResponseRedirect(request.path)
 
-    def get_urls(self) -> list[Any]:
-        """The API keys page; its last segment is the domain."""
-        page = self.admin_site.admin_view(keys_page)
-        return [path("of/<str:domain>", page, name="projects_keys"), *super().get_urls()]
 
-
+navigation.add_address("projects/project/of/<str:domain>", keys_page, "projects_keys")
 navigation.add_page(
     "keys",
     "API keys",
