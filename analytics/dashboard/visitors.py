@@ -39,20 +39,11 @@ from docsite.core.workspace.reports.downloads import list_choices, name_file, pa
 from docsite.core.workspace.reports.links import TABLES, Choice
 from docsite.core.workspace.reports.report_state import previous_period
 from docsite.core.workspace.reports.tables import FEW, Change, Table
+from docsite.core.workspace.reports.tiles import Tile
 from docsite.core.workspace.reports.time_steps import LABELS
 from search.indexing.page_groups import find_hidden
 
 FILES = ("visitors", "views")
-
-
-@dataclass(frozen=True)
-class Tile:
-    """One of the numbers at the top of a report."""
-
-    label: str
-    value: int
-    change: Change | None
-    note: str
 
 
 @dataclass(frozen=True)
@@ -228,7 +219,8 @@ def _tiles(numbers: ReportCounts) -> list[Tile]:
     past_viewed = numbers.earlier_views.totals if numbers.earlier_views is not None else None
 
     def tile(label: str, name: str, note: str) -> Tile:
-        return Tile(label, seen[name], Change(seen[name], past_seen[name]) if past_seen else None, note)
+        change = Change(seen[name], past_seen[name]) if past_seen else None
+        return Tile(label, f"{seen[name]:,}", note=note, change=change)
 
     overlap = numbers.visitors.overlap
     both = f"{overlap:,} {'was' if overlap == 1 else 'were'} seen as both" if overlap else "none was seen as both"
@@ -238,9 +230,9 @@ def _tiles(numbers: ReportCounts) -> list[Tile]:
         tile("Unique across both", "total", both if seen["total"] else "nobody in this range"),
         Tile(
             "Page views",
-            viewed["total"],
-            Change(viewed["total"], past_viewed["total"]) if past_viewed else None,
-            f"{viewed['human']:,} human, {viewed['ai']:,} AI" if viewed["total"] else "no pages read",
+            f"{viewed['total']:,}",
+            note=f"{viewed['human']:,} human, {viewed['ai']:,} AI" if viewed["total"] else "no pages read",
+            change=Change(viewed["total"], past_viewed["total"]) if past_viewed else None,
         ),
     ]
 
