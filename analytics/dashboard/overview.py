@@ -14,7 +14,7 @@ from analytics.reports import visitor_counts
 from analytics.reports.filtered_counts import is_rounded
 from analytics.reports.visitor_counts import Counts
 from assistant.conversations import answer_statistics
-from assistant.conversations.answer_statistics import AnswerStatistics, AnswerTotals, Times
+from assistant.conversations.answer_statistics import AnswerStatistics, AnswerTotals
 from assistant.conversations.outcomes import WITHOUT_ANSWER, count_unanswered
 from assistant.models import Message
 from assistant.spending import budget
@@ -125,11 +125,12 @@ def _build_visitor_tiles(project: Project, numbers: Numbers, before: Numbers | N
         more_is="good",
         course=[step.visitors["total"] for step in steps],
     )
+    before_share = f"; {percent(past['ai'], past['total'])} before" if past and past["total"] else ""
     share = Tile(
         label="AI share",
         value=percent(seen["ai"], seen["total"]) if seen["total"] else "",
         url=url,
-        note=f"{seen['ai']:,} AI, {seen['human']:,} human" + _note_on_share(past),
+        note=f"{seen['ai']:,} AI, {seen['human']:,} human{before_share}",
         course=[step.visitors["ai"] / step.visitors["total"] if step.visitors["total"] else None for step in steps],
     )
     return [visitors, share]
@@ -166,11 +167,12 @@ def _build_thumbs_tile(thumbs: Counter[bool | None], url: str) -> Tile:
 
 def _build_search_tile(numbers: Numbers, before: Numbers | None, url: str) -> Tile:
     searches = _sum_up(numbers)
+    share = percent(searches.without_result, searches.searches)
     return Tile(
         label="Searches without result",
         value=f"{searches.without_result:,}",
         url=f"{url}&tab=empty",
-        note=_note_on_searches(searches),
+        note=f"{share} of {searches.searches:,} searches" if searches.searches else "no searches in this range",
         change=_compare(searches.without_result, _sum_up(before).without_result if before else None),
         more_is="bad",
         course=[search.without_result for search in numbers.searches],
@@ -195,7 +197,9 @@ def _build_time_tile(answers: AnswerStatistics, past: AnswerTotals | None, url: 
         label="First words after",
         value=format_milliseconds(times.p50 if times else None),
         url=url,
-        note=_note_on_times(times),
+        note=f"median; 95 % within {format_milliseconds(times.p95)}"
+        if times
+        else "no answers with times in this range",
         change=_compare(times.p50, past.first_token.p50 if past and past.first_token else None) if times else None,
         more_is="bad",
         course=[step.first_token.p50 if step.first_token else None for step in answers.steps],
@@ -206,18 +210,8 @@ def _count_tokens(totals: AnswerTotals) -> int:
     return totals.prompt_tokens + totals.completion_tokens
 
 
-def _note_on_share(past: dict[str, int] | None) -> str:
-    return f"; {percent(past['ai'], past['total'])} before" if past and past["total"] else ""
-
-
 def _sum_up(numbers: Numbers) -> SearchCounts:
     return sum(numbers.searches, SearchCounts())
-
-
-def _note_on_searches(counts: SearchCounts) -> str:
-    if not counts.searches:
-        return "no searches in this range"
-    return f"{percent(counts.without_result, counts.searches)} of {counts.searches:,} searches"
 
 
 def _note_on_answers(outcomes: Counter[str], before: float | None) -> str:
@@ -234,17 +228,14 @@ def _note_on_cost(project: Project, answers: AnswerTotals) -> str:
     return "; ".join(filter(None, [spent, unpriced, *limits])) or "no limit is set"
 
 
-def _note_on_times(first_token: Times | None) -> str:
-    if not first_token:
-        return "no answers with times in this range"
-    return f"median; 95 % within {format_milliseconds(first_token.p95)}"
-
-
 def _find_changes(project: Project, state: ReportState, numbers: Numbers, before: Numbers | None) -> list[PageChange]:
     """The pages whose visitors changed most against the period before. Pages with few visitors are left out."""
     if before is None or not before.visitors.totals["total"]:
         return []
-    now, then = (_totals_by_page(counts) for counts in (numbers.visitors, before.visitors))
+    now, then = (
+        {number: total for number, _, _, total in counts.table[1:].tolist()}
+        for counts in (numbers.visitors, before.visitors)
+    )
     compared = [(number, Change(now.get(number, 0), then.get(number, 0))) for number in now.keys() | then.keys()]
     largest = [pair for pair in compared if max(pair[1].now, pair[1].before) >= FEW and pair[1].by]
     largest.sort(key=lambda pair: (-pair[1].by, pair[0]))
@@ -254,8 +245,3 @@ def _find_changes(project: Project, state: ReportState, numbers: Numbers, before
         PageChange(visible(path), change, navigation.page_url("pages", project) + state.keep_link(path))
         for path, (_, change) in zip(paths, chosen, strict=True)
     ]
-
-
-def _totals_by_page(counts: Counts) -> dict[int, int]:
-    """The total of each page, by its number."""
-    return {int(row[0]): int(row[3]) for row in counts.table[1:].tolist()}
