@@ -91,7 +91,6 @@ API_MIDDLEWARE = ["docsite.core.access.api_middleware.ApiMiddleware"]
 ROOT_URLCONF = "docsite.server.urls"
 API_URLCONF = "docsite.server.api_urls"
 ASGI_APPLICATION = "docsite.asgi.application"
-APPEND_SLASH = True
 
 TEMPLATES = [
     {
@@ -148,9 +147,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
-LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
-USE_TZ = True
 USE_I18N = False
 
 STATIC_URL = f"{ENV.cdn_origin}/static/"
