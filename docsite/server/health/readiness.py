@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import uuid
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from django.conf import settings
 from django.core.cache import caches
@@ -37,36 +38,23 @@ async def check() -> dict[str, str]:
 
 
 async def _check_all() -> dict[str, str]:
-    checks = {
-        **{"process": _check_process, "database": _in_time(_write), "limits": _in_time(_count)},
-        **{"threads": _check_threads, "disk": _in_thread(_check_disk)},
+    checks: dict[str, Callable[[], Awaitable[str | None]]] = {
+        **{"process": _check_process, "database": in_db(_write, HEALTH), "limits": in_db(_count, HEALTH)},
+        **{"threads": _check_threads, "disk": partial(asyncio.to_thread, _check_disk)},
     }
-    checks |= {component.name: _in_thread(component.health) for component in components.load() if component.health}
-    results = await asyncio.gather(*(check() for check in checks.values()))
+    of_components = {component.name: component.health for component in components.load() if component.health}
+    checks |= {name: partial(asyncio.to_thread, health) for name, health in of_components.items()}
+    results = await asyncio.gather(*(_in_time(check()) for check in checks.values()))
     return {name: result for name, result in zip(checks, results, strict=True) if result}
 
 
-def _in_time(use: Callable[[], None]) -> Callable[[], Awaitable[str]]:
-    async def check() -> str:
-        try:
-            await asyncio.wait_for(in_db(use, HEALTH)(), CHECK_SECONDS)
-        except TimeoutError:
-            return f"no answer within {CHECK_SECONDS:g} seconds"
-        except Exception as failure:  # each store has its own
-            return _describe(failure)
-        return "ok"
-
-    return check
-
-
-def _in_thread(look: Callable[[], str | None]) -> Callable[[], Awaitable[str | None]]:
-    async def check() -> str | None:
-        try:
-            return await asyncio.wait_for(asyncio.to_thread(look), CHECK_SECONDS)
-        except TimeoutError:
-            return f"no answer within {CHECK_SECONDS:g} seconds"
-
-    return check
+async def _in_time(check: Awaitable[str | None]) -> str | None:
+    try:
+        return await asyncio.wait_for(check, CHECK_SECONDS)
+    except TimeoutError:
+        return f"no answer within {CHECK_SECONDS:g} seconds"
+    except Exception as failure:  # each store has its own
+        return _describe(failure)
 
 
 def _describe(failure: Exception) -> str:
@@ -74,7 +62,7 @@ def _describe(failure: Exception) -> str:
     return describe(failure) if isinstance(failure.__cause__, sqlite3.Error) else type(failure).__name__
 
 
-def _write() -> None:
+def _write() -> str:
     """Write no row: that fails where the database is read-only. A SQLite database that is busy can be written."""
     try:
         with limit_database_time(CHECK_SECONDS), connection.cursor() as cursor:
@@ -84,11 +72,13 @@ def _write() -> None:
     except OperationalError as failure:
         if is_remote() or "locked" not in str(failure):
             raise
+    return "ok"
 
 
-def _count() -> None:
+def _count() -> str:
     with limit_database_time(CHECK_SECONDS):
         caches["limits"].get(f"ready-{uuid.uuid4()}")
+    return "ok"
 
 
 async def _check_process() -> str:
