@@ -34,7 +34,6 @@ class AudienceReport:
     """The counts of a range, and of the period before.
 
     `counted_from`: the start of the range, or the first instant with raw views if filters need those.
-    `filtered`: the views that match the filters, if there are any.
     """
 
     filters: Mapping[str, str]
@@ -42,8 +41,7 @@ class AudienceReport:
     totals: dict[str, int]
     counts: AudienceCounts
     earlier: AudienceCounts | None
-    filtered: FilteredCounts | None
-    whole: AudienceCounts | None  # of the dimension of a single filter, over the whole range
+    whole: AudienceCounts | None = None  # of the dimension of a single filter, over the whole range
 
     @classmethod
     def load(
@@ -64,33 +62,18 @@ class AudienceReport:
         if fresh:
             visitor_counts.refresh(project)
         period = previous_period(start, end)
-        if filters:
-            return cls._load_filtered(project, start, end, period, metric, filters, filtered)
-        began = recorded_from(project)
-        if began is None or (period and began > period[0]):
-            period = None
-        count = visitor_counts.count_visitors if metric == "visitors" else visitor_counts.count_views
-        return cls(
-            filters,
-            start,
-            count(project, start, end, fresh=False).totals,
-            audience_counts.count(project, start, end, metric, fresh=False),
-            audience_counts.count(project, *period, metric, fresh=False) if period else None,
-            None,
-            None,
-        )
-
-    @classmethod
-    def _load_filtered(
-        cls,
-        project: Project,
-        start: datetime,
-        end: datetime,
-        period: tuple[datetime, datetime] | None,
-        metric: Metric,
-        filters: Mapping[str, str],
-        filtered: FilteredCounts | None,
-    ) -> "AudienceReport":
+        if not filters:
+            began = recorded_from(project)
+            if began is None or (period and began > period[0]):
+                period = None
+            count = visitor_counts.count_visitors if metric == "visitors" else visitor_counts.count_views
+            return cls(
+                filters,
+                start,
+                count(project, start, end, fresh=False).totals,
+                audience_counts.count(project, start, end, metric, fresh=False),
+                audience_counts.count(project, *period, metric, fresh=False) if period else None,
+            )
         kept = kept_from(project)
         counted_from = min(end, max(start, kept))
         filtered = filtered or FilteredCounts.load(project, filters, counted_from, end, fresh=False)
@@ -104,7 +87,7 @@ class AudienceReport:
             totals = step.visitors if metric == "visitors" else step.views
             if dimension != PAGE:
                 whole = audience_counts.count(project, start, end, metric, fresh=False)
-        return cls(filters, counted_from, totals, filtered.audience(metric), earlier, filtered, whole)
+        return cls(filters, counted_from, totals, filtered.audience(metric), earlier, whole)
 
     def rows(self, dimension: str) -> list[AudienceRow]:
         """The values of a dimension, the most frequent first."""
