@@ -44,23 +44,15 @@ class AudienceCounts:
 
     def rows(self, dimension: str) -> list[ValueCount]:
         """The values of a dimension that were seen, the most frequent first, then by value."""
-        found = []
+        table = self.table[1::2] if dimension == ENTRY else self.table[0::2]  # keys of pages are odd
+        numbers = np.flatnonzero(table[:, 2]).tolist()
         if dimension == ENTRY:
-            numbers = np.flatnonzero(self.table[1::2, 2]).tolist()
-            counts = self.table[1::2][numbers].tolist()
-            found = [
-                ValueCount(path, *row)
-                for path, row in zip(pages.paths_of(self.project_id, numbers), counts, strict=True)
-            ]
+            named = [(ENTRY, path) for path in pages.paths_of(self.project_id, numbers)]
         else:
             values = audiences.for_project(self.project_id).values
-            numbers = np.flatnonzero(self.table[0::2, 2]).tolist()
-            counts = self.table[0::2][numbers].tolist()
-            found = [
-                ValueCount(values[number][1], *row)
-                for number, row in zip(numbers, counts, strict=True)
-                if values[number][0] == dimension
-            ]
+            named = [values[number] for number in numbers]
+        counts = zip(named, table[numbers].tolist(), strict=True)
+        found = [ValueCount(value, *row) for (name, value), row in counts if name == dimension]
         return sorted(found, key=lambda row: (-row.total, row.value))
 
     def of(self, dimension: str, value: str) -> ValueCount:
