@@ -80,11 +80,6 @@ def submit(project_id: int, views: Sequence[View]) -> "Future[Receipt]":
     return _views.submit(_Batch(project_id, views))
 
 
-def flush() -> None:
-    """Return when the waiting views are stored or have failed."""
-    _views.flush()
-
-
 class _Batch(NamedTuple):
     """The views of one request."""
 
@@ -165,3 +160,4 @@ _views = GroupCommit(
     capacity=MAX_WAITING_VIEWS,
     weigh=lambda batch: len(batch.views),
 )
+flush = _views.flush  # returns when the waiting views are stored or have failed

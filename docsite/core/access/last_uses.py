@@ -18,11 +18,6 @@ def note_use(key: ApiKey) -> None:
         _uses.submit((key.pk, now))
 
 
-def flush() -> None:
-    """Store the waiting uses, in this thread."""
-    _uses.flush()
-
-
 def _store(uses: list[tuple[int, datetime]]) -> list[None]:
     for pk, at in uses:
         ApiKey.objects.filter(pk=pk).update(last_used_at=at)
@@ -30,3 +25,4 @@ def _store(uses: list[tuple[int, datetime]]) -> list[None]:
 
 
 _uses = GroupCommit("last uses of keys", _store, delay=1.0, min_group_weight=100, max_group_weight=100, capacity=10_000)
+flush = _uses.flush  # stores the waiting uses, in this thread

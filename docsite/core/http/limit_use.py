@@ -44,11 +44,6 @@ def note(limit: str, organization: int, used: int, *, refused: bool) -> None:
         _writes.submit(None)
 
 
-def flush() -> None:
-    """Store what was noted, in this thread."""
-    _writes.flush()
-
-
 def _store(writes: list[None]) -> list[None]:
     global _uses
     with _lock:
@@ -70,3 +65,4 @@ def _store(writes: list[None]) -> list[None]:
 _writes = GroupCommit(
     "uses of limits", _store, delay=WRITE_SECONDS, min_group_weight=100, max_group_weight=100, capacity=1_000
 )
+flush = _writes.flush  # stores what was noted, in this thread
