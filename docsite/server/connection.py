@@ -52,11 +52,10 @@ class Request(WebRequest):  # type: ignore[misc]  # Daphne has no types
         """Store a piece of the body."""
         if self.upload:
             self.upload.add(data)
-            self.body_too_large |= self.upload.size > uploads.MAX_BYTES
-            return
-        super().handleContentChunk(data)
-        if self.content.tell() > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            self.body_too_large = True
+        else:
+            super().handleContentChunk(data)
+        size = self.upload.size if self.upload else self.content.tell()
+        self.body_too_large |= size > self.max_body_bytes
 
     @property
     def max_body_bytes(self) -> int:

@@ -129,21 +129,17 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
             if isinstance(protocol, Socket):
                 protocol.announce_end()
         deadline = time.monotonic() + SHORT_REQUEST_GRACE_SECONDS
-        while time.monotonic() < deadline and any(map(self._is_open, list(self.connections))):
+        while time.monotonic() < deadline and self._list_running():
             await asyncio.sleep(0.02)
-        running = [
-            details["application_instance"]
-            for details in self.connections.values()
-            if "application_instance" in details and not details["application_instance"].done()
-        ]
+        running = self._list_running()
         for application in running:
             application.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    def _is_open(self, protocol: Any) -> bool:
-        """Whether a request is still being answered on this connection, or a socket is not closed yet."""
-        application = self.connections.get(protocol, {}).get("application_instance")
-        return application is not None and not application.done()
+    def _list_running(self) -> list[Any]:
+        """The applications that still answer a request, or whose socket is not closed yet."""
+        found = [details.get("application_instance") for details in self.connections.values()]
+        return [application for application in found if application is not None and not application.done()]
 
 
 class Inbox:
