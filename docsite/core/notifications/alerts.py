@@ -144,10 +144,9 @@ def render(delivery: Delivery) -> Email | None:
         return None
     recipient = subscriptions.find_recipient(delivery, alert.topic)
     name = recipient.subscription.project.name if alert.project_id else "Documentation service"
-    if delivery.event == OPENED:
-        content = EmailContent(f"[{name}] {alert.title}", alert.title, alert.text, "Open the page", alert.path)
-    else:
-        title = f"Over: {alert.title}"
+    title, text = alert.title, alert.text
+    if delivery.event == CLEARED:
+        title = f"Over: {title}"
         text = f"What we wrote about on {alert.opened_at:%Y-%m-%d at %H:%M} UTC is no longer found."
-        content = EmailContent(f"[{name}] {title}", title, text, "Open the page", alert.path)
+    content = EmailContent(f"[{name}] {title}", title, text, "Open the page", alert.path)
     return email_content.build_email(content, recipient)
