@@ -31,13 +31,12 @@ def projects_of(request: HttpRequest, role: Role = Role.VIEWER) -> "QuerySet[Pro
     return Project.objects.filter(organization__in=organizations_of(request, role))
 
 
-def project_of(request: HttpRequest, domain: str, name: str = "") -> Project:
+def project_of(request: HttpRequest, domain: str) -> Project:
     """The project of a domain, for an address of the admin that the user's role may open or act on.
 
-    `name`: that of the address, if the request was not routed. Raises 404 if the user does not belong to the
-    organization, whether the project exists or not; 403 if the role does not suffice. Sets
-    `request.may_act`: whether the user may send the forms of this page. Until the response, the project's time zone is
-    Django's current one.
+    Raises 404 if the user does not belong to the organization, whether the project exists or not; 403 if the role does
+    not suffice. Sets `request.may_act`: whether the user may send the forms of this page. Until the response, the
+    project's time zone is Django's current one.
     """
     if not is_staff(request):
         raise PermissionDenied
@@ -45,7 +44,7 @@ def project_of(request: HttpRequest, domain: str, name: str = "") -> Project:
     if project is None:
         raise Http404
     match = request.resolver_match
-    rule = find_rule(name or (match.url_name if match and match.url_name else ""))
+    rule = find_rule((match and match.url_name) or "")
     may_act = has_role(request, project.organization_id, rule.acts)
     request.may_act = may_act  # type: ignore[attr-defined]
     if request.method not in (*SAFE_METHODS, None) and not may_act:
