@@ -43,6 +43,7 @@ def page_context(language: str = DEFAULT_LANGUAGE, page: Page | None = None) -> 
     - `versions`: name, href, current
     """
     key = settings.ENV.site_assistant_key
+    slug = page.slug if page else "index"
     query = "" if language == DEFAULT_LANGUAGE else f"?language={language}"
     return {
         "site_name": SITE_NAME,
@@ -54,7 +55,7 @@ def page_context(language: str = DEFAULT_LANGUAGE, page: Page | None = None) -> 
         | {"widget": interface_texts.widget_options(language, has_model=bool(settings.ENV.openai_base_url))},
         "home": home_page(language).path,
         "languages": [
-            {"code": code, "name": name, "href": _in_language(page, code).path, "current": code == language}
+            {"code": code, "name": name, "href": readable_pages(code)[slug].path, "current": code == language}
             for code, name in LANGUAGES.items()
         ],
         "versions": [{"name": settings.VERSION, "href": "/changelog", "current": True}],
@@ -66,10 +67,6 @@ def page_context(language: str = DEFAULT_LANGUAGE, page: Page | None = None) -> 
 def language_of(path: str) -> str:
     """The language of the pages near a path."""
     return language_or_default(path.strip("/").partition("/")[0])
-
-
-def _in_language(page: Page | None, code: str) -> Page:
-    return readable_pages(code)[page.slug if page else "index"]
 
 
 def is_reader(request: HttpRequest) -> bool:

@@ -50,7 +50,7 @@ def support(request: HttpRequest, domain: str) -> HttpResponse:
             form = forms.parse_form(request, BROWSER_LIMIT)
             ratelimit.spend((SUPPORT_IP, network_of(client_ip(request))), (SUPPORT_ORG, str(project.organization_id)))
             values = {name: form.get(name, "") for name in FIELDS}
-            thread = _find_thread(project, values)
+            thread = store.find_recent_thread(project, values["threadId"])
             chosen = [name.removeprefix(TURN) for name in form if name.startswith(TURN)]
             unticked = {exchange.message_id for exchange in _exchanges(thread) if exchange.message_id not in chosen}
             sent_id = store.record(project, _parse(values, chosen), thread).request_id
@@ -73,7 +73,7 @@ def support(request: HttpRequest, domain: str) -> HttpResponse:
                 "answer": transcript.render(exchange.answer),
                 "ticked": exchange.message_id not in unticked,
             }
-            for exchange in _exchanges(_find_thread(project, values))
+            for exchange in _exchanges(store.find_recent_thread(project, values["threadId"]))
         ],
         "wrong": _wrong_fields(refusal, language),
         "refusal": interface_texts.translate_refusal(language, refusal) if refusal else "",
@@ -91,10 +91,6 @@ def _parse(values: dict[str, str], chosen: list[str]) -> SupportRequestIn:
         return SupportRequestIn.model_validate(fields)
     except ValidationError as wrong:
         raise BadRequest(f"{wrong.errors()[0]['loc'][0]}: is too long") from None
-
-
-def _find_thread(project: Project, values: dict[str, str]) -> Thread | None:
-    return store.find_recent_thread(project, values.get("threadId", ""))
 
 
 def _exchanges(thread: Thread | None) -> list[store.Exchange]:

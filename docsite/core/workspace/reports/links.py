@@ -52,7 +52,10 @@ def range_picker(state: ReportState, window: tuple[datetime, datetime] | None, e
         "window": window,
         "start": start,
         "end": end,
-        "ranges": range_choices(state),
+        "ranges": [
+            Choice(label, state.link(range=key, start="", end=""), key == state.range and not state.custom)
+            for key, label in RANGES.items()
+        ],
         "fields": range_fields(state, start, end, errors),
         "range_fields": state.hidden("range", "from", "to"),
         "filter_fields": state.hidden("q"),
@@ -63,14 +66,6 @@ def range_picker(state: ReportState, window: tuple[datetime, datetime] | None, e
 def page_chip(state: ReportState) -> list[Choice]:
     """The page that a report is filtered by, with the link that removes the filter; empty if there is none."""
     return [Choice(f"Page: {visible(state.path)}", state.link(path=""))] if state.path else []
-
-
-def range_choices(state: ReportState) -> list[Choice]:
-    """The ranges that need no dates."""
-    return [
-        Choice(label, state.link(range=key, start="", end=""), key == state.range and not state.custom)
-        for key, label in RANGES.items()
-    ]
 
 
 def compare_choice(state: ReportState) -> Choice:
