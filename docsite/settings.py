@@ -48,7 +48,6 @@ INSTALLED_APPS = [
     "search",
     "assistant",
     "analytics",
-    "docsite.site",
     "docsite.privacy",
     "docsite.setup",
     "docsite.extras.access_logs",
