@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, include, path, re_path
 from django.views.generic import RedirectView
 
+from analytics.dashboard.share_links import show_report
 from docsite.core.notifications.confirmation import confirm
 from docsite.core.notifications.subscriptions import unsubscribe
 from docsite.core.workspace.people.accept import accept
@@ -51,7 +52,7 @@ urlpatterns = [
     path("first-account", create_first_account),
     path("unsubscribe/<str:token>", unsubscribe, name="unsubscribe"),
     path("confirm-address/<str:token>", confirm, name="confirm_address"),
-    path("shared/", include("analytics.shared_urls")),
+    path("shared/<str:token>", show_report, name="shared_report"),
     *([] if settings.ENV.site else WITHOUT_SITE),
     path("", include("docsite.site.urls")),  # without the site too, since links are built from their names
 ]
