@@ -41,7 +41,8 @@ def login(request: HttpRequest) -> HttpResponseBase:
     if isinstance(form, LoginForm) and form.refusal:
         _set_status(response, form.refusal)
     elif isinstance(form, LoginForm) and (user := form.user_without_code):
-        request.session[_WAITING] = {"user": user.pk, "password": _hash(user), "at": time.time(), "next": after}
+        password = user.get_session_auth_hash()
+        request.session[_WAITING] = {"user": user.pk, "password": password, "at": time.time(), "next": after}
         request.session.cycle_key()
         return HttpResponseRedirect(reverse("log_in_code"))
     elif request.method == "POST" and isinstance(response, HttpResponseRedirect):
@@ -112,12 +113,7 @@ def _find_waiting(request: HttpRequest) -> User | None:
     if not waiting or waiting["at"] < time.time() - CODE_SECONDS:
         return None
     user = get_user_model().objects.filter(pk=waiting["user"], is_active=True).first()
-    return user if user and _hash(user) == waiting["password"] else None
-
-
-def _hash(user: User) -> str:
-    """Changes with the password."""
-    return str(user.get_session_auth_hash())
+    return user if user and user.get_session_auth_hash() == waiting["password"] else None
 
 
 def _set_status(response: HttpResponseBase, refusal: TooMany) -> None:
