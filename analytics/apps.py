@@ -16,9 +16,11 @@ class AnalyticsConfig(AppConfig):
     def ready(self) -> None:
         """Register endpoints, thumbs, events and receivers; load a project's settings with it."""
         from analytics.feedback import events, store
-        from analytics.reports import annotations, digest
+        from analytics.reports import annotations
+        from analytics.reports.digest import count_visitors
         from assistant.improving.question_groups import thumbs
         from docsite.core.access import authentication
+        from docsite.core.notifications import digest
         from search.models import Generation
 
         components.register("analytics.components")
@@ -26,5 +28,5 @@ class AnalyticsConfig(AppConfig):
         authentication.load_with_project("analytics_settings")
         thumbs.add_lookup(store.find_thumbs)
         events.register()
-        digest.register()
+        digest.add_section(count_visitors, position=10)
         post_save.connect(annotations.record_replacement, sender=Generation)

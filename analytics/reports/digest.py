@@ -5,16 +5,10 @@ from datetime import datetime
 from django.urls import reverse
 
 from docsite.core.http.dates import find_day
-from docsite.core.notifications import digest
 from docsite.core.notifications.email_content import Item, Section
 from docsite.core.tenants.models import Project
 from docsite.core.workspace.reports.report_state import previous_period
 from docsite.core.workspace.reports.tables import Change
-
-
-def register() -> None:
-    """Register the section."""
-    digest.add_section(count_visitors, position=10)
 
 
 def count_visitors(project: Project, start: datetime, end: datetime) -> Section | None:
