@@ -145,13 +145,8 @@ class ViewsTrafficTotals(Schema):
     total: int = Field(description="Both together.")
 
 
-class ViewsByPageRow(Schema):
+class ViewsByPageRow(VisitorsByPageRow):
     """Views of one page."""
-
-    path: str
-    human: int
-    ai: int
-    total: int
 
 
 class ViewsByPageResponse(Schema):
