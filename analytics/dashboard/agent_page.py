@@ -13,7 +13,7 @@ from django.utils import timezone
 from analytics.counting import agent_views
 from analytics.counting.agent_views import Agent
 from analytics.dashboard import agent_table
-from analytics.dashboard.agent_range import KEY, AgentRange, describe_range, list_files, range_of
+from analytics.dashboard.agent_range import KEY, AgentRange, describe_range, list_files
 from analytics.dashboard.agent_table import CLASSES, AgentState
 from analytics.models import EPOCH, PageView
 from analytics.reports import agent_report, visitor_counts
@@ -51,7 +51,7 @@ def show_agent(request: HttpRequest, project: Project) -> HttpResponse:
         raise Http404
     context = {
         **links.range_picker(state, window, errors),
-        "back": navigation.page_url(KEY, project) + range_of(state).link(),
+        "back": navigation.page_url(KEY, project) + state.keep_link(""),
     }
     label = visible(state.agent) or CLASSES[state.kind]
     if window:
@@ -81,7 +81,8 @@ def select_pages(state: AgentPagesState, read: Sequence[PageCount]) -> list[Page
 
 def _build_agent(project: Project, state: AgentPagesState, numbers: AgentRange) -> dict[str, Any]:
     start, end = numbers.start, numbers.end
-    found = agent_report.find_agents(project, start, end, state.key)
+    every = agent_views.list_agents(project, start, end)
+    found = [agent for agent in every if (agent.client_class, agent.name) == state.key]  # by operator, mostly one
     earlier = numbers.count_earlier(project)
     rows = agent_table.build_rows(project, found, earlier)
     points, step = _build_points(project, state.key, start, min(end, begin_day(timezone.now(), 1)))

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from analytics.counting import agent_views, sweeper
 from analytics.dashboard import coverage
-from analytics.dashboard.agent_table import AgentState, Earlier
+from analytics.dashboard.agent_table import Earlier
 from analytics.models import EPOCH, AgentViews
 from analytics.reports.filtered_counts import kept_from
 from docsite.core.tenants.models import Project
@@ -51,11 +51,6 @@ class AgentRange:
             return None
         found = agent_views.list_agents(project, *self.earlier, self.path)
         return {(agent.client_class, agent.name, agent.operator): agent.views for agent in found}
-
-
-def range_of(state: AgentState) -> AgentState:
-    """The state of the report for the same range, without its other choices."""
-    return AgentState(range=state.range, start=state.start, end=state.end)
 
 
 def describe_range(project: Project, start: datetime, end: datetime, path: str = "") -> dict[str, Any]:

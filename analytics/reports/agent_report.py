@@ -10,7 +10,7 @@ from django.db.models import Count
 
 from analytics import agents
 from analytics.agents.assistants import ASSISTANTS, Assistant
-from analytics.counting import agent_views, pages
+from analytics.counting import pages
 from analytics.counting.agent_views import Agent
 from analytics.models import EPOCH, AgentViews, PageView
 from analytics.reports import audience_counts
@@ -58,12 +58,6 @@ def count_people(project: Project, start: datetime, end: datetime) -> dict[Assis
     people = audience_counts.count(project, start, end, "visitors", fresh=False)
     came = {row.value: row.human for row in people.rows("source") if row.human}
     return {assistant: [(host, came[host]) for host in assistant.hosts if host in came] for assistant in ASSISTANTS}
-
-
-def find_agents(project: Project, start: datetime, end: datetime, key: AgentKey) -> list[Agent]:
-    """An agent in a range: one row for each operator that it was counted under, mostly one."""
-    found = agent_views.list_agents(project, start, end)
-    return [agent for agent in found if (agent.client_class, agent.name) == key]
 
 
 def count_pages(project: Project, key: AgentKey, start: datetime, end: datetime) -> list[PageCount]:
