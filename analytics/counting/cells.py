@@ -154,26 +154,16 @@ def count_views(buckets: Iterable[Bucket], pages: int) -> Ints:
     return _by_page([bucket.viewed for bucket in buckets], [bucket.views for bucket in buckets], pages)
 
 
-def count_site(buckets: Iterable[Bucket], lo: int) -> tuple[Ints, Ints]:
-    """Visitors of the whole site by layer, and views by kind, of a window of buckets that starts at hour `lo`."""
+def count_page(buckets: Iterable[Bucket], lo: int, page: int = SITE) -> tuple[Ints, Ints]:
+    """Visitors of the site or one page by layer, and views by kind, of a window of buckets that starts at hour `lo`."""
     seen, viewed = np.zeros(LAYERS), np.zeros(LAYERS)
     for bucket in buckets:
         first = bucket.first(lo)
         slot, n = bucket.slot[first], bucket.n[first]
-        site = slot < LAYERS
-        seen += np.bincount(slot[site], weights=n[site], minlength=LAYERS)
-        viewed += np.bincount(bucket.viewed & (LAYERS - 1), weights=bucket.views, minlength=LAYERS)
-    return np.rint(seen).astype(np.int64), np.rint(viewed).astype(np.int64)
-
-
-def count_page(buckets: Iterable[Bucket], lo: int, page: int) -> tuple[Ints, Ints]:
-    """Visitors of one page by layer, and views by kind, of a window of buckets that starts at hour `lo`."""
-    seen, viewed = np.zeros(LAYERS), np.zeros(LAYERS)
-    for bucket in buckets:
-        first = bucket.first(lo)
-        for sums, slot, n in ((seen, bucket.slot[first], bucket.n[first]), (viewed, bucket.viewed, bucket.views)):
-            mine = slot >> 3 == page
-            sums += np.bincount(slot[mine] & (LAYERS - 1), weights=n[mine], minlength=LAYERS)
+        mine = slot >> 3 == page
+        seen += np.bincount(slot[mine] & (LAYERS - 1), weights=n[mine], minlength=LAYERS)
+        own = slice(None) if page == SITE else bucket.viewed >> 3 == page  # views are stored by page alone
+        viewed += np.bincount(bucket.viewed[own] & (LAYERS - 1), weights=bucket.views[own], minlength=LAYERS)
     return np.rint(seen).astype(np.int64), np.rint(viewed).astype(np.int64)
 
 

@@ -29,7 +29,7 @@ def _find_hour(project: Project, order: str) -> datetime | None:
     crawlers = AnalyticsSettings.for_project(project).ai_scope == AnalyticsSettings.AiScope.ALL
     hours = Cells.objects.alias(size=Length("blob")).filter(project=project, span=1, size__gt=_NOTHING).order_by(order)
     for start, blob in hours.values_list("start", "blob").iterator():
-        _, viewed = cells.count_site([cells.Bucket.decode(start, bytes(blob))], start)
+        _, viewed = cells.count_page([cells.Bucket.decode(start, bytes(blob))], start)
         if cells.sum_layers(viewed[None, :], crawlers=crawlers).any():
             return EPOCH + HOUR * start
     return None

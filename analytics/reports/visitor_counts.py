@@ -123,7 +123,7 @@ def count_steps(
     """
     if fresh:
         refresh(project)
-    return count_each_step(project, steps, cells.count_site, partial(count_edges, project.pk, cells.SITE))
+    return count_each_step(project, steps, cells.count_page, partial(count_edges, project.pk, cells.SITE))
 
 
 def count_edges(project_id: int, page: int, window: Window) -> Ints:
@@ -177,7 +177,7 @@ def count_sites(projects: Sequence[Project], ranges: Sequence[tuple[datetime, da
     found = []
     for project in projects:
         parts = zip(cells.split(loaded.get(project.pk, []), hours), hours, strict=True)
-        layers = np.stack([cells.count_site(part, first)[0] for part, (first, _) in parts])
+        layers = np.stack([cells.count_page(part, first)[0] for part, (first, _) in parts])
         found.append(cells.sum_layers(layers, crawlers=counts_crawlers(project))[:, 2].tolist())
     return found
 
