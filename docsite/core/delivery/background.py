@@ -5,11 +5,8 @@ import logging
 from docsite.core.background import BackgroundThread
 from docsite.core.delivery import outbox, sending
 from docsite.core.delivery.messages import DeliveryError, DeliveryUnwantedError
-from docsite.core.delivery.models import Delivery
 
 logger = logging.getLogger(__name__)
-
-NO_ADDRESS = "There is no address any more: name one in the settings."
 
 
 class _Sender(BackgroundThread):
@@ -31,7 +28,10 @@ def send_next() -> bool:
     if delivery is None:
         return False
     try:
-        result = send(delivery)
+        message = outbox.render(delivery)
+        if message is None:
+            raise DeliveryError("There is no address any more: name one in the settings.")
+        result = sending.send(message, delivery.event, delivery.delivery_id, delivery.created_at)
     except DeliveryUnwantedError as reason:
         logger.info("Delivery %s is dropped: %s", delivery.delivery_id, reason)
         outbox.drop(delivery)
@@ -43,14 +43,6 @@ def send_next() -> bool:
     else:
         outbox.finish(delivery, succeeded=True, result=result)
     return True
-
-
-def send(delivery: Delivery) -> str:
-    """Send a delivery now. Returns a sentence; raises `DeliveryError`."""
-    message = outbox.render(delivery)
-    if message is None:
-        raise DeliveryError(NO_ADDRESS)
-    return sending.send(message, delivery.event, delivery.delivery_id, delivery.created_at)
 
 
 thread = _Sender()
