@@ -1,11 +1,10 @@
 """The page behind the link of an invitation: create an account, or join with the one that is logged in."""
 
-from typing import ClassVar
+from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
-from django.contrib.auth import get_user_model
-from django.contrib.auth.forms import BaseUserCreationForm, UsernameField
+from django.contrib.auth.forms import BaseUserCreationForm
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -27,27 +26,18 @@ from docsite.core.tenants.models import Invitation
 HEADERS = {**LINK_HEADERS, "Referrer-Policy": "same-origin"}  # Django checks it for the form
 
 
-class AccountForm(BaseUserCreationForm):  # type: ignore[type-arg]  # Django has no such argument
-    """The name and the password of a new account."""
-
-    class Meta:
-        model = get_user_model()
-        fields = ("username",)
-        field_classes: ClassVar = {"username": UsernameField}
-
-
 def accept(request: HttpRequest, token: str) -> HttpResponse:
     """Show an invitation; 404 if it no longer counts. A POST accepts it, for a new account where nobody is logged in.
 
     A POST that fails shows the page again: 400 a wrong form, 409 a conflict, 429 too many.
     """
-    form: forms.Form | AccountForm = AccountForm()
+    form: forms.Form | BaseUserCreationForm[Any] = BaseUserCreationForm()
     status, wrong = 200, ""
     invitation = members.find_invitation(token)
     is_logged_in = request.user.is_authenticated
     may_create = bool(invitation and not invitation.organization.requires_single_sign_on)
     if request.method == "POST" and invitation and (is_logged_in or may_create):
-        form = forms.Form(request.POST) if is_logged_in else AccountForm(request.POST)
+        form = forms.Form(request.POST) if is_logged_in else BaseUserCreationForm(request.POST)
         try:
             ratelimit.spend((LOGIN_IP, network_of(client_ip(request))))
             if form.is_valid():
@@ -75,10 +65,12 @@ def accept(request: HttpRequest, token: str) -> HttpResponse:
     return TemplateResponse(request, "admin/people/accept.html", shown, status=status, headers=HEADERS)
 
 
-def _join(request: HttpRequest, token: str, invitation: Invitation, form: forms.Form | AccountForm) -> None:
+def _join(
+    request: HttpRequest, token: str, invitation: Invitation, form: "forms.Form | BaseUserCreationForm[Any]"
+) -> None:
     """Make the user, or a new one, a member. A new account is made only with its membership."""
     with transaction.atomic():
-        if isinstance(form, AccountForm):
+        if isinstance(form, BaseUserCreationForm):
             user = form.save(commit=False)
             user.email = invitation.email
             context.set_actor(user.get_username)  # the session has no user yet
@@ -88,5 +80,5 @@ def _join(request: HttpRequest, token: str, invitation: Invitation, form: forms.
             user.is_staff = True
             user.save()
         members.accept(token, user)
-    if isinstance(form, AccountForm):
+    if isinstance(form, BaseUserCreationForm):
         open_session(request, user, Method.PASSWORD)

@@ -2,6 +2,7 @@
 
 from django import forms
 from django.contrib.auth import get_user_model
+from django.contrib.auth.forms import BaseUserCreationForm
 from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -17,12 +18,12 @@ from docsite.core.http.errors import TooMany
 from docsite.core.sign_on.password import LOGIN_IP
 from docsite.core.sign_on.sessions import open_session
 from docsite.core.tenants.log_in_rules import Method
-from docsite.core.workspace.people.accept import HEADERS, AccountForm
+from docsite.core.workspace.people.accept import HEADERS
 
 _CODE_LENGTH = 20  # hexadecimal digits: 80 bits
 
 
-class FirstAccountForm(AccountForm):
+class FirstAccountForm(BaseUserCreationForm):  # type: ignore[type-arg]  # Django has no such argument
     """The code of the log, a name and a password."""
 
     code = forms.CharField(label="Code in the log of the service", max_length=100)
