@@ -51,7 +51,8 @@ class Component:
     health: Callable[[], str | None] | None = None  # “ok”, or why this process should get no requests; None: not in use
     metrics: Callable[[], Iterable[Metric]] | None = None  # of this process; does not wait for anything
     stored_metrics: Callable[[], Iterable[Metric]] | None = None  # of a store, the same in every process
-    doctor: tuple[Callable[[], Finding | None], ...] = ()  # what of the set-up does not work, and what to do
+    # What of the set-up does not work, and what to do. A DatabaseError ends a check: that of the database says why.
+    doctor: tuple[Callable[[], Finding | None], ...] = ()
 
 
 def register(module: str) -> None:

@@ -42,15 +42,12 @@ def check_connections() -> Finding | None:
     """Whether PostgreSQL has enough connections, and the same time as this host. None with SQLite."""
     if connection.vendor != "postgresql":
         return None
-    try:
-        with limit_database_time(SECONDS), connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT current_setting('max_connections')::int, (SELECT count(*) FROM pg_stat_activity), "
-                "extract(epoch FROM clock_timestamp())::float"
-            )
-            allowed, used, clock = cursor.fetchone()
-    except DatabaseError:
-        return None  # the check of the database says why
+    with limit_database_time(SECONDS), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT current_setting('max_connections')::int, (SELECT count(*) FROM pg_stat_activity), "
+            "extract(epoch FROM clock_timestamp())::float"
+        )
+        allowed, used, clock = cursor.fetchone()
     each = settings.ENV.database_connections
     fact = f"{used} of {allowed} connections of the server are in use; a process takes at most {each}"
     if abs(clock - time.time()) > MAX_CLOCK_SECONDS:
@@ -66,10 +63,7 @@ def check_pool() -> Finding | None:
     """Whether the units' own address leads to the database of the commands. None if they have none."""
     if not (url := os.environ.get(POOL_VARIABLE, "")):
         return None
-    try:
-        own = _identify(connection)
-    except DatabaseError:
-        return None  # the check of the database says why
+    own = _identify(connection)
     try:
         described = {**connections.settings, "pool": database_settings.describe(url, settings.DATA_DIR)}
         database = connections.configure_settings(described)["pool"]

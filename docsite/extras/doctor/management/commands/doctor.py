@@ -1,11 +1,14 @@
 """`manage.py doctor`: what of the set-up does not work, and what to do."""
 
+from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import DatabaseError
 
 from docsite.core import components
+from docsite.core.components import Finding
 from docsite.extras.doctor import host, service, stores
 from docsite.extras.doctor.log_in import check_log_in
 from docsite.extras.doctor.proxy import check_proxy
@@ -38,7 +41,7 @@ class Command(BaseCommand):
         """Print a line for each finding. The exit status is 1 if something is to be done."""
         has_advice = False
         of_apps = (check for component in components.load() for check in component.doctor)
-        findings = (check() for check in chain(CHECKS, of_apps))
+        findings = map(_find, chain(CHECKS, of_apps))
         through_proxy = [check_proxy(options["url"]), check_log_in(options["url"])] if options["url"] else []
         for finding in filter(None, chain(findings, through_proxy)):
             mark = "✗" if finding.advice else "✓"
@@ -48,3 +51,10 @@ class Command(BaseCommand):
                 self.stdout.write(f"  → {finding.advice}")
         if has_advice:
             raise SystemExit(1)
+
+
+def _find(check: Callable[[], Finding | None]) -> Finding | None:
+    try:
+        return check()
+    except DatabaseError:
+        return None  # the check of the database says why
