@@ -1,8 +1,7 @@
 """Export the agents that read the documentation, and the annotations of the owner's reports."""
 
-from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from django.http import HttpResponse
 from django.utils import timezone
@@ -13,6 +12,7 @@ from analytics.api import paging
 from analytics.api.question_schemas import NextCursor, PageQuery
 from analytics.api.schemas import DatesQuery, TextFilter, single_value, text_filter, whole_number
 from analytics.counting import agent_views
+from analytics.counting.agent_views import Agent
 from analytics.limits import analytics_charges
 from analytics.reports import agent_report, annotations, visitor_counts
 from docsite.core.access.request_checks import AdminKey, CallerRequest
@@ -114,13 +114,9 @@ def _agents(project: Project, params: AgentsQuery) -> HttpResponse:
         for agent in agent_views.list_agents(project, begin.start, begin.end, params.path or "")
         if params.clientClass in (None, agent.client_class)
     ]
-    keys = [[-agent.views, agent.name, agent.client_class, agent.operator] for agent in found]
     if begin.place:
-        found = [agent for agent, key in zip(found, keys, strict=True) if key > begin.place]
-    page, following = found[: params.limit], None
-    if len(found) > params.limit:
-        last = page[-1]
-        following = str(replace(begin, place=[-last.views, last.name, last.client_class, last.operator]))
+        found = [agent for agent in found if _place(agent) > begin.place]
+    page, following = paging.split_page(begin, found, params.limit, _place)
     classes = visitor_counts.ai_classes(project)
     return paging.json_response(
         AgentsResponse(
@@ -129,6 +125,10 @@ def _agents(project: Project, params: AgentsQuery) -> HttpResponse:
             hasMore=following is not None,
         )
     )
+
+
+def _place(agent: Agent) -> list[Any]:
+    return [-agent.views, agent.name, agent.client_class, agent.operator]
 
 
 def _annotations(project: Project, params: DatesQuery) -> HttpResponse:

@@ -1,6 +1,5 @@
 """Export the gaps: questions that were not answered well, in groups of the same meaning."""
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -94,10 +93,9 @@ def _gaps(project: Project, params: GapsQuery) -> HttpResponse:
     if begin.place:
         found = [count for count in found if (count.total, count.newest) < (total, newest)]
     newest_row = newest_row or max((count.newest for count in found), default=0)
-    shown = found[: params.limit]
-    following = None
-    if len(found) > len(shown):
-        following = str(replace(begin, place=[shown[-1].total, shown[-1].newest, newest_row]))
+    shown, following = paging.split_page(
+        begin, found, params.limit, lambda count: [count.total, count.newest, newest_row]
+    )
     with timezone.override(find_zone(params.timezone)):  # the period before has as many days of it
         rows = [_row(gap) for gap in report.describe(project, shown, begin.start, begin.end, problem)]
     return paging.json_response(GapsResponse(gaps=rows, nextCursor=following, hasMore=following is not None))

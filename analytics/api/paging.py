@@ -1,9 +1,9 @@
 """Cursor pagination of exports: parse the range, find where a page starts, write the response."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.http import HttpResponse
 from django.utils import timezone
@@ -47,16 +47,16 @@ def last_row(start_cursor: Cursor) -> Moment | None:
 
 
 def split_page(
-    start_cursor: Cursor, rows: Sequence[Row], limit: int, moment_of: Callable[[Row], Moment]
+    start_cursor: Cursor, rows: Sequence[Row], limit: int, place_of: Callable[[Row], Iterable[Any]]
 ) -> tuple[Sequence[Row], str | None]:
     """The first `limit` rows, and the cursor of the next page; None when no more rows follow.
 
-    `moment_of` is the position of a row in the list.
+    `place_of` is the position of a row in the list: what its cursor holds, such as a `Moment`.
     """
     if len(rows) <= limit:
         return rows, None
-    last = moment_of(rows[limit - 1])
-    return rows[:limit], str(replace(start_cursor, place=[last.at.isoformat(), last.pk]))
+    place = [one.isoformat() if isinstance(one, datetime) else one for one in place_of(rows[limit - 1])]
+    return rows[:limit], str(replace(start_cursor, place=place))
 
 
 def json_response(body: BaseModel) -> HttpResponse:

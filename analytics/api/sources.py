@@ -1,7 +1,5 @@
 """The endpoint that exports where readers come from and what they read with."""
 
-from dataclasses import replace
-
 from django.http import HttpResponse
 from django.utils import timezone
 from ninja import Query, Router
@@ -46,9 +44,7 @@ def _sources(project: Project, params: SourcesQuery) -> HttpResponse:
     if begin.place:
         total, value = begin.place
         rows = [row for row in rows if (-row.total, row.value) > (-total, value)]
-    page, following = rows[: params.limit], None
-    if len(rows) > params.limit:
-        following = str(replace(begin, place=[page[-1].total, page[-1].value]))
+    page, following = paging.split_page(begin, rows, params.limit, lambda row: [row.total, row.value])
     return paging.json_response(
         SourcesResponse(
             dimension=params.dimension,
