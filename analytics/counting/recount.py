@@ -38,7 +38,6 @@ logger = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
 
-_COLUMNS = "id, at, page, visitor, client_class, surface, verified, agent, operator, rule, user_agent, sample, audience"
 _MAX_IDS = 900  # of one query
 _BATCH = 20_000  # views read or marked by one statement, so that nobody waits for long
 
@@ -235,7 +234,7 @@ def _load_views(ids: list[int]) -> Iterator[StoredView]:
 
 
 def _fetch_views(condition: str, values: list[int]) -> list[StoredView]:
-    rows = sql.fetch_all(f"SELECT {_COLUMNS} FROM analytics_pageview WHERE {condition}", values)
+    rows = sql.fetch_all(f"SELECT {', '.join(StoredView._fields)} FROM analytics_pageview WHERE {condition}", values)
     return [StoredView._make(row) for row in rows]
 
 

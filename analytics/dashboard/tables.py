@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
@@ -65,7 +64,8 @@ def build_page_table(
         "change": total - _column(earlier, _TOTAL, numbers) if earlier is not None else total,
         "share": ai / np.maximum(total, 1),
     }
-    order = _sort_rows(state, columns)
+    by, descending = state.sorted_by
+    order = np.lexsort((columns["path"], -columns[by] if descending else columns[by]))  # ties by path
     if state.q:
         needle = state.q.casefold()
         order = order[[needle in known.paths[number].casefold() for number in numbers[order].tolist()]]
@@ -99,10 +99,3 @@ def _column(counts: Counts, column: int, numbers: Ints) -> Ints:
     values = np.zeros(max(numbers.max(initial=0), table[:, _NUMBER].max(initial=0)) + 1, np.int64)
     values[table[:, _NUMBER]] = table[:, column]
     return values[numbers]
-
-
-def _sort_rows(state: ReportState, columns: dict[str, Any]) -> Ints:
-    """The places of the rows in the order of a column; ties by path."""
-    by, descending = state.sorted_by
-    key = -columns[by] if descending else columns[by]
-    return np.lexsort((columns["path"], key))

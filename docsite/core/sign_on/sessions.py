@@ -17,7 +17,6 @@ from docsite.core.sign_on.reauthentication import note_proof
 from docsite.core.tenants.log_in_rules import Method, set_method
 
 SINGLE_SIGN_ON_LIFETIME = timedelta(hours=12)  # then the provider is asked again, and a group that was left counts
-_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 def open_session(request: HttpRequest, user: User, method: Method, proved_at: float | None = None) -> None:
@@ -26,7 +25,7 @@ def open_session(request: HttpRequest, user: User, method: Method, proved_at: fl
     `proved_at` is when the user has shown who they are, as Unix time. None: now.
     """
     request.log_in_method = method  # type: ignore[attr-defined]  # for the audit
-    login(request, user, backend=_BACKEND)
+    login(request, user)
     mark(request, method)
     note_proof(request, proved_at)
 
