@@ -58,11 +58,6 @@ def list_event_types() -> list[EventType]:
     return sorted(_types.values(), key=lambda one: one.name)
 
 
-def list_webhooks(project: Project) -> list[Webhook]:
-    """The webhooks of a project that receive events, oldest first. That of support requests is not among them."""
-    return list(Webhook.objects.filter(project=project).exclude(events="").order_by("pk"))
-
-
 def publish(project: Project, name: str, facts: dict[str, Any]) -> None:
     """Store an event, with a delivery for each webhook that receives its type. Call it in the transaction of its cause.
 
