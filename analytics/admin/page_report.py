@@ -64,7 +64,7 @@ def show_page(request: HttpRequest, project: Project) -> HttpResponse:
 
 def _count_views(project: Project, state: ReportState, start: datetime, end: datetime) -> Iterator[Part]:
     path, kept = state.path, state.keep_link(state.path)
-    (counts,) = audience_counts.count_steps(project, [(start, end)], PAGE, path, fresh=False)
+    (counts,) = audience_counts.count_steps(project, [(start, end)], PAGE, path)
     came = AudienceReport.load(project, start, end, "visitors", {PAGE: path}, fresh=False).rows("source")[:MAX_ROWS]
     seen, url = counts.visitors, navigation.find_url("visitors", project) + kept
     note = f"{seen['human']:,} human, {seen['ai']:,} AI; views: {counts.views['total']:,}"

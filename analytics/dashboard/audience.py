@@ -131,9 +131,7 @@ class FilteredRange:
     def load(cls, project: Project, state: ReportState, start: datetime, end: datetime) -> "FilteredRange":
         """Load the single views that match the filters of the state."""
         counted_from = min(end, max(start, kept_from(project)))
-        return cls(
-            project, state, counted_from, FilteredCounts.load(project, state.filters, counted_from, end, fresh=False)
-        )
+        return cls(project, state, counted_from, FilteredCounts.load(project, state.filters, counted_from, end))
 
     def pages(self, metric: Metric, start: datetime, end: datetime) -> Counts:
         """The counts by page; the totals of a single filter are those of the whole range."""
@@ -141,7 +139,7 @@ class FilteredRange:
         if len(self.state.filters) > 1 or self.counted_from == start:
             return counts
         ((dimension, value),) = self.state.filters.items()
-        (step,) = audience_counts.count_steps(self.project, [(start, end)], dimension, value, fresh=False)
+        (step,) = audience_counts.count_steps(self.project, [(start, end)], dimension, value)
         totals = list((step.visitors if metric == "visitors" else step.views).values())
         number = pages.for_project(self.project.pk).numbers.get(value, 0) if dimension == PAGE else 0
         table = np.array([[number, *totals]]) if number else counts.table[1:]
@@ -151,5 +149,5 @@ class FilteredRange:
         """The counts of steps: of a single filter over any range, of several since single views are kept."""
         if len(self.state.filters) == 1:
             ((dimension, value),) = self.state.filters.items()
-            return audience_counts.count_steps(self.project, steps, dimension, value, fresh=False)
+            return audience_counts.count_steps(self.project, steps, dimension, value)
         return self.counts.steps(steps)

@@ -113,7 +113,7 @@ def _compare(now: int, then: int | None) -> Change | None:
 
 
 def _build_visitor_tiles(project: Project, numbers: Numbers, before: Numbers | None, url: str) -> list[Tile]:
-    steps = visitor_counts.count_steps(project, numbers.steps, fresh=False)
+    steps = visitor_counts.count_steps(project, numbers.steps)
     seen = numbers.visitors.totals
     past = before.visitors.totals if before else None
     visitors = Tile(

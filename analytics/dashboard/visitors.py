@@ -207,7 +207,7 @@ def _count_steps(
     project: Project, state: ReportState, numbers: ReportCounts, steps: Sequence[tuple[datetime, datetime]]
 ) -> list[StepCounts]:
     if not numbers.filtered:
-        return visitor_counts.count_steps(project, steps, fresh=False)
+        return visitor_counts.count_steps(project, steps)
     if len(state.filters) == 1 or steps[0][0] >= numbers.start:
         return numbers.filtered.count_steps(steps)
     return audience.FilteredRange.load(project, state, steps[0][0], steps[-1][1]).count_steps(steps)

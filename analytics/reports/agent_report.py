@@ -55,7 +55,7 @@ class AssistantCount:
 
 def count_people(project: Project, start: datetime, end: datetime) -> dict[Assistant, list[tuple[str, int]]]:
     """The people who came from each host of each assistant."""
-    people = audience_counts.count(project, start, end, "visitors", fresh=False)
+    people = audience_counts.count(project, start, end, "visitors")
     came = {row.value: row.human for row in people.rows("source") if row.human}
     return {assistant: [(host, came[host]) for host in assistant.hosts if host in came] for assistant in ASSISTANTS}
 

@@ -63,10 +63,8 @@ class AudienceCounts:
         return ValueCount(value, *self.table[key].tolist())
 
 
-def count(project: Project, start: datetime, end: datetime, metric: Metric, *, fresh: bool = True) -> AudienceCounts:
-    """The visitors or views of each value of each dimension. `fresh`: seal new views first."""
-    if fresh:
-        visitor_counts.refresh(project)
+def count(project: Project, start: datetime, end: datetime, metric: Metric) -> AudienceCounts:
+    """The visitors or views of each value of each dimension."""
     window = Window.from_range(project, start, end)
     with snapshot():
         buckets = visitor_counts.load_buckets(project.pk, window, AudienceCells)
@@ -112,11 +110,9 @@ def _count_edge(project_id: int, window: Window, known: Audiences, edge: Ints, m
 
 
 def count_steps(
-    project: Project, steps: Sequence[tuple[datetime, datetime]], dimension: str, value: str, *, fresh: bool = True
+    project: Project, steps: Sequence[tuple[datetime, datetime]], dimension: str, value: str
 ) -> list[StepCounts]:
     """The counts of one value, or of a page, in each of some half-open steps of time, which follow each other."""
-    if fresh:
-        visitor_counts.refresh(project)
     key, table = find_key(project.pk, dimension, value), Cells if dimension == PAGE else AudienceCells
     if key is None:
         nothing = dict.fromkeys(NAMES, 0)

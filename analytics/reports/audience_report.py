@@ -71,22 +71,22 @@ class AudienceReport:
                 filters,
                 start,
                 count(project, start, end, fresh=False).totals,
-                audience_counts.count(project, start, end, metric, fresh=False),
-                audience_counts.count(project, *period, metric, fresh=False) if period else None,
+                audience_counts.count(project, start, end, metric),
+                audience_counts.count(project, *period, metric) if period else None,
             )
         kept = kept_from(project)
         counted_from = min(end, max(start, kept))
-        filtered = filtered or FilteredCounts.load(project, filters, counted_from, end, fresh=False)
+        filtered = filtered or FilteredCounts.load(project, filters, counted_from, end)
         earlier = None
         if period and period[0] >= kept:
-            earlier = FilteredCounts.load(project, filters, *period, fresh=False).audience(metric)
+            earlier = FilteredCounts.load(project, filters, *period).audience(metric)
         totals, whole = filtered.totals(metric), None
         if len(filters) == 1 and counted_from != start:
             ((dimension, value),) = filters.items()
-            (step,) = audience_counts.count_steps(project, [(start, end)], dimension, value, fresh=False)
+            (step,) = audience_counts.count_steps(project, [(start, end)], dimension, value)
             totals = step.visitors if metric == "visitors" else step.views
             if dimension != PAGE:
-                whole = audience_counts.count(project, start, end, metric, fresh=False)
+                whole = audience_counts.count(project, start, end, metric)
         return cls(filters, counted_from, totals, filtered.audience(metric), earlier, whole)
 
     def rows(self, dimension: str) -> list[AudienceRow]:

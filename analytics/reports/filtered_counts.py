@@ -61,12 +61,8 @@ class FilteredCounts:
     views: _Views
 
     @classmethod
-    def load(
-        cls, project: Project, filters: Mapping[str, str], start: datetime, end: datetime, *, fresh: bool = True
-    ) -> "FilteredCounts":
+    def load(cls, project: Project, filters: Mapping[str, str], start: datetime, end: datetime) -> "FilteredCounts":
         """The views of a range with all of these values, by dimension; `page` is one, too."""
-        if fresh:
-            visitor_counts.refresh(project)
         return cls(project, _load_views(project, filters, start, end))
 
     def totals(self, metric: Metric) -> dict[str, int]:

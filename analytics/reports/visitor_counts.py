@@ -114,15 +114,11 @@ class StepCounts:
     views: dict[str, int]
 
 
-def count_steps(
-    project: Project, steps: Sequence[tuple[datetime, datetime]], *, fresh: bool = True
-) -> list[StepCounts]:
-    """The counts of each of some half-open steps of time, which follow each other. `fresh` as in `count_visitors`.
+def count_steps(project: Project, steps: Sequence[tuple[datetime, datetime]]) -> list[StepCounts]:
+    """The counts of each of some half-open steps of time, which follow each other.
 
     Visitors of the steps do not add up to those of the range: a visitor of two steps counts in both.
     """
-    if fresh:
-        refresh(project)
     return count_each_step(project, steps, cells.count_page, partial(count_edges, project.pk, cells.SITE))
 
 

@@ -49,11 +49,11 @@ def test_days_are_counted_as_a_clock_of_the_zone_has_them(make_project, monkeypa
     of_day = Counter(view.at.astimezone(ZoneInfo(zone)).date() for view in seen if view.kind != "nobody")
     with timezone.override(zone):
         days = list(split(dates.begin_day(noon - 3 * DAY), dates.begin_day(noon + 4 * DAY), DAY))
-        for (start, end), step in zip(days, visitor_counts.count_steps(project, days, fresh=False), strict=True):
+        for (start, end), step in zip(days, visitor_counts.count_steps(project, days), strict=True):
             assert step.visitors == brute(seen, start, end)[0]
             assert step.views == brute(seen, start, end, distinct=False)[0]
             assert step.views["total"] == of_day[dates.find_day(start)]
-        filtered = filtered_counts.FilteredCounts.load(project, {}, days[0][0], days[-1][1], fresh=False)
+        filtered = filtered_counts.FilteredCounts.load(project, {}, days[0][0], days[-1][1])
         assert [one.views["total"] for one in filtered.steps(days)] == [of_day[dates.find_day(at)] for at, _ in days]
         first, last = sorted(dice.sample(range(len(days)), 2))
         counts = visitor_counts.count_visitors(project, days[first][0], days[last][1], fresh=False)

@@ -11,7 +11,7 @@ from analytics.audience import DIMENSIONS, Dimensions
 from analytics.collecting.writer import Facts, View
 from analytics.counting import audiences, recount, sealer, sweeper, visit_history
 from analytics.models import Audience, AudienceCells
-from analytics.reports import audience_counts
+from analytics.reports import audience_counts, visitor_counts
 from analytics.reports.filtered_counts import FilteredCounts
 from tests.analytics.counting.history import Seen, history, windows
 from tests.analytics.counting.test_counting import arrive, check
@@ -98,6 +98,7 @@ def make_views(dice, project, size, days, now):
 
 
 def check_audience(project, views, ranges):
+    visitor_counts.refresh(project)
     for scope in ("all", "readers"):
         set_analytics(project, ai_scope=scope)
         for start, end in ranges:
@@ -146,6 +147,7 @@ def test_steps_of_a_value_are_those_of_the_range(make_project):
     project, now = make_project().project, datetime.now(UTC)
     views = make_views(dice, project, 300, 20, now)
     arrive(dice, project, [seen for seen, _ in views])
+    visitor_counts.refresh(project)
     day = now.replace(hour=0, minute=0, second=0, microsecond=0)
     days = [(day - timedelta(days=ago), day - timedelta(days=ago - 1)) for ago in range(20, -1, -1)]
     ragged = [(start - timedelta(minutes=30), end - timedelta(minutes=30)) for start, end in days]  # as in India
@@ -166,6 +168,7 @@ def test_filters_together_are_counted_exactly_from_raw_views(make_project, seed)
     project, now = make_project().project, datetime.now(UTC)
     views = make_views(dice, project, 300, 20, now)
     arrive(dice, project, [seen for seen, _ in views])
+    visitor_counts.refresh(project)
     choices = [
         ("device", "phone"),
         ("source", "google.com"),

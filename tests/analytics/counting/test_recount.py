@@ -240,6 +240,7 @@ def test_the_steps_of_a_range_are_each_counted_by_themselves(make_project, seed)
     project, now = make_project().project, datetime.now(UTC)
     views = history(dice, 300, 29, now)
     arrive(dice, project, views)
+    visitor_counts.refresh(project)
     for step in (timedelta(hours=1), timedelta(days=1), timedelta(days=7)):
         for start, end in windows(dice, now, 2 if step < timedelta(days=1) else 29, 3):
             ai_scope = dice.choice(["all", "readers"])

@@ -31,8 +31,8 @@ def project(make_project):
 def test_each_step_has_the_counts_of_its_own_range(project, size):
     first = NOON.replace(hour=0) - timedelta(days=9)
     steps = [(first + n * size, first + (n + 1) * size) for n in range(timedelta(days=14) // size)]
-    found = visitor_counts.count_steps(project, steps, fresh=False)
-    of_page = audience_counts.count_steps(project, steps, "page", "/0", fresh=False)
+    found = visitor_counts.count_steps(project, steps)
+    of_page = audience_counts.count_steps(project, steps, "page", "/0")
     assert [(step.start, step.end) for step in found] == steps
     for (start, end), step, page in list(zip(steps, found, of_page, strict=True))[:: max(1, len(steps) // 30)]:
         counts = visitor_counts.count_visitors(project, start, end, fresh=False)
@@ -49,7 +49,7 @@ def test_a_chart_takes_as_many_queries_whatever_its_steps(project):
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            visitor_counts.count_steps(project, steps, fresh=False)
+            visitor_counts.count_steps(project, steps)
         return len(queries)
 
     assert count_queries(3) == count_queries(90) <= 4  # with the begin and the end of a snapshot
@@ -60,7 +60,7 @@ def test_filtered_views_are_read_once_until_others_are_counted(project):
 
     def load(**filters):
         with CaptureQueriesContext(connection) as queries:
-            found = filtered_counts.FilteredCounts.load(project, filters, start, end, fresh=False)
+            found = filtered_counts.FilteredCounts.load(project, filters, start, end)
         read = [query for query in queries if "FROM analytics_pageview" in query["sql"]]
         return found.totals("views")["human"], len(read)
 
