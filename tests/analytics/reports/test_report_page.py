@@ -370,7 +370,7 @@ def test_the_chart_has_the_period_before_beside_it(busy):
     now = datetime(2026, 11, 1, tzinfo=UTC)
     march = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
     visitor_counts.refresh(busy.project)
-    count = partial(visitor_counts.count_steps, busy.project, fresh=False)
+    count = partial(visitor_counts.count_steps, busy.project)
     points, _ = time_series.build_points(count, *march, datetime(2026, 1, 29, tzinfo=UTC), "views", now)
     assert [(point.name, point.total, point.before) for point in points if point.total or point.before] == [
         ("Tue 10 Mar 2026", 12, 0),
