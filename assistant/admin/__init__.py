@@ -19,15 +19,3 @@ from assistant.admin import (
     settings,
     support_requests,
 )
-
-__all__ = [
-    "conversations",
-    "costs",
-    "evaluations",
-    "gaps",
-    "golden_questions",
-    "health",
-    "questions",
-    "settings",
-    "support_requests",
-]

@@ -18,26 +18,3 @@ from assistant.models.question_groups import (
 from assistant.models.settings import AssistantSettings
 from assistant.models.support_requests import SupportFormCount, SupportRequest, SupportSettings
 from assistant.models.widget import WidgetFile, WidgetSettings
-
-__all__ = [
-    "AssistantSettings",
-    "BudgetNotice",
-    "ChatId",
-    "Evaluation",
-    "GoldenQuestion",
-    "GroupAction",
-    "GroupedQuestion",
-    "GroupingProgress",
-    "Message",
-    "ModelPrice",
-    "PinnedAnswer",
-    "QuestionGroup",
-    "SupportFormCount",
-    "SupportRequest",
-    "SupportSettings",
-    "Thread",
-    "TokenReservation",
-    "TokenUse",
-    "WidgetFile",
-    "WidgetSettings",
-]

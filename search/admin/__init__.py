@@ -4,5 +4,3 @@ Others import `sources`, and `searches_state` (the addresses of the reports of s
 """
 
 from search.admin import health, owner_words, pages, protected_pages, sources
-
-__all__ = ["health", "owner_words", "pages", "protected_pages", "sources"]

@@ -6,22 +6,3 @@ from search.models.searches import SearchQuery
 from search.models.settings import SearchSettings
 from search.models.sources import PushedFile, Source, validate_groups
 from search.models.visibility import is_indexed, is_visible
-
-__all__ = [
-    "Document",
-    "Generation",
-    "Index",
-    "PageWords",
-    "PushedFile",
-    "Redirect",
-    "SearchQuery",
-    "SearchSettings",
-    "Section",
-    "SectionVector",
-    "SegmentPart",
-    "Source",
-    "VectorIndex",
-    "is_indexed",
-    "is_visible",
-    "validate_groups",
-]
