@@ -9,8 +9,7 @@ so that a threshold does too.
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -67,12 +66,8 @@ class Model:
     intercept: float
     weights: Mapping[str, float]
 
-    def score(self, features: Sequence[float], boost: float = 1.0) -> float:
-        """The probability that a section with these features answers; `boost` multiplies its odds."""
-        return self.score_all(np.array([features]), np.array([boost]))[0]
-
-    def score_all(self, features: Array, boosts: Array) -> list[float]:
-        """The same for each row of features, with its boost."""
+    def score(self, features: Array, boosts: Array | float = 1.0) -> list[float]:
+        """For each row of features, the probability that its section answers; its boost multiplies the odds."""
         log_odds = self.intercept + features @ self._weights + np.log(boosts)
         scores: list[float] = np.round(1 / (1 + np.exp(-log_odds.clip(-30.0, 30.0))), 4).tolist()
         return scores
@@ -82,9 +77,9 @@ class Model:
         return np.array([self.weights.get(name, 0.0) for name in FEATURES])
 
     @classmethod
-    def load(cls, file: Path = WEIGHTS_FILE, name: str = "") -> "Model":
-        """Read the model from a weights file: the one for search, or another by its name."""
-        stored = json.loads(file.read_text())
+    def load(cls, name: str = "") -> "Model":
+        """Read the weights file: the model for search, or another by its name."""
+        stored = json.loads(WEIGHTS_FILE.read_text())
         stored = stored[name] if name else stored
         return cls(stored["intercept"], stored["weights"])
 
@@ -96,18 +91,6 @@ def probability(log_odds: float) -> float:
 
 MODEL = Model.load()  # for readers who search: which page is meant
 PASSAGE_MODEL = Model.load(name="passages")  # for the assistant: which section answers a question in people's own words
-
-
-@contextmanager
-def use_model(model: Model | None, passage_model: Model | None = None) -> Iterator[None]:
-    """Within the block, search ranks with these models, to judge them; None keeps the shipped one."""
-    global MODEL, PASSAGE_MODEL
-    shipped = MODEL, PASSAGE_MODEL
-    MODEL, PASSAGE_MODEL = model or MODEL, passage_model or PASSAGE_MODEL
-    try:
-        yield
-    finally:
-        MODEL, PASSAGE_MODEL = shipped
 
 
 @dataclass(frozen=True)

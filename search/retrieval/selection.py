@@ -134,7 +134,7 @@ def _score(plan: SearchPlan, candidates: Sequence[Candidate]) -> list[ScoredSect
     likeness = plan.meaning.compare(plan.project, ids) if plan.meaning else {}
     rows = ranking.compute_features(plan.index, plan.query, candidates, plan.preferences, likeness)
     model = ranking.PASSAGE_MODEL if plan.is_for_answer else ranking.MODEL
-    scores = model.score_all(rows, np.array([candidate.boost for candidate in candidates]))
+    scores = model.score(rows, np.array([candidate.boost for candidate in candidates]))
     exact = set(plan.selected)  # these hold what the reader selected, or the question is a name of theirs
     if plan.is_for_answer and len(plan.query.name) >= MIN_EXACT_NAME:
         exact.update(compress(ids, rows[:, ranking.EXACT].tolist()))

@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from unittest.mock import patch
 
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
@@ -48,7 +49,7 @@ def build_examples(data: Collection, models: Mapping[str, Model]) -> dict[str, l
     examples = {}
     for name, model in models.items():
         project = Project.objects.get(domain=name)
-        with ranking.use_model(None, model):
+        with patch.object(ranking, "PASSAGE_MODEL", model):
             asked = (
                 [
                     (

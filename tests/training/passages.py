@@ -87,7 +87,7 @@ def measure(examples: Mapping[str, Sequence[PassageExample]], models: Mapping[st
     ranked = []
     for name, model in models.items():
         for example in examples[name]:
-            pairs = zip([model.score(row) for row in example.features], example.right, strict=True)
+            pairs = zip(regression.score(model, example.features), example.right, strict=True)
             ranked.append([is_right for _, is_right in sorted(pairs, key=lambda pair: -pair[0])])
     if not ranked:
         return {}

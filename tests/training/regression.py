@@ -70,11 +70,18 @@ def cross_validate(own: Mapping[str, Sequence[Example]], foreign: Mapping[str, S
     }
 
 
+def score(model: Model, features: Sequence[Sequence[float]]) -> list[float]:
+    """The score of each section by its features; there may be no section."""
+    import numpy as np
+
+    return model.score(np.reshape(features, (-1, len(FEATURES))))
+
+
 def _rank_pages(example: Example, model: Model) -> list[tuple[str, float]]:
     """The pages of an example by their best sections, best first."""
     best: dict[str, float] = {}
-    for page, row in zip(example.pages, example.features, strict=True):
-        best[page] = max(best.get(page, 0.0), model.score(row))
+    for page, found in zip(example.pages, score(model, example.features), strict=True):
+        best[page] = max(best.get(page, 0.0), found)
     return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
@@ -85,8 +92,8 @@ def choose_best_sections(examples: Sequence[Example], model: Model) -> tuple[lis
     weights: list[float] = []
     for example in examples:
         best: dict[str, tuple[float, int]] = {}
-        for number, (page, row) in enumerate(zip(example.pages, example.features, strict=True)):
-            best[page] = max(best.get(page, (-1.0, 0)), (model.score(row), -number))
+        for number, (page, found) in enumerate(zip(example.pages, score(model, example.features), strict=True)):
+            best[page] = max(best.get(page, (-1.0, 0)), (found, -number))
         for _, negative in sorted(best.values(), reverse=True)[:PAGES]:
             rows.append(example.features[-negative])
             right.append(float(example.right[-negative]))

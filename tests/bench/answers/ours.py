@@ -63,8 +63,8 @@ def pages(set: str) -> dict[str, Any]:
 @contextmanager
 def _use_weights(set: str) -> Iterator[None]:
     """Within the block, the weights that were made for the set, or the shipped ones."""
-    chance_model = chances.get(set, answerability.MODEL)
-    with ranking.use_model(models.get(set)), patch.object(answerability, "MODEL", chance_model):
+    model, chance_model = models.get(set, ranking.MODEL), chances.get(set, answerability.MODEL)
+    with patch.object(ranking, "MODEL", model), patch.object(answerability, "MODEL", chance_model):
         yield
 
 

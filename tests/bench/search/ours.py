@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import django
 from django.core.management import call_command
@@ -89,7 +90,7 @@ def train(source: str, folder: str) -> dict[str, Any]:
 def ask(set: str, queries: list[Any]) -> dict[str, Any]:
     """The pages of each query, with their scores and facets."""
     project = projects[set]
-    with ranking.use_model(models.get(set)):
+    with patch.object(ranking, "MODEL", models.get(set, ranking.MODEL)):
         hits, ms = timed(
             lambda text, wanted: find(project, text, filters=Filters(**wanted or {}), limit=PAGES), queries
         )

@@ -402,11 +402,11 @@ def test_every_feature_is_in_its_range_and_has_a_weight(zoo):
 
 def test_a_score_is_the_logistic_function_of_the_weighted_features():
     model = Model(-1.0, {"words": 2.0, "intro": 1.0})
-    values = [0.5 if name == "words" else 0.0 for name in FEATURES]
-    assert model.score(values) == 0.5
-    assert model.score(values, boost=3) == 0.75
-    assert Model(1000.0, {}).score(values) <= 1
-    assert Model(-1000.0, {}).score(values) >= 0
+    rows = np.array([[0.5 if name == "words" else 0.0 for name in FEATURES]] * 2)
+    assert model.score(rows) == [0.5, 0.5]
+    assert model.score(rows, np.array([1, 3])) == [0.5, 0.75]
+    assert max(Model(1000.0, {}).score(rows)) <= 1
+    assert min(Model(-1000.0, {}).score(rows)) >= 0
 
 
 def test_too_many_words_are_no_trouble(zoo):
