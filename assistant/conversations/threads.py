@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from typing import Any, Literal, cast
 
 from django.db import DatabaseError, transaction
@@ -43,7 +42,21 @@ class _Budgeted:
 
     async def reserve(self, most: Charge, sent: Charge) -> str:
         """Reserve the most that the whole answer may use. Returns why that is not possible; empty where it is."""
-        return await _reserve(self.budget, most, sent)
+        if self.budget.covers(most):
+            return ""
+        reserving = asyncio.ensure_future(in_db(self.budget.reserve, ANSWERS)(most, sent))
+        try:
+            return await asyncio.shield(reserving)
+        except DatabaseError as failure:  # locked, or its disk is full: quotes cost nothing
+            logger.warning("Tokens of project %s could not be reserved: %s", self.budget.project.domain, failure)
+            return "the budget of the project cannot be stored"
+        except asyncio.CancelledError:
+            await asyncio.wait([reserving])  # else the reservation would stay until it expires
+            raise
+
+    def record_use(self, outcome: Outcome) -> None:
+        """Store what an answer has used so far. At its end charge the project, and free the rest of the reservation."""
+        self.budget.record(outcome.charge, ended=outcome.state != "running")
 
 
 @dataclass
@@ -72,7 +85,7 @@ class StoredConversation(_Budgeted):
         if len(outcome.hits) > self.stored_hits:
             columns["hits"] = _describe_hits(outcome.hits)
         update_rows(Message, {"message_id": self.message_id}, columns)
-        record_use(self.budget, outcome)
+        self.record_use(outcome)
 
 
 @dataclass
@@ -89,39 +102,16 @@ class UnstoredConversation(_Budgeted):
 
     async def save(self, outcome: Outcome) -> None:
         """Charge the tokens to the project's day when the answer has ended."""
-        await in_db(record_use, ANSWERS)(self.budget, outcome)
-
-
-async def _reserve(budget: AnswerBudget, most: Charge, sent: Charge) -> str:
-    if budget.covers(most):
-        return ""
-    reserving = asyncio.ensure_future(in_db(budget.reserve, ANSWERS)(most, sent))
-    try:
-        return await asyncio.shield(reserving)
-    except DatabaseError as failure:  # locked, or its disk is full: quotes cost nothing
-        logger.warning("Tokens of project %s could not be reserved: %s", budget.project.domain, failure)
-        return "the budget of the project cannot be stored"
-    except asyncio.CancelledError:
-        await asyncio.wait([reserving])  # else the reservation would stay until it expires
-        raise
-
-
-def record_use(budget: AnswerBudget, outcome: Outcome) -> None:
-    """Store what an answer has used so far. At its end charge the project, and free the rest of the reservation."""
-    budget.record(outcome.charge, ended=outcome.state != "running")
+        await in_db(self.record_use, ANSWERS)(outcome)
 
 
 def _store(saves: list[tuple[StoredConversation, Outcome]]) -> list[None]:
     """Store answers in one transaction."""
+    ordered = sorted(saves, key=lambda save: save[0].budget.lock_order(ended=save[1].state != "running"))
     with transaction.atomic():
-        for conversation, outcome in sorted(saves, key=_lock_order):
+        for conversation, outcome in ordered:
             conversation.store(outcome)
     return [None] * len(saves)
-
-
-def _lock_order(save: tuple[StoredConversation, Outcome]) -> tuple[bool, int, date]:
-    conversation, outcome = save
-    return conversation.budget.lock_order(ended=outcome.state != "running")
 
 
 # Hundreds of answers may stream at once. Answers that are saved during a transaction share the next one.
