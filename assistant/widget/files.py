@@ -62,17 +62,10 @@ def get_panel_path() -> str:
 
 
 @require_GET
-async def loader(request: HttpRequest) -> HttpResponseBase:
-    """Serve the loader of this build; caches keep it for five minutes."""
+async def latest(request: HttpRequest, name: str) -> HttpResponseBase:
+    """Serve a script of this build, the loader or that of the search tag; caches keep it for five minutes."""
     await _ensure_stored()
-    return scripts.script_response(request, scripts.load_script(LOADER), scripts.SHORT_CACHE)
-
-
-@require_GET
-async def search(request: HttpRequest) -> HttpResponseBase:
-    """Serve the search tag's script of this build; caches keep it for five minutes."""
-    await _ensure_stored()
-    return scripts.script_response(request, scripts.load_script(SEARCH), scripts.SHORT_CACHE)
+    return scripts.script_response(request, scripts.load_script(name), scripts.SHORT_CACHE)
 
 
 @require_GET

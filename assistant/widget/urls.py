@@ -10,8 +10,8 @@ from assistant.widget import files
 _NAMES = "|".join(map(re.escape, files.BUILD))
 
 urlpatterns = [
-    path("widget.js", files.loader),
-    path("search.js", files.search),
+    path("widget.js", files.latest, {"name": files.LOADER}),
+    path("search.js", files.latest, {"name": files.SEARCH}),
     path("widget.d.ts", files.declarations),
     path("widget/licences.txt", files.licences),
     re_path(rf"^widget/(?P<version>[0-9a-f]{{{VERSION_LENGTH}}})/(?P<name>{_NAMES})$", files.pinned),
