@@ -92,6 +92,5 @@ class AssistantSettings(models.Model):
         """The settings of a project; unsaved defaults when it has no row."""
         settings = read_row(cls, "project_id", project.pk) or cls()
         settings.project = project  # saves a query
-        support = SupportSettings.for_project(project)
-        settings.support_form_url = support.form_url if support.is_on else ""
+        settings.support_form_url = SupportSettings.for_project(project).form_url
         return settings

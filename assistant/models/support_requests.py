@@ -66,8 +66,8 @@ class SupportSettings(models.Model):
 
     @property
     def form_url(self) -> str:
-        """The address of the form without JavaScript."""
-        return f"{self.service_url}/support/{self.project.domain}"
+        """The address of the form without JavaScript; empty if readers can send no requests."""
+        return f"{self.service_url}/support/{self.project.domain}" if self.is_on else ""
 
 
 class SupportRequest(models.Model):

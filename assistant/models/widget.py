@@ -69,21 +69,6 @@ class WidgetSettings(models.Model):
         settings.project = project  # saves a query
         return settings
 
-    def appearance(self) -> dict[str, str | int]:
-        """The fields that are set, by their names in the widget."""
-        fields = {
-            "variant": self.variant,
-            "theme": self.theme,
-            "accent": self.accent,
-            "radius": self.radius,
-            "font": self.font,
-            "side": self.side,
-            "align": self.align,
-            "logo": self.logo,
-            "zIndex": self.z_index,
-        }
-        return {name: value for name, value in fields.items() if value not in ("", None)}
-
 
 VERSION_LENGTH = 12  # hexadecimal digits of a SHA-256
 

@@ -3,11 +3,12 @@
 from typing import Literal
 
 from django.conf import settings
+from django.forms import model_to_dict
 from django.http import HttpResponse
 from ninja import Router, Schema
 from pydantic import Field
 
-from assistant.models import AssistantSettings, SupportSettings, WidgetSettings
+from assistant.models import AssistantSettings, WidgetSettings
 from assistant.widget import starters
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.access.origins import is_allowed_origin
@@ -72,15 +73,16 @@ async def widget(request: BrowserRequest, response: HttpResponse, domain: str) -
 
 
 def _load_configuration(project: Project) -> WidgetOn | WidgetOff:
-    widget, support = WidgetSettings.for_project(project), SupportSettings.for_project(project)
+    widget, assistant = WidgetSettings.for_project(project), AssistantSettings.for_project(project)
     if not widget.enabled:
         return WidgetOff(enabled=False, reason=f"The widget of the project {project.domain} is switched off.")
+    look = {**model_to_dict(widget, Appearance.model_fields), "zIndex": widget.z_index}
     return WidgetOn(
         enabled=True,
-        appearance=Appearance.model_validate(widget.appearance()),
+        appearance=Appearance.model_validate({name: None if value == "" else value for name, value in look.items()}),
         labels=widget.labels if settings.ENV.openai_base_url else {"aboutAnswersText": QUOTED, **widget.labels},
-        starterQuestions=AssistantSettings.for_project(project).starter_questions or starters.propose(project),
-        support=support.form_url if support.is_on else None,
+        starterQuestions=assistant.starter_questions or starters.propose(project),
+        support=assistant.support_form_url or None,
     )
 
 
