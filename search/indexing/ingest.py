@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
@@ -110,32 +111,25 @@ def withdraw(source: Source) -> Summary:
     return _Ingest(source.project, lambda line: None, named).run([], may_be_empty=True)
 
 
+@dataclass
 class _Ingest:
-    def __init__(
-        self,
-        project: Project,
-        progress: Callable[[str], None],
-        source: Source | None = None,
-        *,
-        is_strict: bool = False,
-        fail_on: Collection[str] = (),
-        compares: bool = False,
-        is_preview: bool = False,
-        groups: str | None = None,
-    ) -> None:
-        self.project = project
-        self.progress = progress
-        self.is_new_source = source is not None and source.pk is None
-        self.source = None if self.is_new_source else source
-        self.is_strict = is_strict
-        self.fail_on = fail_on
-        self.compares = compares
-        self.is_preview = is_preview
+    project: Project
+    progress: Callable[[str], None]
+    source: Source | None = None  # None also for one that is not stored yet
+    is_strict: bool = False
+    fail_on: Collection[str] = ()
+    compares: bool = False
+    is_preview: bool = False
+    groups: str | None = None
+
+    def __post_init__(self) -> None:
         self.summary = Summary()
-        self.build = IndexBuild(project)
-        self.group_rules = GroupRules.load(project)
-        if groups is not None:
-            self.group_rules = self.group_rules.with_source(source.pk if source else None, groups)
+        self.build = IndexBuild(self.project)
+        self.group_rules = GroupRules.load(self.project)
+        if self.groups is not None:
+            self.group_rules = self.group_rules.with_source(self.source.pk if self.source else None, self.groups)
+        self.is_new_source = self.source is not None and self.source.pk is None
+        self.source = None if self.is_new_source else self.source
         self.changes = self.find_changes()
 
     def find_changes(self) -> SourceChanges:
