@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import dropwhile
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,23 +14,26 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from assistant.admin.conversations.list_state import CALLERS, OUTCOMES, RUNGS
-from assistant.admin.question_state import QuestionState
 from assistant.conversations.outcomes import count_asked, count_unanswered
 from assistant.improving.gaps import questions, report
-from assistant.improving.gaps.questions import GroupCount
+from assistant.improving.gaps.questions import GroupCount, QuestionFilters
 from assistant.improving.question_groups import grouping
 from assistant.models import Message
 from docsite.core.base_path import service_url
 from docsite.core.http.dates import begin_day, find_day
 from docsite.core.tenants.models import Project, Role
 from docsite.core.workspace import navigation
-from docsite.core.workspace.reports import charts, downloads, links, time_steps
+from docsite.core.workspace.reports import charts, downloads, links, report_state, time_steps
 from docsite.core.workspace.reports.formatting import percent, visible
 from docsite.core.workspace.reports.links import Choice
-from docsite.core.workspace.reports.report_state import DAY, previous_period
+from docsite.core.workspace.reports.report_state import DAY, Column, previous_period
 from docsite.core.workspace.reports.tables import Change, Table, page_slice
 
 ANSWERED = Message.Outcome.ANSWERED
+COLUMNS = (
+    *(Column("question", "Question"), Column("total", "Asked", "number"), Column("answered", "Answered", "number")),
+    *(Column("share", "Share", "number"), Column("latest", "Latest", "value")),
+)
 FILES = ("groups", "days")
 MAX_EMPTY = timedelta(days=800)
 GROUP_COLUMNS = ("group", "question", "asked", "answered", "latest")
@@ -47,6 +50,34 @@ _NAMES = {
     "caller": ("Asked in", CALLERS),
     "language": ("Language", {"": "Unknown"}),
 }
+
+
+@dataclass(frozen=True)
+class QuestionState(report_state.ReportState):
+    """The state of the report: its range, and one filter for each facet."""
+
+    outcome: str = ""
+    rung: str = ""
+    caller: str = ""
+    language: str = ""
+    group: str = ""
+
+    table_columns = COLUMNS
+    choices: ClassVar = {"outcome": OUTCOMES, "caller": Message.Caller.values}  # other filters take any value
+    default_sort = "-total"
+
+    @classmethod
+    def accepts_path(cls, path: str) -> bool:
+        """Whether a filter by page is valid: a path, or `none` for questions that were asked on no page."""
+        return path == "none" or super().accepts_path(path)
+
+    @property
+    def filters(self) -> QuestionFilters:
+        """The filters for the queries."""
+        group = self.group if self.group.isascii() and self.group.isdigit() and len(self.group) < 16 else "0"
+        return QuestionFilters(
+            self.outcome, self.rung[:20], self.caller, self.language[:7], self.path, group if self.group else ""
+        )
 
 
 @dataclass(frozen=True)
