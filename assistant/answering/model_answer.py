@@ -171,10 +171,7 @@ class _Reply:
         if usage and has_reply:
             before = outcome.usage
             outcome.usage = Usage(
-                before.prompt_tokens + usage.prompt_tokens,
-                before.completion_tokens + usage.completion_tokens,
-                before.reasoning_tokens + usage.reasoning_tokens,
-                before.cached_tokens + usage.cached_tokens,
+                before.prompt_tokens + usage.prompt_tokens, before.completion_tokens + usage.completion_tokens
             )
 
     def _charge(self, prompt: int, reply: int, cached: int = 0) -> None:
