@@ -102,10 +102,7 @@ class ToolCallCollector:
 
 
 def _parse(arguments: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return None
+    value = written_calls.load(arguments)
     return value if isinstance(value, dict) else None
 
 

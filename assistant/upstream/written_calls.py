@@ -40,12 +40,12 @@ def parse(text: str, *, is_alone: bool = False) -> Iterator[tuple[str, Any]]:
         text = _cut_behind_call(text)
     if xml := [*_XML.finditer(text)]:
         for call in xml:
-            yield call[2], {name: value.strip() for name, value in _PARAMETER.findall(call[3])} or _load(call[3])
+            yield call[2], {name: value.strip() for name, value in _PARAMETER.findall(call[3])} or load(call[3])
         return
     if named := _NAMED.fullmatch(text):
-        yield named[1], _load(named[2])
+        yield named[1], load(named[2])
         return
-    value = _load(text)
+    value = load(text)
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, dict) and (found := _read_object(item)):
             yield found
@@ -62,7 +62,7 @@ def _read_object(item: dict[str, Any]) -> tuple[str, Any] | None:
     arguments: Any = next((item[key] for key in _ARGUMENTS if key in item), {})
     if not name or ("name" not in item and not any(key in item for key in _ARGUMENTS)):
         return None
-    return name, _load(arguments) if isinstance(arguments, str) else arguments
+    return name, load(arguments) if isinstance(arguments, str) else arguments
 
 
 def _parse_python(text: str) -> Iterator[tuple[str, Any]]:
@@ -87,7 +87,7 @@ def _cut_behind_call(text: str) -> str:
         return text
 
 
-def _load(text: str) -> Any:
+def load(text: str) -> Any:
     """A JSON value; None for a text that is none."""
     try:
         return json.loads(text)
