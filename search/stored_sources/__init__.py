@@ -2,5 +2,5 @@
 
 Others import `queue` (enqueue a source), `runs` (read or remove a source in this process), `launcher` (the thread that
 starts a process for each source that is due), `worker` (how a process of its own begins and ends), `events` (for
-webhooks) and `alerts`. `schedule` says when a source is due next.
+webhooks) and `alerts`.
 """

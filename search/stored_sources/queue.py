@@ -4,7 +4,7 @@ A process claims a source, and extends its lease every few seconds. When the lea
 Ingests of a project supersede each other, so only one source of a project is read at a time.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -14,9 +14,13 @@ from docsite.core.background import leases
 from search.models import Source
 from search.stored_sources import events
 from search.stored_sources.heartbeat import LEASE
-from search.stored_sources.schedule import next_due_time
 
 State = Source.State
+_INTERVALS = {
+    Source.Schedule.HOURLY: timedelta(hours=1),
+    Source.Schedule.DAILY: timedelta(days=1),
+    Source.Schedule.WEEKLY: timedelta(weeks=1),
+}
 
 
 def enqueue(source: Source) -> None:
@@ -29,8 +33,14 @@ def reschedule(source: Source) -> None:
     """Apply a changed schedule. It does not change when a source is due that waits or is being read."""
     since = source.finished_at or timezone.now()
     Source.objects.filter(pk=source.pk).exclude(state__in=(State.QUEUED, State.RUNNING)).update(
-        due_at=next_due_time(source, since)
+        due_at=_next_due_time(source, since)
     )
+
+
+def _next_due_time(source: Source, since: datetime) -> datetime | None:
+    """When the source is due next by its schedule; None without a schedule."""
+    interval = _INTERVALS.get(Source.Schedule(source.schedule))
+    return since + interval if interval else None
 
 
 def count_due() -> int:
@@ -101,7 +111,7 @@ def finish(
             return
         changes: dict[str, Any] = {
             "state": State.QUEUED if row.due_at else state,  # it was enqueued during the run
-            "due_at": row.due_at or due_at or next_due_time(row, now),
+            "due_at": row.due_at or due_at or _next_due_time(row, now),
             "progress": "",
             "finished_at": now,
         }

@@ -3,6 +3,8 @@
 `ratings` is where the app with the readers' feedback registers it.
 """
 
+from functools import partial
+
 from assistant.admin.conversations import list_page, thread_pages
 from docsite.core.tenants.models import Role
 from docsite.core.workspace import navigation
@@ -17,8 +19,8 @@ navigation.add_page(
         ("export.jsonl", list_page.export_list, "lines"),
         ("<slug:thread_id>", thread_pages.show_thread, "read"),
         ("<slug:thread_id>/redact", thread_pages.redact, "redact"),
-        ("<slug:thread_id>/export.jsonl", thread_pages.export_lines, "thread_lines"),
-        ("<slug:thread_id>/export.md", thread_pages.export_markdown, "markdown"),
+        ("<slug:thread_id>/export.jsonl", partial(thread_pages.export, ending="jsonl"), "thread_lines"),
+        ("<slug:thread_id>/export.md", partial(thread_pages.export, ending="md"), "markdown"),
     ],
     reads=Role.VIEWER,
     acts=Role.WRITER,

@@ -1,26 +1,31 @@
 """The page of one conversation, its exports, and redacting it."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from django.contrib import messages
 from django.contrib.admin.models import CHANGE, LogEntry
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
-from assistant.admin.conversations import exports
+from assistant.admin.conversations import exports, ratings
 from assistant.admin.conversations.list_page import KEY, build_listing, build_thread_url
 from assistant.admin.conversations.list_state import ListState
 from assistant.admin.conversations.reader import load_turns
-from assistant.admin.conversations.redaction import redact_thread
+from assistant.conversations.threads import MAX_TITLE
 from assistant.models import Message, Thread
+from docsite.core import redaction
 from docsite.core.components.erasure import CONVERSATION, READER, SHARED_FP
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.reports.links import Choice
 
 _ELSEWHERE = (("gaps", "Gaps"), ("golden", "Golden questions"))  # pages where the owner goes on from here
+_FORMS = {  # of an export, by the ending of its file
+    "jsonl": (exports.format_thread, "application/x-ndjson"),
+    "md": (exports.format_markdown, "text/markdown; charset=utf-8"),
+}
 
 
 def show_thread(request: HttpRequest, project: Project, thread_id: str) -> HttpResponse:
@@ -68,20 +73,10 @@ def redact(request: HttpRequest, project: Project, thread_id: str) -> HttpRespon
     return HttpResponseRedirect(build_thread_url(project, state, thread.thread_id))
 
 
-def export_lines(request: HttpRequest, project: Project, thread_id: str) -> HttpResponse:
-    """One conversation as a line of JSON."""
-    return _download(project, thread_id, exports.format_thread, "jsonl", "application/x-ndjson")
-
-
-def export_markdown(request: HttpRequest, project: Project, thread_id: str) -> HttpResponse:
-    """One conversation as Markdown."""
-    return _download(project, thread_id, exports.format_markdown, "md", "text/markdown; charset=utf-8")
-
-
-def _download(
-    project: Project, thread_id: str, form: Callable[[Thread, list[Message]], str], ending: str, content_type: str
-) -> HttpResponse:
+def export(request: HttpRequest, project: Project, thread_id: str, *, ending: str) -> HttpResponse:
+    """One conversation as a file: `jsonl` is one line, `md` is for people."""
     thread, stored = _load(project, thread_id)
+    form, content_type = _FORMS[ending]
     disposition = f'attachment; filename="{thread.thread_id}.{ending}"'
     headers = {"Content-Disposition": disposition, "Cache-Control": "no-store"}
     return HttpResponse(form(thread, stored), content_type=content_type, headers=headers)
@@ -93,3 +88,25 @@ def _load(project: Project, thread_id: str) -> tuple[Thread, list[Message]]:
     if thread is None:
         raise Http404
     return thread, list(Message.objects.filter(thread=thread).order_by("pk"))
+
+
+def redact_thread(thread: Thread) -> int:
+    """Redact the title, the messages, the checked citations and the comments of readers. Returns how many changed."""
+    with transaction.atomic():
+        messages = list(Message.objects.select_for_update().filter(thread=thread).order_by("pk"))
+        changed = [message for message in messages if _redact_message(message)]
+        Message.objects.bulk_update(changed, ["content", "checks"], batch_size=100)
+        title = redaction.redact(thread.title)[:MAX_TITLE]
+        is_title_changed = title != thread.title
+        if is_title_changed:
+            Thread.objects.filter(pk=thread.pk).update(title=title)
+        comments = ratings.get_ratings().redact(message.pk for message in messages)
+    return len(changed) + comments + is_title_changed
+
+
+def _redact_message(message: Message) -> bool:
+    content = redaction.redact(message.content)
+    checks = [{**check, "written": redaction.redact(check.get("written", ""))} for check in message.checks]
+    is_changed = content != message.content or checks != message.checks
+    message.content, message.checks = content, checks
+    return is_changed

@@ -18,7 +18,7 @@ from django.utils import timezone
 from analytics.collecting import recording as views
 from analytics.collecting.recording import Observation
 from analytics.models import Feedback
-from assistant.admin.conversations.redaction import redact_thread
+from assistant.admin.conversations.thread_pages import redact_thread
 from assistant.asking.erasure import forget_conversation
 from assistant.conversations import chat_ids, retention
 from assistant.improving.question_groups import grouping
