@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from django.db.models import Sum
 from django.utils import timezone
@@ -10,7 +10,7 @@ from django.utils import timezone
 from assistant.admin.conversations.list_state import RUNGS
 from assistant.models import AssistantSettings, Message, TokenReservation, TokenUse
 from assistant.running_answers.capacity import answer_slots
-from assistant.spending.budget import NOTICE_PERCENT, list_limits
+from assistant.spending.budget import NOTICE_PERCENT, list_limits, today_utc
 from assistant.spending.prices import format_money
 from assistant.upstream.breaker import MAX_FAILURES, breaker_of
 from assistant.upstream.model_choice import list_models
@@ -36,7 +36,7 @@ def list_budget(project: Project) -> list[Fact]:
         facts.append(Fact(label, f"{values[0]} of {values[1]}", f"{values[2]} reserved", share, state))  # type: ignore[arg-type]  # one of the states
     if facts:
         return facts
-    use = TokenUse.objects.filter(project=project, day=datetime.now(UTC).date()).first()
+    use = TokenUse.objects.filter(project=project, day=today_utc()).first()
     tokens, cost = (use.tokens, use.cost) if use else (0, 0)
     note = f"{_format(cost, 'cost')} in money; {_format(reserved['tokens'], 'tokens')} reserved; no limit is set"
     return [Fact("Tokens today (UTC)", f"{tokens:,}", note)]

@@ -63,7 +63,8 @@ def _add_message_endpoint(name: str) -> None:
     schema = BODIES[protocol.body]
 
     async def message(request: CallerRequest, domain: str, payload: Ask) -> PieceResponse:
-        question = payload.to_question(request.auth, _origin(request), _channel(request))
+        caller = Message.Caller.WEB if request.headers.get("Origin") else Message.Caller.API
+        question = payload.to_question(request.auth, _origin(request), caller)
         answer = await start_answer(request.auth.project, question)
         return _AnswerStream(answer, _choose_form(request, payload, protocol), request).respond()
 
@@ -200,10 +201,6 @@ class _AnswerStream:
 
     def _encode(self, event: Event) -> Iterator[bytes]:
         return map(self._protocol.frame, self._encoder.encode(event))
-
-
-def _channel(request: HttpRequest) -> Message.Caller:
-    return Message.Caller.WEB if request.headers.get("Origin") else Message.Caller.API
 
 
 def _origin(request: HttpRequest) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connection
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, TextField, Value
+from django.db.models import Exists, OuterRef, Q, Subquery, TextField, Value
 from django.db.models.functions import Cast, StrIndex
 from django.db.models.lookups import GreaterThan
 
@@ -44,7 +44,9 @@ def list_exchanges(
 
     `path`: only those that were asked on this page.
     """
-    matching = _questions(project, start, end)
+    # EXISTS rather than a join: SQLite would begin with all threads of the project, where the index knows the newest.
+    is_of_project = Exists(Thread.objects.filter(pk=OuterRef("thread"), project=project))
+    matching = Message.objects.filter(is_of_project, role=Message.Role.USER, created_at__gte=start, created_at__lt=end)
     matching = matching.filter(page_path=path) if path else matching
     if after:
         matching = matching.filter(created_at__lte=after.at).exclude(created_at=after.at, pk__gte=after.pk)
@@ -75,9 +77,3 @@ def cites(project: Project, path: str) -> Q:
     # As the databases write JSON. An international domain is not ASCII: only SQLite's text escapes it.
     entry = f'"url": {json.dumps(url, ensure_ascii=connection.vendor == "sqlite")}'
     return Q(GreaterThan(StrIndex(Cast("sources", TextField()), Value(entry)), 0))
-
-
-def _questions(project: Project, start: datetime, end: datetime) -> QuerySet[Message]:
-    # EXISTS rather than a join: SQLite would begin with all threads of the project, where the index knows the newest.
-    is_of_project = Exists(Thread.objects.filter(pk=OuterRef("thread"), project=project))
-    return Message.objects.filter(is_of_project, role=Message.Role.USER, created_at__gte=start, created_at__lt=end)

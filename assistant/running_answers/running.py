@@ -208,8 +208,9 @@ class RunningAnswer:
                 async for event in events:
                     if self._log(event):
                         continue
-                    if len(self.log) == 1:
-                        await self._wait_for_first_delivery()
+                    if len(self.log) == 1:  # it gets a moment to go out, before the search takes the processor
+                        with suppress(TimeoutError):
+                            await self._wait_for_progress(FIRST_EVENT_SECONDS)
                     if len(self.log) - self._delivered > MAX_AHEAD:
                         await self._wait_for_subscribers()
         except asyncio.CancelledError:
@@ -239,11 +240,6 @@ class RunningAnswer:
         self._reported = True
         seconds = end - self.outcome.started_at
         request_times.report("first words", self.message_id, seconds, request_times.SLOW_ANSWER_SECONDS)
-
-    async def _wait_for_first_delivery(self) -> None:
-        """Give the first event a moment to go out, before the search takes the processor."""
-        with suppress(TimeoutError):
-            await self._wait_for_progress(FIRST_EVENT_SECONDS)
 
     async def _wait_for_subscribers(self) -> None:
         """Wait until a subscriber takes more events, for a limited time.

@@ -33,10 +33,9 @@ class LimitsForm(forms.Form):
 
     def save(self) -> None:
         """Store the limits."""
-        daily, monthly = (_or_none(self.cleaned_data[name]) for name in ("daily", "monthly"))
-        AssistantSettings.objects.update_or_create(
-            project=self.project, defaults={"daily_cost_limit": daily, "monthly_cost_limit": monthly}
-        )
+        amounts = {f"{name}_cost_limit": self.cleaned_data[name] for name in ("daily", "monthly")}
+        limits = {name: None if amount is None else to_millionths(amount) for name, amount in amounts.items()}
+        AssistantSettings.objects.update_or_create(project=self.project, defaults=limits)
 
 
 class PriceForm(forms.Form):
@@ -76,7 +75,3 @@ def set_price(project: Project, model: str, price: Price) -> None:
 def format_decimal(amount: int) -> str:
     """An amount of millionths as one writes it: 2, 0.15, 0.0375."""
     return f"{Decimal(amount) / MILLION:f}"
-
-
-def _or_none(amount: Decimal | None) -> int | None:
-    return None if amount is None else to_millionths(amount)

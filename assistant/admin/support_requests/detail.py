@@ -25,7 +25,9 @@ def show_detail(request: HttpRequest, project: Project, request_id: str) -> Http
     row = get_object_or_404(rows, project=project, request_id=request_id)
     if request.method == "POST":
         if "repeat" in request.POST:
-            _repeat(request, row, request.POST["repeat"])
+            deliveries = Delivery.objects.filter(project=project, subject=row.request_id)
+            outbox.repeat(get_object_or_404(deliveries, delivery_id=request.POST["repeat"]))
+            messages.success(request, "It is sent again. Load this page in a moment to see what became of it.")
         else:
             _save(request, row)
         return HttpResponseRedirect(request.path)
@@ -63,9 +65,3 @@ def _save(request: HttpRequest, row: SupportRequest) -> None:
         row.assignee = people.get(assignee)  # type: ignore[assignment]  # of the user model
     row.save(update_fields=["state", "assignee"])
     messages.success(request, "Saved.")
-
-
-def _repeat(request: HttpRequest, row: SupportRequest, delivery_id: str) -> None:
-    delivery = get_object_or_404(Delivery, project=row.project, subject=row.request_id, delivery_id=delivery_id)
-    outbox.repeat(delivery)
-    messages.success(request, "It is sent again. Load this page in a moment to see what became of it.")

@@ -85,15 +85,14 @@ def count_gaps(
     if newest_row:
         rows = rows.filter(pk__lte=newest_row)
     wanted = _groups_with(project, words) if words else None
+    wanted_states = {ALL: {*State}, State.OPEN: {State.OPEN, State.ASSIGNED}}.get(state, {state})
     states = _states(project)
     asked = Count("pk", filter=~Q(problem__in=_OF_SEARCHES))
     found = list(rows.order_by().values_list("group").annotate(total=Count("pk"), newest=Max("pk"), asked=asked))
     counted = [
         GapCount(group, total, newest)
         for group, total, newest, _ in found
-        if group
-        and ((not states and state in (ALL, State.OPEN)) or _has_state(states.get(group, State.OPEN), state))
-        and (wanted is None or group in wanted)
+        if group and states.get(group, State.OPEN) in wanted_states and (wanted is None or group in wanted)
     ]
     keys = ("newest",) if "latest" in order else ("total", "newest")
     counted.sort(key=attrgetter(*keys), reverse=not order or order.startswith("-"))
@@ -215,10 +214,6 @@ def _states(project: Project) -> dict[int, str]:
     """The states of groups that are not just open."""
     groups = QuestionGroup.objects.filter(project=project).exclude(state=State.OPEN)
     return dict(groups.values_list("pk", "state"))
-
-
-def _has_state(state: str, wanted: str) -> bool:
-    return wanted in (ALL, state) or (wanted == State.OPEN and state == State.ASSIGNED)
 
 
 def _groups_of_one_word(project: Project) -> set[int]:

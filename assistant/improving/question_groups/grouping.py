@@ -4,8 +4,8 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from itertools import chain
+from datetime import timedelta
+from itertools import chain, takewhile
 from typing import Any
 
 from django.db import transaction
@@ -129,19 +129,12 @@ def _group_searches() -> Iterator[None]:
     while True:
         progress, _ = GroupingProgress.objects.get_or_create(pk=1)
         searches = list(SearchQuery.objects.filter(pk__gt=progress.search).order_by("pk")[:BATCH])
-        due = list(_take_due(searches, timezone.now() - CLICKABLE))
+        due = list(takewhile(lambda search: search.at <= timezone.now() - CLICKABLE, searches))
         new = [_NewRow(row, wording.terms_of(search.text)) for search in due if (row := _row_of_search(search))]
         stored = _store(progress, new, search=due[-1].pk if due else progress.search)
         if stored is not None and len(due) < BATCH:
             return
         yield
-
-
-def _take_due(searches: Iterable[SearchQuery], until: datetime) -> Iterable[SearchQuery]:
-    for search in searches:
-        if search.at > until:
-            return
-        yield search
 
 
 def _row_of_search(search: SearchQuery) -> GroupedQuestion | None:
