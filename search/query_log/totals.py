@@ -213,15 +213,11 @@ def list_clicks(project: Project, start: datetime, end: datetime, query: str) ->
 
 def list_similar(project: Project, start: datetime, end: datetime, query: str) -> list[tuple[str, int]]:
     """Other queries with the same words in other forms or another order, with their numbers of searches."""
-    words = _stems(query)
+    words = analysis.content_stems(query)
     if not words:
         return []
     rows = select_searches(project, start, end).exclude(folded=fold_for_storage(query))
     for word in words:
         rows = rows.filter(folded__contains=word[: max(3, len(word) - 1)])  # a stem may end in another letter
     counted = rows.values_list("folded").annotate(searches=Count("pk")).order_by("-searches", "folded")[:MAX_SIMILAR]
-    return [(folded, searches) for folded, searches in counted if _stems(folded) == words][:MAX_DETAILS]
-
-
-def _stems(text: str) -> set[str]:
-    return {analysis.stem(word.lower()) for word in analysis.content_words(text)}
+    return [(folded, searches) for folded, searches in counted if analysis.content_stems(folded) == words][:MAX_DETAILS]

@@ -87,7 +87,10 @@ def find_passages(
         page_first = bool(current_path) and not (context or previous_questions) and references.may_mean_page(query)
         alone = found = _search(project, query, filters, limit, previous_questions, cited_paths)
         if context or current_path:
-            subject = _find_title(project, current_path) if page_first else previous_questions
+            subject = previous_questions
+            if page_first:  # a question such as "How do I install it?" is about it
+                titles = Document.objects.filter(project=project, path=current_path).values_list("title", flat=True)
+                subject = titles.first() or ""
             found = _search(project, query, filters, limit, subject, cited_paths, context, current_path)
         # Page and selection choose among the passages. They make no answer likelier.
         chance = min(alone.chance, found.chance)
@@ -207,12 +210,6 @@ def load_compared(project: Project, sections: Sequence[ScoredSection]) -> list[H
     first = sections[: answerability.PASSAGES]
     loaded = load_sections(project, [section.candidate.section_id for section in first])
     return [_build_passage(loaded[section.candidate.section_id][0], section) for section in first]
-
-
-def _find_title(project: Project, path: str) -> str:
-    """The title of the reader's page, which a question such as "How do I install it?" is about."""
-    titles = Document.objects.filter(project=project, path=path).values_list("title", flat=True)
-    return titles.first() or ""
 
 
 def _put_page_first(plan: SearchPlan, sections: list[ScoredSection]) -> list[ScoredSection]:

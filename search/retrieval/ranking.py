@@ -161,11 +161,7 @@ def compute_features(
         "outdated": outdated,
         "meaning": [likeness.get(candidate.section_id, 0.0) for candidate in candidates] if likeness else 0.0,
     }
-    return _stack(columns, len(candidates))
-
-
-def _stack(columns: Mapping[str, Any], candidates: int) -> Array:
-    rows = np.empty((candidates, len(FEATURES)))
+    rows = np.empty((len(candidates), len(FEATURES)))
     for number, name in enumerate(FEATURES):
         rows[:, number] = columns[name]
     return rows

@@ -177,6 +177,16 @@ def stem(form: str, language: str = "en") -> str:
     return _stem_of(form[:_MAX_TERM], language)
 
 
+def stems(words: Iterable[str], language: str = "en") -> tuple[str, ...]:
+    """The stem of each of some words."""
+    return tuple(stem(word.lower(), language) for word in words)
+
+
+def content_stems(text: str, language: str = "en") -> frozenset[str]:
+    """The stems of a query's words, in any order."""
+    return frozenset(stems(content_words(text), language))
+
+
 def terms(text: str, language: str = "en") -> list[str]:
     """All index terms of a text, in order, with repetitions."""
     known = _words_of(language[:2].lower())

@@ -38,7 +38,7 @@ def translate(text: str, language: str) -> str:
     while position < len(words):
         for length in range(min(_MAX_PHRASE, len(words) - position), 0, -1):
             phrase = words[position : position + length]
-            translation = glossary.get(_exact(phrase), glossary.get(_stems(phrase, language)))
+            translation = glossary.get(_exact(phrase), glossary.get(analysis.stems(phrase, language)))
             if translation is not None:
                 english.append(translation)
                 position += length
@@ -82,7 +82,7 @@ def _read_glossary() -> Mapping[str, Mapping[tuple[str, ...], str]]:
     with _FILE.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     glossary: dict[str, dict[tuple[str, ...], str]] = {}
-    for make_key in (_exact, _stems):  # whole words first: a shared stem must not hide them
+    for make_key in (_exact, analysis.stems):  # whole words first: a shared stem must not hide them
         for row in rows:
             for language, phrases in row.items():
                 if language != "en":
@@ -102,10 +102,6 @@ def _read_phrase(phrase: str, language: str) -> list[str]:
 
 def _exact(words: Sequence[str], _: str = "") -> tuple[str, ...]:
     return tuple(word.lower() for word in words)
-
-
-def _stems(words: Sequence[str], language: str) -> tuple[str, ...]:
-    return tuple(analysis.stem(word.lower(), language) for word in words)
 
 
 @functools.cache

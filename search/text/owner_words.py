@@ -45,7 +45,7 @@ class Synonyms:
         """How many of the first words are the longest phrase with synonyms, and these; 0 if there is none."""
         for length in range(min(self.longest, len(words)), 0, -1):
             for language in languages:
-                if found := self.phrases.get(_stems(words[:length], language)):
+                if found := self.phrases.get(analysis.stems(words[:length], language)):
                     return length, found
         return 0, ()
 
@@ -74,7 +74,7 @@ def check_promotions(text: str) -> list[str]:
         if len(line.targets) != 1 or not line.targets[0].startswith("/") or len(line.targets[0]) > MAX_PATH:
             errors.append(f"Line {line.number}: end it with => and the path of one page, such as => /install.")
         for phrase in line.phrases:
-            if (key := _key(phrase, "en")) and words.setdefault(key, line.number) != line.number:
+            if (key := analysis.content_stems(phrase, "en")) and words.setdefault(key, line.number) != line.number:
                 errors.append(f"Line {line.number}: line {words[key]} has a page for “{phrase}” already.")
     return errors
 
@@ -88,7 +88,7 @@ def parse_synonyms(text: str, languages: tuple[str, ...]) -> Synonyms:
         for phrase in phrases:
             others = targets if line.targets else phrases
             for language in languages:
-                wanted = found.setdefault(_stems(phrase, language), {})
+                wanted = found.setdefault(analysis.stems(phrase, language), {})
                 wanted.update((other, None) for other in others if other != phrase)
     kept = {phrase: tuple(others) for phrase, others in found.items() if others}
     return Synonyms(kept, max(map(len, kept), default=0)) if kept else NO_SYNONYMS
@@ -107,7 +107,7 @@ def _parse_promotions(text: str, language: str) -> dict[frozenset[str], str]:
         for line in _split_lines(text)
         if len(line.targets) == 1
         for phrase in line.phrases
-        if (key := _key(phrase, language))
+        if (key := analysis.content_stems(phrase, language))
     }
 
 
@@ -115,7 +115,10 @@ def find_promoted(text: str, query: str, languages: Sequence[str]) -> str:
     """The path of the page that the lines promote for a query with just these words; empty without one."""
     if not text:
         return ""
-    pages = ((_parse_promotions(text, language), _key(query[:MAX_CHARACTERS], language)) for language in languages)
+    pages = (
+        (_parse_promotions(text, language), analysis.content_stems(query[:MAX_CHARACTERS], language))
+        for language in languages
+    )
     return next((promoted[key] for promoted, key in pages if key in promoted), "")
 
 
@@ -162,12 +165,3 @@ def _check_phrases(phrases: Sequence[str]) -> Iterator[str]:
 def _phrases(texts: Sequence[str]) -> list[Phrase]:
     phrases = (tuple(word.lower() for word in analysis.content_words(text)[:MAX_WORDS]) for text in texts)
     return [phrase for phrase in phrases if phrase]
-
-
-def _stems(words: Sequence[str], language: str) -> Phrase:
-    return tuple(analysis.stem(word.lower(), language) for word in words)
-
-
-def _key(text: str, language: str) -> frozenset[str]:
-    """The stems of a query's words, in any order."""
-    return frozenset(_stems(analysis.content_words(text), language))

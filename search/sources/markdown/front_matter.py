@@ -5,6 +5,7 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import yaml
@@ -76,7 +77,7 @@ def split_front_matter(source: str, problems: list[Problem] | None = None) -> tu
     if len(text.encode("utf-8", "surrogatepass")) > MAX_FRONT_MATTER:
         raise ValueError("its front matter is larger than 64 KiB")
     problems = [] if problems is None else problems
-    load = {"---": _load_yaml, "+++": _load_toml, "{": _load_json}[start]
+    load = _load_yaml if start == "---" else partial(_load_toml_or_json, is_toml=start == "+++")
     try:
         front = load(text)
         is_valid = isinstance(front, dict | None)
@@ -242,19 +243,12 @@ def get_former_paths(meta: dict[str, Any]) -> Iterator[str]:
                 yield path.strip()
 
 
-def _load_toml(text: str) -> Any:
+def _load_toml_or_json(text: str, *, is_toml: bool) -> Any:
+    """Load TOML, or the inside of a JSON object."""
     try:
-        return to_text(tomllib.loads(text))
+        return to_text(tomllib.loads(text) if is_toml else json.loads(f"{{{text.strip().removesuffix(',')}}}"))
     except (ValueError, RecursionError):
-        raise ValueError("is not TOML") from None
-
-
-def _load_json(text: str) -> Any:
-    """Load the inside of a JSON object."""
-    try:
-        return to_text(json.loads(f"{{{text.strip().removesuffix(',')}}}"))
-    except (ValueError, RecursionError):
-        raise ValueError("is not JSON") from None
+        raise ValueError(f"is not {'TOML' if is_toml else 'JSON'}") from None
 
 
 def to_text(value: Any) -> Any:

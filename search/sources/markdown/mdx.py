@@ -280,7 +280,8 @@ class _Converter:
             return "", _escape_tags(attributes.get("alt", "")) if short_name == "img" else ""
         if short_name in _WITHOUT_TEXT:
             icon = attributes.get("icon") or attributes.get("name", "") if short_name == "icon" else ""
-            return find_word(icon.lower()) if self._is_in_cell() else "", ""
+            is_in_cell = self.in_cell or "".join(self.text).startswith("|")
+            return find_word(icon.lower()) if is_in_cell else "", ""
         parameter_names = (attributes[key] for key in _PARAMETER_NAMES if attributes.get(key))
         if _PARAMETER.search(short_name) and (name := next(parameter_names, "")):
             kind = [attributes["type"]] if attributes.get("type") else []
@@ -301,9 +302,6 @@ class _Converter:
         if short_name == "tooltip":
             return "", ": ".join(filter(None, [_escape_tags(attributes.get("headline", "")), *notes]))
         return title, "\n\n".join(notes)
-
-    def _is_in_cell(self) -> bool:
-        return self.in_cell or "".join(self.text).startswith("|")
 
     def _close_component(self, tag: Tag, indent: int) -> None:
         """Close a component, and all components in it that are still open."""
