@@ -14,11 +14,12 @@ class AnalyticsConfig(AppConfig):
     audited = ("AnalyticsSettings",)
 
     def ready(self) -> None:
-        """Register endpoints, thumbs, events and receivers; load a project's settings with it."""
-        from analytics.feedback import events, store
+        """Register endpoints, ratings, events and receivers; load a project's settings with it."""
+        from analytics.feedback import events
+        from analytics.feedback.ratings import FeedbackRatings
         from analytics.reports import annotations
         from analytics.reports.digest import count_visitors
-        from assistant.improving.question_groups import thumbs
+        from assistant.conversations import ratings
         from docsite.core.access import authentication
         from docsite.core.notifications import digest
         from search.models import Generation
@@ -26,7 +27,7 @@ class AnalyticsConfig(AppConfig):
         components.register("analytics.components")
         cors_paths.allow_project_origins("view", "feedback")
         authentication.load_with_project("analytics_settings")
-        thumbs.add_lookup(store.find_thumbs)
+        ratings.register(FeedbackRatings())
         events.register()
         digest.add_section(count_visitors, position=10)
         post_save.connect(annotations.record_replacement, sender=Generation)

@@ -1,6 +1,5 @@
 """Store feedback, query it, and delete it after its retention time."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
@@ -59,12 +58,6 @@ def record(project: Project, feedback: "FeedbackIn", source: str = "") -> None:
         raise _answer_not_found() if answer else NotFound("No such domain.") from None
     if answer:
         thumbs.set_thumb(answer.pk, feedback.helpful)
-
-
-def find_thumbs(answer_ids: Sequence[int]) -> dict[int, bool]:
-    """Whether answers helped their readers, by the ids of their messages, where readers said so."""
-    rated = Feedback.objects.filter(message__in=answer_ids, helpful__isnull=False)
-    return {pk: bool(helpful) for pk, helpful in rated.values_list("message_id", "helpful") if pk}
 
 
 def sweep() -> None:

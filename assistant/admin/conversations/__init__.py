@@ -1,7 +1,4 @@
-"""The conversations of a project: a list with filters (`list_page`), a reader (`thread_pages`), and exports.
-
-`ratings` is where the app with the readers' feedback registers it.
-"""
+"""The conversations of a project: a list with filters (`list_page`), a reader (`thread_pages`), and exports."""
 
 from functools import partial
 

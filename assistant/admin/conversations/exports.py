@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from assistant.admin.conversations import ratings
 from assistant.admin.conversations.listing import Entry, Listing, Page
-from assistant.admin.conversations.ratings import Rating
+from assistant.conversations import ratings
+from assistant.conversations.ratings import Rating
 from assistant.models import Message, Thread
 from docsite.core.db import REPORTS, in_db
 

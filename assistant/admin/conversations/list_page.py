@@ -8,11 +8,12 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
-from assistant.admin.conversations import exports, ratings
+from assistant.admin.conversations import exports
 from assistant.admin.conversations.list_state import CALLERS, FILTERS, OUTCOMES, RUNGS, THUMBS, Filter, ListState
 from assistant.admin.conversations.listing import Entry, Listing, load_turns, parse_cursor
-from assistant.admin.conversations.ratings import Rating
+from assistant.conversations import ratings
 from assistant.conversations.outcomes import WITHOUT_ANSWER, count_unanswered
+from assistant.conversations.ratings import Rating
 from assistant.models import Message, Thread
 from docsite.core.components.erasure import CONVERSATION, READER, SHARED_FP
 from docsite.core.http.cursor import Moment

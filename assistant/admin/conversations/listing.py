@@ -17,9 +17,8 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Left
 
-from assistant.admin.conversations import ratings
 from assistant.admin.conversations.list_state import ListState
-from assistant.conversations import outcomes
+from assistant.conversations import outcomes, ratings
 from assistant.conversations.report import cites
 from assistant.models import Message
 from docsite.core.http import cursor

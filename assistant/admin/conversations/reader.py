@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from assistant.admin.conversations import ratings
 from assistant.admin.conversations.list_state import CALLERS, RUNGS
-from assistant.admin.conversations.ratings import Rating
-from assistant.conversations import transcript
+from assistant.conversations import ratings, transcript
+from assistant.conversations.ratings import Rating
 from assistant.models import Message
 from assistant.spending import cost_report
 from assistant.spending.prices import format_money

@@ -9,10 +9,11 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
-from assistant.admin.conversations import exports, ratings
+from assistant.admin.conversations import exports
 from assistant.admin.conversations.list_page import KEY, build_listing, build_thread_url
 from assistant.admin.conversations.list_state import ListState
 from assistant.admin.conversations.reader import load_turns
+from assistant.conversations import ratings
 from assistant.conversations.threads import MAX_TITLE
 from assistant.models import Message, Thread
 from docsite.core import redaction

@@ -1,28 +1,20 @@
 """What readers thought of an answer. The app that stores feedback hands it in."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from django.db import transaction
 
+from assistant.conversations import ratings
 from assistant.improving.question_groups import events
 from assistant.improving.question_groups.problems import problem_of
 from assistant.models import GroupedQuestion
 
-Lookup = Callable[[Sequence[int]], Mapping[int, bool]]
-_lookups: list[Lookup] = []
-
-
-def add_lookup(lookup: Lookup) -> None:
-    """Register a function that returns the thumbs on answers: whether each one helped, by the id of its message."""
-    _lookups.append(lookup)
-
 
 def apply(answer_ids: Sequence[int]) -> None:
     """Store the thumbs on answers that were just grouped."""
-    if answer_ids:
-        for lookup in _lookups:
-            for answer_id, helpful in lookup(answer_ids).items():
-                set_thumb(answer_id, helpful)
+    for answer_id, rating in ratings.get_ratings().load(answer_ids).items() if answer_ids else ():
+        if rating.helpful is not None:
+            set_thumb(answer_id, rating.helpful)
 
 
 def set_thumb(answer_id: int, helpful: bool | None) -> None:

@@ -1,19 +1,18 @@
-"""Shows the feedback on answers in the list of conversations."""
+"""The feedback on answers, for the assistant: its conversations show it, and a thumb down makes a gap."""
 
 from collections.abc import Iterable
 
 from django.db.models import QuerySet
 
 from analytics.models import Feedback
-from assistant.admin.conversations import ratings
-from assistant.admin.conversations.ratings import Rating
+from assistant.conversations.ratings import Rating
 from assistant.models import Message
 from docsite.core.redaction import redact
 from docsite.core.tenants.models import Project
 
 
 class FeedbackRatings:
-    """The feedback on answers, as `assistant.admin.conversations.ratings.Ratings` describes it."""
+    """The feedback on answers, as `assistant.conversations.ratings.Ratings` describes it."""
 
     def rated(self, project: Project, *, helpful: bool) -> "QuerySet[Message]":
         """Select the answers of a project with this thumb: their primary keys, for a subquery."""
@@ -39,6 +38,3 @@ class FeedbackRatings:
                 changed.append(row)
         Feedback.objects.bulk_update(changed, ["comment"])
         return len(changed)
-
-
-ratings.register(FeedbackRatings())
