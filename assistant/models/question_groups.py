@@ -65,6 +65,11 @@ class QuestionGroup(Leased):
     def __str__(self) -> str:
         return f"question group {self.pk}"
 
+    def find_latest_wording(self) -> str:
+        """Its latest question or search; empty where none is left."""
+        newest = self.questions.order_by("-at", "-pk").values_list("question__content", "search__text").first()
+        return next(filter(None, newest or ()), "")
+
 
 class GroupedQuestion(models.Model):
     """A question to the assistant, or a search that found nothing or was not followed by a click, in its group.

@@ -4,11 +4,10 @@ import logging
 from collections.abc import Callable
 
 from django.db import DatabaseError
-from django.db.models import F
 
 from assistant.answering.passage_search import find
 from assistant.answering.question import Question
-from assistant.models import GroupedQuestion, QuestionGroup
+from assistant.models import QuestionGroup
 from docsite.core.db import has_row
 from docsite.core.tenants.models import Project
 from search.models import Generation
@@ -33,18 +32,14 @@ def find_due(should_stop: Callable[[], bool] = lambda: False) -> None:
         for group in batch:
             if should_stop():
                 return
-            if text := latest_wording(group):
-                _try_refresh(group, text)
+            text = group.find_latest_wording()
+            try:
+                if text:
+                    refresh(group.project, group, text)
+            except DatabaseError as failure:  # perhaps its project is being deleted; the others go on
+                logger.warning("The nearest pages of a gap of %s could not be found: %s", group.project, failure)
+                QuestionGroup.objects.filter(pk=group.pk).update(nearest_generation=0)  # the next gap tries again
         last = batch[-1].pk
-
-
-def _try_refresh(group: QuestionGroup, text: str) -> None:
-    """Refresh a group. A project whose index cannot be read, since it is being deleted, must not hold up the others."""
-    try:
-        refresh(group.project, group, text)
-    except DatabaseError as failure:
-        logger.warning("The nearest pages of a gap of %s could not be found: %s", group.project, failure)
-        QuestionGroup.objects.filter(pk=group.pk).update(nearest_generation=0)  # the next gap tries again
 
 
 def refresh(project: Project, group: QuestionGroup, text: str) -> None:
@@ -54,10 +49,3 @@ def refresh(project: Project, group: QuestionGroup, text: str) -> None:
     group.nearest = list(dict.fromkeys(hit.path for hit in retrieved.hits))[:MAX_PAGES]
     group.chance, group.nearest_generation = retrieved.chance, number
     group.save(update_fields=["nearest", "chance", "nearest_generation"])
-
-
-def latest_wording(group: QuestionGroup) -> str:
-    """The latest question or search of a group; empty where none is left."""
-    newest = GroupedQuestion.objects.filter(group=group).order_by("-at", "-pk")
-    row = newest.values_list(F("question__content"), F("search__text")).first()
-    return (row[0] or row[1] or "") if row else ""

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from datetime import timedelta
 
-from django.db.models import F
 from django.utils import timezone
 
 from assistant.conversations.outcomes import UNANSWERED
@@ -72,10 +71,8 @@ def _describe_question(event: Event) -> Description:
 def _describe_gap(event: Event) -> Description:
     """A gap by its latest question; that of the owner, once it was fixed."""
     group = QuestionGroup.objects.filter(pk=event.facts["group"]).first()
-    rows = GroupedQuestion.objects.filter(group=event.facts["group"]).order_by("-at", "-pk")
-    texts = rows.values_list(F("question__content"), F("search__text")).first() or (None, None)
-    text = _cut((group.question if group else "") or texts[0] or texts[1] or "") or None
-    data = {"gapId": event.facts["group"], "question": text, "state": event.facts["state"]}
+    text = _cut(group.question or group.find_latest_wording()) if group else None
+    data = {"gapId": event.facts["group"], "question": text or None, "state": event.facts["state"]}
     verb = {"dismissed": "was dismissed", "fixed": "was marked as fixed"}.get(event.facts["state"], "is open")
     return Description(data, f"The gap “{text or 'deleted'}” {verb}.", _path(event))
 
