@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 from docsite.core import context
 from search.text.vocabulary import IndexVocabulary
@@ -27,7 +28,7 @@ class StagedIndex:
 _searched: ContextVar[StagedIndex | None] = ContextVar("staged_index", default=None)
 
 
-def search_in(staged: StagedIndex) -> AbstractContextManager[StagedIndex | None]:
+def search_in(staged: StagedIndex) -> AbstractContextManager[Any]:
     """Within the block, searches of this context find the staged index. Redirects are still those that readers see."""
     return context.bind(_searched, staged)
 

@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from assistant.answering.question import Asker
@@ -51,37 +51,30 @@ def assume_delivered() -> bool:
     return True
 
 
+@dataclass(eq=False)
 class RunningAnswer:
     """One answer: its event log, and the task that adds to the log."""
 
-    def __init__(
-        self,
-        message_id: str,
-        thread_id: str,
-        asker: Asker,
-        outcome: Outcome,
-        timeouts: Timeouts,
-        *,
-        resumable: bool,
-    ) -> None:
-        self.message_id = message_id
-        self.thread_id = thread_id
-        self.asker = asker
-        self.outcome = outcome
-        self.timeouts = timeouts
-        self.resumable = resumable
-        self.log = EventLog()
-        self.ended = False
-        self.discarded = False  # it can no longer be resumed
-        self._delivery_checks: list[DeliveryCheck] = []  # of subscribers that got its end
-        self._subscribers = 0
-        self._delivered = 0  # events that at least one subscriber has got
-        self._waiters = Waiters()
-        self._progress: asyncio.Future[None] | None = None  # while `_run` waits for subscribers
-        self._started = self._ending = self._reported = False
-        self._last_event: Event | None = None  # replaces the remaining events
-        self._abandonment: asyncio.TimerHandle | None = None
-        self._task: asyncio.Task[None] | None = None
+    message_id: str
+    thread_id: str
+    asker: Asker
+    outcome: Outcome
+    timeouts: Timeouts
+    resumable: bool
+    log: EventLog = field(default_factory=EventLog)
+    ended: bool = False
+    discarded: bool = False  # it can no longer be resumed
+    _delivery_checks: list[DeliveryCheck] = field(default_factory=list)  # of subscribers that got its end
+    _subscribers: int = 0
+    _delivered: int = 0  # events that at least one subscriber has got
+    _waiters: Waiters = field(default_factory=Waiters)
+    _progress: "asyncio.Future[None] | None" = None  # while `_run` waits for subscribers
+    _started: bool = False
+    _ending: bool = False
+    _reported: bool = False
+    _last_event: Event | None = None  # replaces the remaining events
+    _abandonment: asyncio.TimerHandle | None = None
+    _task: "asyncio.Task[None] | None" = None
 
     def start(self, events: AsyncGenerator[Event, None]) -> None:
         """Begin to run."""

@@ -4,8 +4,10 @@ Money is in millionths of the currency in which the prices are, whichever that i
 """
 
 from dataclasses import dataclass
+from operator import add
 
 import msgspec
+from msgspec.structs import astuple
 
 MILLION = 1_000_000
 
@@ -32,12 +34,7 @@ class Charge(msgspec.Struct, frozen=True):
     unpriced_tokens: int = 0
 
     def __add__(self, other: "Charge") -> "Charge":
-        return Charge(
-            self.prompt_tokens + other.prompt_tokens,
-            self.reply_tokens + other.reply_tokens,
-            self.exact_cost + other.exact_cost,
-            self.unpriced_tokens + other.unpriced_tokens,
-        )
+        return Charge(*map(add, astuple(self), astuple(other)))
 
     @property
     def tokens(self) -> int:

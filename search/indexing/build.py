@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -167,15 +167,8 @@ class IndexBuild:
         return [effect for _, effects in responses if not isinstance(effects, Exception) for effect in effects]
 
     def _preview(self, replacement: Replacement) -> Callable[[], AbstractContextManager[None]]:
-        @contextmanager
-        def preview() -> Iterator[None]:
-            segments = replacement.segments.encode()
-            with search_in(
-                StagedIndex(self.project.pk, self.name, replacement.pages, replacement.vocabulary, segments)
-            ):
-                yield
-
-        return preview
+        pages, vocabulary, segments = replacement.pages, replacement.vocabulary, replacement.segments
+        return lambda: search_in(StagedIndex(self.project.pk, self.name, pages, vocabulary, segments.encode()))
 
     def swap(self, replacement: Replacement, analyser_version: str) -> None:
         """Make the staged index visible, inside a transaction that began with `claim`."""

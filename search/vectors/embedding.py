@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 
 import numpy as np
@@ -65,14 +66,13 @@ def embed(
         leases.release(row)
 
 
+@dataclass
 class _Run:
     """One run that makes vectors."""
 
-    def __init__(self, project: Project, embedder: Embedder, row: VectorIndex) -> None:
-        self.project = project
-        self.embedder = embedder
-        self.row = row
-        self.stored = SectionVector.objects.filter(project=project, model=embedder.model)
+    project: Project
+    embedder: Embedder
+    row: VectorIndex
 
     def embed_missing(
         self, progress: Callable[[int, int], None], should_stop: Callable[[], bool], seconds: float
@@ -116,7 +116,8 @@ class _Run:
             logger.warning("%s has more than %s sections: search uses words only.", self.project, f"{MAX_SECTIONS:,}")
             return [], 0
         total = len(sections)
-        for digest in self.stored.values_list("digest", flat=True).iterator():
+        stored = SectionVector.objects.filter(project=self.project, model=self.embedder.model)
+        for digest in stored.values_list("digest", flat=True).iterator():
             sections.pop(digest, None)
         return [pk for _, pk in sorted(sections.values())], total
 

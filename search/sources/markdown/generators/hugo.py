@@ -68,9 +68,7 @@ def _build_site(config: Meta, root: Path, folder: Path) -> Site:
         return f"{bare}.html" if ugly and bare else bare and f"{bare.strip('/')}/"
 
     def is_page(name: str) -> bool:
-        above = name.rpartition("/")[0]
-        while above and above not in bundles:
-            above = above.rpartition("/")[0]
+        above = next(filter(bundles.__contains__, _list_folders(name.rpartition("/")[0])), "")
         return not above or _split_language(name, languages | {default})[0] == f"{above}/index"
 
     return Site(
