@@ -23,15 +23,18 @@ class AssistantConfig(AppConfig):
     def ready(self) -> None:
         """Register what browsers may call. Ask the golden questions before a new index is swapped in."""
         from assistant.improving.question_groups import events
-        from assistant.notifications import alerts, digest
+        from assistant.notifications import alerts
+        from assistant.notifications.digest import count_questions, list_pages_to_write
         from assistant.support_requests import notifications
+        from docsite.core.notifications import digest
         from search.signals import index_compared, index_staged
 
         components.register("assistant.components")
         notifications.register()
         events.register()
         alerts.register()
-        digest.register()
+        digest.add_section(list_pages_to_write, position=20)
+        digest.add_section(count_questions, position=30)
         cors_paths.allow_project_origins("assistant", "support")
         cors_paths.allow_every_origin("widget")  # its answer says which origins are allowed
         index_staged.connect(_ask_golden)

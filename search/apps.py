@@ -18,11 +18,14 @@ class SearchConfig(AppConfig):
     def ready(self) -> None:
         """Register endpoints, uploads, events and settings of a project, and when an index is deleted or built."""
         from docsite.core.access import authentication, uploads
-        from search.stored_sources import alerts, events
+        from docsite.core.notifications import alerts
+        from docsite.core.notifications.topics import Topic
+        from search.stored_sources import events
+        from search.stored_sources.alerts import find_failed
 
         components.register("search.components")
         events.register()
-        alerts.register()
+        alerts.add_check(Topic("source", "A source could not be read"), find_failed)
         authentication.load_with_project("search_settings")
         cors_paths.allow_project_origins("search", "page")
         uploads.allow("sources")

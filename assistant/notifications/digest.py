@@ -7,7 +7,6 @@ from assistant.improving.gaps import questions, report
 from assistant.improving.gaps.report import Cause, Gap
 from assistant.models import QuestionGroup
 from docsite.core.http.dates import find_day
-from docsite.core.notifications import digest
 from docsite.core.notifications.email_content import Item, Section
 from docsite.core.redaction import redact
 from docsite.core.tenants.models import Project
@@ -16,12 +15,6 @@ from docsite.core.workspace.reports.tables import Change
 
 MAX_PAGES = 3
 _MAX_TEXT = 160  # characters of a question
-
-
-def register() -> None:
-    """Register the sections."""
-    digest.add_section(list_pages_to_write, position=20)
-    digest.add_section(count_questions, position=30)
 
 
 def list_pages_to_write(project: Project, start: datetime, end: datetime) -> Section | None:

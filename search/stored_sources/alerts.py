@@ -2,17 +2,10 @@
 
 from collections.abc import Collection, Iterator
 
-from docsite.core.notifications import alerts
 from docsite.core.notifications.alerts import Problem
-from docsite.core.notifications.topics import Topic
 from docsite.core.redaction import redact
 from docsite.core.tenants.models import Project
 from search.models import Source
-
-
-def register() -> None:
-    """Register the check."""
-    alerts.add_check(Topic("source", "A source could not be read"), find_failed)
 
 
 def find_failed(project: Project, open_causes: Collection[str]) -> Iterator[Problem]:
