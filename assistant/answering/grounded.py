@@ -52,7 +52,8 @@ class GroundedAnswer:
         outcome.cite_from(citations)
         if self._chain.models:
             retrieved, found = replace(retrieved, hits=[], neighbours=()), []  # `passages` alone hold them, packed
-            if is_found or self._may_match_translated():
+            # Else a model may find passages by a search of its own, in the language of the pages.
+            if is_found or detect_language(self._question.text) not in ("", "en"):
                 toolbox = Toolbox(self._question, self._retriever, citations, call_id, self._chain.passage_tokens)
                 async with aclosing(self._ask_models(toolbox, citations)) as events:
                     with passages.packed_while_long():
@@ -81,10 +82,6 @@ class GroundedAnswer:
             retrieved = replace(retrieved, hits=[], chance=0.0)
         self._outcome.chance = retrieved.chance
         return retrieved
-
-    def _may_match_translated(self) -> bool:
-        """Whether a model may find passages by a search of its own, in the language of the pages."""
-        return detect_language(self._question.text) not in ("", "en")
 
     async def _ask_models(self, toolbox: Toolbox, citations: CitationChecker) -> AsyncGenerator[Event, None]:
         """Ask each model after the one before it has failed. One that has sent a text, or refused, is the last."""

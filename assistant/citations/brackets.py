@@ -211,13 +211,9 @@ def _find_closing(text: str) -> int | None:
 
 
 def _numbers_of(marker: re.Match[str]) -> list[int]:
-    return _parse_numbers(next(filter(None, marker.groups())))
-
-
-def _parse_numbers(written: str) -> list[int]:
     """The numbers of a marker. `1-3` means 1, 2 and 3; at most 21 numbers in a range."""
     numbers: list[int] = []
-    for number in re.finditer(r"(?:(\d+)\s*[–-]\s*)?(\d+)", written):
+    for number in re.finditer(r"(?:(\d+)\s*[–-]\s*)?(\d+)", next(filter(None, marker.groups()))):
         first = int(number[1] or number[2])
         numbers += range(first, min(int(number[2]), first + 20) + 1)
     return numbers

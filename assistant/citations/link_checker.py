@@ -130,13 +130,10 @@ class CitationChecker(Sanitizer):
     def _link_address(self, index: int, sentence: str) -> str:
         """The address of a passage with the fragment of a sentence. Cached, since an answer cites a sentence often."""
         if (index, sentence) not in self._link_addresses:
-            self._link_addresses[index, sentence] = self._build_link_address(index, sentence)
+            url = addresses.escape_for_link(self._passage(index).hit.url)
+            fragment = self._passage(index).page.build_fragment(sentence) if sentence else ""
+            self._link_addresses[index, sentence] = url + ("#" if fragment and "#" not in url else "") + fragment
         return self._link_addresses[index, sentence]
-
-    def _build_link_address(self, index: int, sentence: str) -> str:
-        url = addresses.escape_for_link(self._passage(index).hit.url)
-        fragment = self._passage(index).page.build_fragment(sentence) if sentence else ""
-        return url + ("#" if fragment and "#" not in url else "") + fragment
 
     def _record(self, written: str, **result: str) -> None:
         if len(self.checks) < MAX_CHECKS:

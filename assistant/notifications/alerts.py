@@ -75,10 +75,8 @@ def _has_refused(project: Project, limit: BudgetLimit) -> bool:
 
 def _describe(event: Event) -> Description:
     facts = event.facts
-    unit = 1 if facts["field"] == "tokens" else MILLION
-    data = {"limit": facts["limit"], "percent": facts["percent"]}
-    data |= {"used": facts["used"] / unit if unit > 1 else facts["used"]}
-    data |= {"size": facts["size"] / unit if unit > 1 else facts["size"]}
+    amounts = {name: facts[name] if facts["field"] == "tokens" else facts[name] / MILLION for name in ("used", "size")}
+    data = {"limit": facts["limit"], "percent": facts["percent"], **amounts}
     return Description(data, f"{facts['percent']} % of the {facts['limit']} are used.", _page(event.project, "limits"))
 
 

@@ -103,7 +103,11 @@ def find_refused_parameters(status: int, words: str, request: Collection[str]) -
     if status not in (400, 422):
         return frozenset()
     candidates = _OPTIONAL if _IS_UNSUPPORTED.search(words) else _OPTIONAL - _LIMITS
-    named = {name for name in candidates.intersection(request) if _names(name, words)}
+    named = {
+        name
+        for name in candidates.intersection(request)
+        if re.search(rf"\b(?:{name}{_OTHER_NAMES.get(name, '')})\b", words)
+    }
     if not named and "tools" in request and re.search(r"\btools\b", words):
         named = {"tools"}
     return frozenset(named)
@@ -115,10 +119,6 @@ def is_unclear_refusal(status: int, words: str) -> bool:
     Some servers refuse tools with a bare 400.
     """
     return status in (400, 422) and not _IS_LONG.search(words) and not any(sign.search(words) for sign, _ in _SIGNS)
-
-
-def _names(parameter: str, words: str) -> bool:
-    return bool(re.search(rf"\b(?:{parameter}{_OTHER_NAMES.get(parameter, '')})\b", words))
 
 
 def error_words(error: Any, depth: int = 0) -> str:

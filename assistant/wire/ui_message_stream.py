@@ -81,10 +81,6 @@ class Encoder:
         return {"type": "finish", "messageMetadata": self._metadata}
 
 
-def _frame(part: str) -> bytes:
-    return f"data: {part}\n\n".encode()
-
-
 PROTOCOL = StreamProtocol(
     encoder=Encoder,
     description=(
@@ -92,7 +88,7 @@ PROTOCOL = StreamProtocol(
         " and `finish` too if `Accept` names `application/json`."
     ),
     headers={"Content-Type": "text/event-stream", "x-vercel-ai-ui-message-stream": "v1"},
-    frame=_frame,
+    frame=lambda part: f"data: {part}\n\n".encode(),
     keep_alive=b": keep-alive\n\n",
     end=b"data: [DONE]\n\n",
 )

@@ -130,20 +130,16 @@ def _read(
 
 def describe(push: Push, summary: Summary, generator: str) -> dict[str, Any]:
     """The last line of a push: what has changed, or would change."""
-    counts = runs.counts(summary)
     has_changed = any(summary.paths.values()) or bool(summary.sections)
     effects = {effect.name: effect.facts for effect in summary.effects}
     return {
         "source": push.name,
         "preview": push.is_preview,
         "result": "changed" if has_changed else "unchanged",
-        **counts,
+        **runs.counts(summary),
         "pages": {kind: paths[:MAX_LISTED] for kind, paths in summary.paths.items()},
         "generator": generator,
-        "skipped": runs.list_reasons(summary.skipped[:MAX_LISTED]),
-        "leftOut": runs.list_reasons(summary.left_out[:MAX_LISTED]),
-        "warnings": [warning.sentence for warning in summary.warnings],
-        "report": summary.report,
+        **runs.list_losses(summary, MAX_LISTED),
         **{name: effects.get(name) for name in EFFECTS},
     }
 

@@ -17,7 +17,7 @@ from search.indexing.outcome import IngestRefused, IngestSuperseded, Summary
 from search.indexing.storable import clean_text
 from search.models import Document, Source
 from search.signals import index_swapped
-from search.sources import ExcludedPage, Item, UnreadablePage
+from search.sources import Item
 from search.sources.registry import detect_generator, read
 from search.sources.request import SourceRequest
 from search.stored_sources import advice, queue
@@ -212,15 +212,8 @@ def _delete_if_empty(source: Source) -> bool:
 
 def _build_outcome(summary: Summary) -> dict[str, Any]:
     """A summary as it is stored: counts, and the first of the skipped and left out pages."""
-    return {
-        **counts(summary),
-        "skipped": list_reasons(summary.skipped[:MAX_LISTED]),
-        "skippedCount": len(summary.skipped),
-        "leftOut": list_reasons(summary.left_out[:MAX_LISTED]),
-        "leftOutCount": len(summary.left_out),
-        "warnings": [warning.sentence for warning in summary.warnings],
-        "report": summary.report,
-    }
+    numbers = {"skippedCount": len(summary.skipped), "leftOutCount": len(summary.left_out)}
+    return {**counts(summary), **list_losses(summary, MAX_LISTED), **numbers}
 
 
 def _keep_effects(source: Source, summary: Summary) -> dict[str, Any]:
@@ -235,9 +228,14 @@ def counts(summary: Summary) -> dict[str, int]:
     }
 
 
-def list_reasons(items: "list[UnreadablePage] | list[ExcludedPage]") -> list[dict[str, str]]:
-    """Pages that were skipped or left out, each as `file` and `reason`."""
-    return [{"file": item.origin, "reason": item.reason} for item in items]
+def list_losses(summary: Summary, most: int | None = None) -> dict[str, Any]:
+    """The warnings and the report of a summary, and the pages that were skipped or left out, at most so many."""
+    return {
+        "skipped": [{"file": page.origin, "reason": page.reason} for page in summary.skipped[:most]],
+        "leftOut": [{"file": page.origin, "reason": page.reason} for page in summary.left_out[:most]],
+        "warnings": [warning.sentence for warning in summary.warnings],
+        "report": summary.report,
+    }
 
 
 def as_sentence(error: Exception) -> str:

@@ -175,14 +175,7 @@ class Command(ServiceCommand):
                 f"({summary.sections} section{pluralize(summary.sections)} written, {time.monotonic() - began:.1f} s)"
             )
             self._print_report(summary)
-        return {
-            "source": name,
-            **counts,
-            "skipped": runs.list_reasons(summary.skipped),
-            "leftOut": runs.list_reasons(summary.left_out),
-            "warnings": [warning.sentence for warning in summary.warnings],
-            "report": summary.report,
-        }
+        return {"source": name, **counts, **runs.list_losses(summary)}
 
     def _print_problems(self, summary: Summary) -> None:
         """Print skipped pages with their reasons, and warnings about the new index."""
