@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from search.hits import Hit
 from search.retrieval import parsing
-from search.retrieval.ranking import WEIGHTS_FILE, probability
+from search.retrieval.ranking import WEIGHTS_FILE
 from search.text import analysis, english
 from search.text.terms import Query
 
@@ -50,7 +50,8 @@ class ChanceModel:
 
     def estimate(self, features: Sequence[float]) -> float:
         """The probability (0..1) that passages with these features answer, if half of all questions have an answer."""
-        return probability(self.intercept + sum(map(float.__mul__, self.weights, features)))
+        log_odds = self.intercept + sum(map(float.__mul__, self.weights, features))
+        return round(1 / (1 + math.exp(-max(-30.0, min(30.0, log_odds)))), 4)
 
     @classmethod
     def load(cls) -> "ChanceModel":

@@ -8,7 +8,6 @@ so that a threshold does too.
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -82,11 +81,6 @@ class Model:
         stored = json.loads(WEIGHTS_FILE.read_text())
         stored = stored[name] if name else stored
         return cls(stored["intercept"], stored["weights"])
-
-
-def probability(log_odds: float) -> float:
-    """The probability with these log-odds, in 0..1, rounded to four digits."""
-    return round(1 / (1 + math.exp(-max(-30.0, min(30.0, log_odds)))), 4)
 
 
 MODEL = Model.load()  # for readers who search: which page is meant
