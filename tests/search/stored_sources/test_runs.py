@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from search.indexing.ingest import ingest
-from search.indexing.outcome import IngestSuperseded
+from search.indexing.outcome import IngestSuperseded, Summary
 from search.models import Document, Source
 from search.sources import ExcludedPage, Page, UnreadablePage
 from search.stored_sources import heartbeat, queue, runs
@@ -32,6 +32,17 @@ def guide(tmp_path):
     (tmp_path / "zebra.md").write_text("# Zebra\n")
     (tmp_path / "both.md").write_text("# Both\n")
     return tmp_path
+
+
+def test_of_many_lost_pages_the_first_are_listed():
+    summary = Summary(
+        skipped=[UnreadablePage(f"{number}.md", "is no text") for number in range(9)],
+        left_out=[ExcludedPage(f"{number}.md", "is a draft") for number in range(9)],
+    )
+    few = runs.list_losses(summary, 2)
+    assert few["skipped"] == [{"file": f"{number}.md", "reason": "is no text"} for number in (0, 1)]
+    assert few["leftOut"] == [{"file": f"{number}.md", "reason": "is a draft"} for number in (0, 1)]
+    assert len(runs.list_losses(summary)["skipped"]) == 9
 
 
 @pytest.mark.stores

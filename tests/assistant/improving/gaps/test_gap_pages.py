@@ -172,6 +172,7 @@ def test_actions_have_their_effect(gaps: str, project: Tenant, people: People) -
 
     assert post("assign", assignee=teammate.pk) == 302
     assert (group.state, group.assignee) == ("assigned", teammate)
+    assert "Rotate my keys" in people.owner.get(gaps).content.decode()
     assert post("assign", assignee=stranger.pk) == 400
     teammate.is_active = False
     teammate.save()
@@ -179,6 +180,7 @@ def test_actions_have_their_effect(gaps: str, project: Tenant, people: People) -
     assert post("dismiss") == 302
     assert group.state == "dismissed"
     assert "Rotate my keys" not in people.owner.get(gaps).content.decode()
+    assert "Rotate my keys" in people.owner.get(f"{gaps}?state=all").content.decode()
     assert post("reopen") == 302
     assert group.state == "assigned"
     assert post("pin", text="Under **Keys**.", page="/missing") == 400

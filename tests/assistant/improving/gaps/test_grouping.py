@@ -120,6 +120,19 @@ def test_thumbs_arrive_before_and_after_the_grouping(project: Tenant, add_answer
     assert [problem for _, problem in rows(project)] == ["disliked", None]
 
 
+def test_a_group_is_called_by_its_latest_question(project: Tenant, add_answer: AddAnswer) -> None:
+    """Its name is empty where no question is left."""
+    from assistant.models import QuestionGroup
+
+    for text in ("How do I rotate keys?", "Rotating keys"):
+        add_answer(text)
+    rows(project)
+    group = QuestionGroup.objects.get(project=project.project)
+    assert group.find_latest_wording() == "Rotating keys"
+    group.questions.all().delete()
+    assert group.find_latest_wording() == ""
+
+
 def test_rows_go_with_their_conversation(project: Tenant, add_answer: AddAnswer) -> None:
     """So does a group that nobody has worked on. One that was deleted elsewhere is found anew."""
     from assistant.improving.question_groups import grouping

@@ -28,7 +28,10 @@ def test_hugo_has_folders_in_lower_case(tmp_path):
     }
     pages = read_pages(
         tmp_path,
-        {"hugo.toml": CONFIG, "content/Docs/Leaf B/part.md": "No page", **{f"content/{name}": "T" for name in files}},
+        {
+            **{"hugo.toml": CONFIG, "content/Docs/Leaf B/part.md": "No page", "content/Docs/Leaf B/in/a.md": "No page"},
+            **{f"content/{name}": "T" for name in files},
+        },
     )
     assert sorted(pages) == sorted(files.values())
     assert pages["/docs/leaf-b"].address == "docs/leaf-b/"
