@@ -51,7 +51,7 @@ def assume_delivered() -> bool:
     return True
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)  # a log must not show what a reader asked
 class RunningAnswer:
     """One answer: its event log, and the task that adds to the log."""
 
