@@ -71,7 +71,6 @@ class Env(AnalyticsEnv, AssistantEnv):
     webhook_private_hosts: PrivateHosts = ()
     limit_cpu_ip: Rate = "1200/h"
     limit_agents_edge: Rate = "6000/m"
-    limit_new_keys_org: Rate = "10/h"
     limit_login_ip: Rate = "20/h"
 
     @field_validator("allowed_hosts")

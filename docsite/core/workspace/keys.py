@@ -17,7 +17,9 @@ from docsite.core.tenants.validators import validate_networks
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.posted_rows import find_posted_row
 
-NEW_KEYS_ORG = Limit("new-keys", "limit_new_keys_org", fail_open=True, by_organization=True)
+NEW_KEYS_ORG = Limit(
+    "new-keys", "10/h", "Keys that an organization may create in the admin", fail_open=True, by_organization=True
+)
 
 
 class NewKeyForm(forms.Form):
