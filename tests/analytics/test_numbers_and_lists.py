@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from analytics.counting import sealer
 from analytics.dashboard import next_steps
 from analytics.models import Feedback
 from assistant.answering.question import Asker, Question
@@ -29,7 +30,7 @@ from docsite.extras.demo.sample.views import make_sample_views
 from search.models import SearchQuery
 from search.query_log import totals
 from tests.assistant.improving.gaps.conftest import skip_earlier, store_answer
-from tests.conftest import People, Tenant
+from tests.conftest import PATIENCE, People, Tenant
 
 pytestmark = pytest.mark.slow
 
@@ -45,6 +46,7 @@ def sample(project: Tenant, monkeypatch: pytest.MonkeyPatch) -> Tenant:
     tenant = project.project
     life.create_sample(tenant)
     make_sample_views(tenant, ["/install", "/configure"])
+    assert sealer.seal_project(tenant.pk, PATIENCE)  # a page waits a few seconds only
     Feedback.objects.create(project=tenant, source="contextual", path="/", helpful=False, created_at=timezone.now())
     for outcome in Message.Outcome.values:
         store_answer(tenant, f"Where is the {outcome} ferret?", outcome, **API)

@@ -12,10 +12,11 @@ from django.urls import reverse
 
 from analytics.audience import DIMENSIONS
 from analytics.collecting import recording
+from analytics.counting import sealer
 from docsite.extras.demo.sample.views import make_sample_views
 from tests.analytics.reports.test_report_page import seen
 from tests.analytics.reports.test_visitor_sources import IPHONE
-from tests.conftest import logged_in
+from tests.conftest import PATIENCE, logged_in
 from tests.variants import first_of
 
 NOW = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=2)
@@ -132,6 +133,7 @@ def test_a_project_without_sources_says_so(make_project):
 def test_the_sample_has_every_dimension(make_project):
     tenant = make_project()
     make_sample_views(tenant.project, ["/", "/install", "/configure"])
+    assert sealer.seal_project(tenant.project.pk, PATIENCE)  # a page waits a few seconds only
     owner = logged_in(f"owner-{tenant.project.pk}", tenant.project.organization)
     panels = rows_of(read(owner, reverse("admin:analytics_visitors", args=[tenant.domain]) + "?tab=sources&range=90d"))
     assert len(panels) == len(DIMENSIONS)
