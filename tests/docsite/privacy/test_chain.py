@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.db import connection, transaction
 
 from docsite.privacy import audit, chain
@@ -116,7 +117,7 @@ def test_log_ins_and_failed_log_ins_are_recorded_with_the_network(project, clien
     entry = AuditEntry.objects.latest("pk")
     assert (entry.action, entry.organization_id) == ("log-in failed", None)
     assert secret not in str(entry.__dict__)
-    logged_in(name)
+    client.force_login(get_user_model().objects.get(username=name))
     assert rows(project).last().action == "logged in"
 
 
