@@ -3,6 +3,8 @@
 import ast
 import re
 
+import pytest
+
 from tests.conftest import ROOT
 
 NAMED = re.compile(r"`(tests/[^`]+?\.(?:py|js))(?:::([^`]+))?`")
@@ -32,6 +34,7 @@ def has_test(path: str, name: str) -> bool:
     return name in {node.name for node in ast.parse(text).body if isinstance(node, functions)}
 
 
+@pytest.mark.matrix
 def test_every_rule_names_tests_that_exist() -> None:
     named = [(row, NAMED.findall(row)) for row in rows()]
     assert len(named) > 50

@@ -145,6 +145,7 @@ def test_a_query_is_valid_or_its_parameters_are_named(model, data):
     }
 
 
+@pytest.mark.matrix
 @given(TEXTS | st.integers(-5, 2**60).map(str) | st.text("12 _+-.e٣５", max_size=3))
 def test_a_limit_is_in_its_range(text):
     if not refusal(RangeQuery, {"limit": text}):

@@ -78,6 +78,7 @@ def test_a_site_without_a_project_is_looked_up_seldom(
     assert asked == ["_send", "_send"]
 
 
+@pytest.mark.matrix
 def test_a_mistake_of_ours_does_not_change_the_page(
     make_project: Any, settings: Any, asked: list[str], monkeypatch: pytest.MonkeyPatch, caplog: Any
 ) -> None:

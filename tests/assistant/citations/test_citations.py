@@ -128,6 +128,7 @@ def test_every_cut_gives_the_same(text: str) -> None:
         assert again.checks == citations.checks
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "text", ["Of ~5 MB ~~old~~ ~x~ ~www.evil.example ~http://evil.example ~mailto:a@b.example `~` ~~~ x"]
 )

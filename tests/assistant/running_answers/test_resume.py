@@ -285,6 +285,7 @@ async def test_the_services_own_origin_is_meant_where_a_get_names_none(client, m
     assert (await client.get(chat(model_service, project), headers=project.assistant)).status_code == 200
 
 
+@pytest.mark.matrix
 async def test_another_address_cannot_resume(client, start, upstream, project):
     service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", TRUSTED_PROXIES="127.0.0.1")
     await asked_and_left(client, service, project, headers={"X-Forwarded-For": "203.0.113.5"})

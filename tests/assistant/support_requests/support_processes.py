@@ -7,7 +7,7 @@ from django.conf import settings
 
 from assistant.models import SupportRequest, SupportSettings
 from assistant.support_requests import notifications, store
-from docsite.core.delivery import background, outbox
+from docsite.core.delivery import background, outbox, sending
 from docsite.core.delivery.models import Delivery
 from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.core.tenants.models import Project
@@ -34,11 +34,11 @@ def store_requests(first: str, number: str) -> None:
 def die_while_sending() -> None:
     """Claim a delivery, and die by SIGKILL before it is sent."""
 
-    def die(delivery: Delivery) -> None:
+    def die(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     notifications.register()
-    background.send = die  # type: ignore[assignment]
+    sending.send = die  # type: ignore[assignment]
     background.send_next()
 
 

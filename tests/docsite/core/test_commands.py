@@ -176,6 +176,7 @@ def test_missing_migrations_are_listed_and_a_service_refuses_to_start(db):
         run("serve", "--port", "1")
 
 
+@pytest.mark.matrix
 def test_a_database_without_tables_is_reported_in_a_sentence(tmp_path):
     for arguments in (["ingest", "x", "."], ["createkey", "x", "--kind", "admin"], ["serve"]):
         run = scenarios.complete(*arguments, DATA_DIR=str(tmp_path), DATABASE_URL="")

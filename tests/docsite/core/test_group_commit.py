@@ -58,6 +58,7 @@ def test_items_that_arrive_during_a_commit_share_the_next_one(store):
     assert store.groups == [[1], list(range(2, 10))]
 
 
+@pytest.mark.matrix
 def test_a_group_is_no_larger_than_a_transaction_may_be(store):
     numbers = queue(store, delay=60, min_group_weight=20)
     futures = [numbers.submit(number) for number in range(20)]

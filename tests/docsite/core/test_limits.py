@@ -177,6 +177,7 @@ def test_the_wait_grows_over_the_last_fifth(settings, monkeypatch, slows_down, r
     assert ratelimit.compute_delay([]) == 0
 
 
+@pytest.mark.matrix
 def test_feedback_has_a_limit_of_its_own(http, start, project):
     service = start(LIMIT_FEEDBACK_IP="1/d", LIMIT_COLLECT_IP="1/d", TRUSTED_PROXIES="127.0.0.1")
     headers = {"Origin": service.url, "X-Forwarded-For": "203.0.113.99"}

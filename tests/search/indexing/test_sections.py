@@ -296,6 +296,7 @@ def test_a_huge_table_is_split(columns, rows):
         assert plain(part.body).split() == part.text.split()
 
 
+@pytest.mark.matrix
 def test_a_long_head_is_not_repeated_for_every_few_rows():
     source = "| " + "head " * 20_000 + "| b |\n|---|---|\n" + "| x | y |\n" * 5000
     assert sum(len(part.body) for part in split(source)) < len(source) * 6

@@ -293,6 +293,7 @@ def test_a_reader_of_the_sections_reads_the_page(html):
     assert letters(said) == letters(re.sub("<[^>]+>", "", html))
 
 
+@pytest.mark.matrix
 def test_no_text_becomes_markup_by_accident():
     pick = random.Random(1)
     pieces = (

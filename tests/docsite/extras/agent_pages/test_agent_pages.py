@@ -23,6 +23,7 @@ from search.models import Document
 from search.sources.markdown.folder import read_folder
 from tests.analytics.conftest import GPTBOT
 from tests.conftest import assert_error
+from tests.variants import first_of
 
 EDGE = {"X-Docs-Edge": "1"}
 
@@ -288,13 +289,16 @@ def walk(place: Place, address: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "paths",
-    [
-        pytest.param([f"/{folder}/{page}" for folder in "abc" for page in range(300)], id="folders"),
-        pytest.param(["/", *(f"/v1/api/{folder}/{page}" for folder in range(5) for page in range(200))], id="deep"),
-        pytest.param([f"/{page:04}" for page in range(2000)], id="flat"),
-        pytest.param([f"/{folder}/{page}" for folder in range(900) for page in "ab"], id="many folders"),
-        pytest.param(["/a", "/a/b", "/a/b/c", "/ab", "/A/b"], id="small"),
-    ],
+    first_of(
+        [
+            pytest.param(["/a", "/a/b", "/a/b/c", "/ab", "/A/b"], id="small"),
+            pytest.param([f"/{folder}/{page}" for folder in "abc" for page in range(300)], id="folders"),
+            pytest.param(["/", *(f"/v1/api/{folder}/{page}" for folder in range(5) for page in range(200))], id="deep"),
+            pytest.param([f"/{page:04}" for page in range(2000)], id="flat"),
+            pytest.param([f"/{folder}/{page}" for folder in range(900) for page in "ab"], id="many folders"),
+        ],
+        2,
+    ),
 )
 def test_a_list_of_any_site_is_short_and_leads_to_every_page_once(place: Place, paths: list[str]) -> None:
     store(place, *paths, description="What the page is about, in some words. " * 2)

@@ -250,6 +250,7 @@ def test_a_comment_has_no_personal_data_and_no_markup(tenant: Tenant) -> None:
         assert not any(sign in part for part in outside for sign in ("<", "@", "[", "http")), line
 
 
+@pytest.mark.matrix
 def test_the_page_shows_the_last_preview_and_forgets_what_is_erased(tenant: Tenant) -> None:
     """It keeps ids of questions, so an erasure needs not to know of it. Others of the organization may read it."""
     ask(tenant, ROTATE, times=3)
