@@ -48,7 +48,7 @@ class Copies:
 
 
 def _copy(row: Any, **values: Any) -> Any:
-    """A row like this one that is not stored yet."""
+    """An unsaved copy of a stored row, with these values changed."""
     new = copy.copy(row)
     new.pk, new._state.adding = None, True
     for name, value in values.items():

@@ -13,7 +13,7 @@ def drop_foreign_key(apps, schema_editor):
             "SELECT conname FROM pg_constraint WHERE conrelid = 'analytics_pageview'::regclass AND contype = 'f'"
         )
         constraints = cursor.fetchall()
-        if constraints:  # in the order of those who write views, who would else wait for us as we for them
+        if constraints:  # whoever stores a view locks these tables in this order; in another one, both would wait
             cursor.execute("LOCK TABLE projects_project, analytics_pageview IN ACCESS EXCLUSIVE MODE")
         for (name,) in constraints:
             cursor.execute(f'ALTER TABLE analytics_pageview DROP CONSTRAINT "{name}"')

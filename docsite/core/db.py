@@ -225,7 +225,10 @@ def _execute_with_rows(cursor: CursorWrapper, before: str, rows: Sequence[Row], 
 
 
 def _copy(cursor: CursorWrapper, into: str, rows: Iterable[Row]) -> int:
-    """Insert rows by COPY of PostgreSQL, faster than INSERT; a row that exists is an error. Returns their number."""
+    """Insert rows with PostgreSQL's COPY, which is faster than INSERT. Returns how many were inserted.
+
+    Raises IntegrityError, and inserts none, if one of them exists already.
+    """
     with connection.wrap_database_errors, cursor.copy(f"COPY {into} FROM STDIN") as copy:
         for row in rows:
             copy.write_row(row)

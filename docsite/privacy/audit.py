@@ -41,7 +41,10 @@ _OLD_VALUES = "_values_before_the_change"
 
 
 def watch() -> None:
-    """Record from now on: changes of audited models and of users, log-ins and log-outs, downloads and commands."""
+    """Connect the receivers that write the audit.
+
+    They record changes of audited models and of users, log-ins, log-outs, downloads and commands.
+    """
     audited = [app.get_model(name) for app in apps.get_app_configs() for name in getattr(app, "audited", ())]
     for model in (*audited, get_user_model()):
         name = f"audit {model._meta.label}"

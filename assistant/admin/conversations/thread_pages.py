@@ -92,7 +92,10 @@ def _load(project: Project, thread_id: str) -> tuple[Thread, list[Message]]:
 
 
 def redact_thread(thread: Thread) -> int:
-    """Redact the title, the messages, the checked citations and the comments of readers. Returns how many changed."""
+    """Remove personal data from a conversation. Returns how many of its parts changed.
+
+    Its parts are the title, the messages with what was checked in them, and the comments of readers.
+    """
     with transaction.atomic():
         messages = list(Message.objects.select_for_update().filter(thread=thread).order_by("pk"))
         changed = [message for message in messages if _redact_message(message)]

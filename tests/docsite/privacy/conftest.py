@@ -1,4 +1,4 @@
-"""Tenants whose audit begins as an owner's does."""
+"""Projects that are made as `createproject` makes them, so that the audit records their creation."""
 
 from itertools import count
 
@@ -14,7 +14,7 @@ _numbers = count(1)
 
 @pytest.fixture
 def make_project():
-    """Make a tenant as `createproject` makes it, with its entries in the audit."""
+    """Create a project with its keys; the audit then has an entry for each of them."""
 
     def make():
         domain = f"owned-{next(_numbers)}"
