@@ -1,5 +1,7 @@
 """URLs behind the API middleware: the API of `api.py`, the scripts for other sites, health."""
 
+import asyncio
+
 from django.http import HttpRequest, JsonResponse
 from django.urls import include, path
 from django.views.decorators.http import require_GET
@@ -28,7 +30,8 @@ async def health(request: HttpRequest) -> JsonResponse:
 @require_GET
 async def openapi(request: HttpRequest) -> JsonResponse:
     """The OpenAPI document."""
-    return JsonResponse(build_document(service_url(request)))
+    document = await asyncio.to_thread(build_document, service_url(request))
+    return JsonResponse(document)
 
 
 urlpatterns = [

@@ -1,6 +1,8 @@
 """The OpenAPI document: what Ninja derives from the endpoints, and what it cannot know."""
 
+import threading
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from docsite.core.access.reader_tokens import MAX_LENGTH, READER_TOKEN_HEADER
 from docsite.core.http.schemas import AnalyticsErrorResponse
 from docsite.server.api import api
 
+_lock = threading.Lock()
 _TEXTS = tomllib.loads((Path(__file__).parent / "openapi.toml").read_text(encoding="utf-8"))
 _ERRORS: dict[int, dict[str, Any]] = {int(status): error for status, error in _TEXTS["errors"].items()}
 _BODY_ERRORS, _KEY_ERRORS = {413, 415}, {401}
@@ -34,9 +37,16 @@ _READER_TOKEN = {
 
 
 def build_document(base_url: str) -> dict[str, Any]:
-    """The document of the service at this address."""
+    """The document of the service at this address. The first call of a process takes a few hundred milliseconds."""
+    with _lock:  # of requests at once, the first builds it
+        document = _describe_endpoints()
+    return {**document, "servers": [{"url": base_url}]}
+
+
+@cache
+def _describe_endpoints() -> dict[str, Any]:
+    """The document without the address of the service."""
     document: dict[str, Any] = api.get_openapi_schema(path_prefix="")
-    document["servers"] = [{"url": base_url}]
     document["tags"] = [{"name": name, "description": text} for name, text in _TEXTS["tags"].items()]
     error = AnalyticsErrorResponse.model_json_schema(
         ref_template=_REF_TEMPLATE, schema_generator=NinjaGenerateJsonSchema, mode="serialization"

@@ -2,13 +2,17 @@
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest.mock import Mock
 
 import openapi_spec_validator
 import pytest
 from openapi_schema_validator import OAS31Validator
 
 from assistant.models import SupportSettings
+from docsite.server import openapi
+from docsite.server.api import api
 from docsite.site import navigation
 from tests.assistant.support_requests.conftest import old_token
 
@@ -22,6 +26,17 @@ def document(http, service) -> dict:
 
 def test_it_has_the_version_of_the_specification(document):
     assert document["info"]["version"] == "1.0.0"
+
+
+def test_a_process_builds_it_once_for_all_addresses(monkeypatch):
+    build = Mock(wraps=api.get_openapi_schema)
+    monkeypatch.setattr(api, "get_openapi_schema", build)
+    openapi._describe_endpoints.cache_clear()
+    with ThreadPoolExecutor() as pool:
+        one, other = pool.map(openapi.build_document, ("https://one.example", "https://other.example"))
+    assert build.call_count == 1
+    assert one["servers"] == [{"url": "https://one.example"}]
+    assert other == {**one, "servers": [{"url": "https://other.example"}]}
 
 
 def test_the_operations_are_those_of_the_specification(document):
