@@ -1,4 +1,4 @@
-"""A thread in each process that serves. It stores what was asked for, and follows each new index."""
+"""Threads: one in each process that answers requests stores what was asked for; one follows each new index."""
 
 from docsite.core.background import BackgroundThread
 from docsite.extras.dead_ends import recording, watching
@@ -7,13 +7,21 @@ SECONDS = 5.0
 REST_SECONDS = 0.02
 
 
+class _Recorder(BackgroundThread):
+    name = "dead ends asked for"
+    seconds = SECONDS
+
+    def work(self) -> None:
+        """Store what waits in this process."""
+        recording.flush()
+
+
 class _Watcher(BackgroundThread):
     name = "dead ends"
     seconds = SECONDS
 
     def work(self) -> None:
-        """Store what waits, and bring projects up to date."""
-        recording.flush()
+        """Bring projects up to date."""
         if watching.is_due():
             watching.catch_up(self._rest)
 
@@ -22,4 +30,4 @@ class _Watcher(BackgroundThread):
         return self.stopping.wait(REST_SECONDS)
 
 
-thread = _Watcher()
+recorder, watcher = _Recorder(), _Watcher()

@@ -2,6 +2,8 @@
 
 from docsite.core.components import Component
 from docsite.extras.dead_ends import recording, watching
-from docsite.extras.dead_ends.background import thread
+from docsite.extras.dead_ends.background import recorder, watcher
 
-COMPONENTS = (Component(name="dead ends", threads=(thread,), flush=recording.flush, sweep=watching.sweep),)
+COMPONENTS = (
+    Component(name="dead ends", start=recorder.start, threads=(watcher,), flush=recording.flush, sweep=watching.sweep),
+)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
@@ -28,9 +29,10 @@ from docsite.extras.mcp.tools import read_page
 from docsite.extras.mcp.tools.tool import ToolContext
 from search.indexing.ingest import ingest
 from search.missing_pages import MissingRequest
+from search.models import Generation
 from search.sources import Page
 from tests.analytics.conftest import CHROME, CURL, GOOGLEBOT, GPTBOT
-from tests.conftest import Tenant
+from tests.conftest import Service, Tenant, wait_for
 from tests.variants import first_of
 
 CLAUDE = "Mozilla/5.0 (compatible; Claude-User/1.0)"
@@ -47,6 +49,16 @@ def page(path: str, title: str, groups: tuple[str, ...] | None = None) -> Page:
 
 
 START = [page("/install", "Install acme"), page("/hooks", "Webhooks"), page("/limits", "Limits")]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forget_earlier() -> None:
+    """Leave nothing to do for the projects of other tests: each of them would be compared."""
+    now = timezone.now()
+    generations = Generation.objects.values_list("project", "number")
+    done = [Progress(project_id=project, generation=number, looked_at=now) for project, number in generations]
+    changed = ["generation", "looked_at"]
+    Progress.objects.bulk_create(done, update_conflicts=True, unique_fields=["project"], update_fields=changed)
 
 
 @pytest.fixture
@@ -76,6 +88,20 @@ def written(project: Project, form: str, **options: Any) -> str:
     out = io.StringIO()
     call_command("redirects", project.domain, format=form, stdout=out, stderr=io.StringIO(), **options)
     return out.getvalue()
+
+
+@pytest.mark.slow
+@pytest.mark.slow
+def test_a_process_without_other_background_work_stores_what_it_was_asked_for(
+    service: Service, site: Project, http: httpx.Client
+) -> None:
+    """As with `serve --no-background`: no worker can know it."""
+    arguments = {"name": "read_page", "arguments": {"path": "/nowhere"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments}
+    headers = {"User-Agent": CLAUDE, "Accept": "application/json, text/event-stream"}
+    http.post(f"{service.url}/mcp/{site.domain}", json=body, headers=headers).raise_for_status()
+    asked = MissingPage.objects.filter(project=site, path="/nowhere", agents=1)
+    wait_for(asked.exists, "the request to be stored")
 
 
 def test_a_page_that_moved_is_found_by_its_text(site):
