@@ -16,8 +16,9 @@ class Migration(migrations.Migration):
 
     initial = True
 
+    # After the last migration of auth: each later change of User would build the state of all our models anew.
     dependencies = [
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [CreateTables([
