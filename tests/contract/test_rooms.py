@@ -11,6 +11,7 @@ import pytest
 from tests.conftest import ROOT
 
 APPS = ("docsite", "search", "assistant", "analytics")
+IMPORT = re.compile(rf"^ *from ((?:{'|'.join(APPS)})\b[\w.]*) import (?:\(([^)]*)\)|(.*))", re.MULTILINE)
 MAX_MODULES = 15
 NO_ROOMS = {"migrations", "management", "templatetags", "commands"}
 FOLDERS = [
@@ -47,9 +48,10 @@ def dotted(path: Path) -> str:
 
 def imports(module: Path) -> Iterator[str]:
     """Every name that a module imports from the four packages, as `package.module.name`."""
-    for node in ast.walk(ast.parse(module.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in APPS:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    for source, several, alone in IMPORT.findall(module.read_text()):
+        for name in re.sub(r"#.*", "", alone or several).split(","):
+            if name.strip():
+                yield f"{source}.{name.split()[0]}"
 
 
 @cache
