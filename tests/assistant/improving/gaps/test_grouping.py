@@ -40,6 +40,7 @@ def test_words_decide_about_groups(first: str, second: str, same: bool) -> None:
     assert (likeness(terms_of(first), terms_of(second)) >= MIN_LIKENESS) is same
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [3, 200])
 def test_each_answer_is_grouped_once(
     project: Tenant, add_answer: AddAnswer, monkeypatch: pytest.MonkeyPatch, batch: int
@@ -66,6 +67,7 @@ def test_grouped_answers_leave_memory_at_once(project: Tenant, add_answer: AddAn
     from assistant.improving.question_groups import grouping
     from assistant.models import GroupedQuestion, Message
 
+    skip_earlier()
     add_answer("How can I rotate keys?")
     gc.collect()
     gc.disable()
