@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import signal
+import ssl
 import statistics
 import subprocess
 import sys
@@ -36,7 +37,6 @@ ASYNC_UNSAFE = "DJANGO_ALLOW_ASYNC_UNSAFE"  # of tests that share their thread w
 PATIENCE = 600  # seconds that a test waits for anything, however busy the machine; only a failure takes so long
 _numbers = itertools.count(1)
 MAX_WAIT = 0.5  # seconds that a probe of `nobody_waits` may take, on a machine that is not busy
-NO_TLS = False  # for clients of plain HTTP: reading the certificates of all authorities takes 40 ms
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a background job of a shell
     signal.signal(signal.SIGINT, signal.default_int_handler)  # services under test end by it
@@ -117,6 +117,21 @@ class Service:
     def ws(self) -> str:
         """The same address for sockets."""
         return self.url.replace("http", "ws", 1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _read_certificates_once() -> Iterator[None]:
+    """Read the certificates of all authorities once in a process: each httpx client would read them anew, in 40 ms."""
+    create = ssl.create_default_context
+    cached = functools.cache(create)
+
+    def choose(*purpose: Any, **options: Any) -> ssl.SSLContext:
+        """One context for each file of certificates. A call without a file may depend on a test's environment."""
+        return (cached if "cafile" in options else create)(*purpose, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", choose)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -300,11 +315,11 @@ class Upstream:
 
     def asked(self, marker: str) -> list[dict[str, Any]]:
         """The requests whose question holds the marker, oldest first."""
-        return httpx.get(f"{self.url}/log", params={"of": marker}, trust_env=False, verify=NO_TLS).json()
+        return httpx.get(f"{self.url}/log", params={"of": marker}, trust_env=False).json()
 
     def release(self, marker: str) -> None:
         """Let answers in the mode `held` go on whose question holds the marker."""
-        httpx.get(f"{self.url}/release", params={"of": marker}, trust_env=False, verify=NO_TLS).raise_for_status()
+        httpx.get(f"{self.url}/release", params={"of": marker}, trust_env=False).raise_for_status()
 
     def last(self, marker: str) -> dict[str, Any]:
         """The latest of them."""
@@ -488,7 +503,7 @@ def people(project: Tenant, make_project: Any) -> People:
 @pytest.fixture
 def http() -> Iterator[httpx.Client]:
     """A plain client."""
-    with httpx.Client(timeout=PATIENCE, trust_env=False, verify=NO_TLS) as client:
+    with httpx.Client(timeout=PATIENCE, trust_env=False) as client:
         yield client
 
 

@@ -8,7 +8,7 @@ from types import TracebackType
 
 import httpx
 
-from tests.conftest import NO_TLS, PATIENCE, Service
+from tests.conftest import PATIENCE, Service
 
 EVERY = 0.1  # seconds between two probes
 REST_SECONDS = 30.0  # after which answers that nobody resumes are forgotten
@@ -58,7 +58,7 @@ class Watch:
         )
 
     def _run(self) -> None:
-        with httpx.Client(timeout=PATIENCE, trust_env=False, verify=NO_TLS) as client:
+        with httpx.Client(timeout=PATIENCE, trust_env=False) as client:
             while not self._is_over.wait(EVERY):
                 begin = time.perf_counter()
                 client.get(f"{self._service.url}/health").raise_for_status()

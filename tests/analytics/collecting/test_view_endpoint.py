@@ -15,7 +15,9 @@ from analytics.collecting import verification
 from docsite.core.access.authentication import project_by_domain, ttl_cache
 from docsite.core.db import in_db
 from tests.analytics.conftest import CHATGPT, CHROME, NOTHING
-from tests.conftest import NO_TLS, assert_error, set_analytics, visitor_secret
+from tests.conftest import assert_error, set_analytics, visitor_secret
+
+pytestmark = pytest.mark.slow
 
 HERE, THERE = "127.0.0.2", "127.0.0.3"
 DOCS = "https://docs.acme.example"
@@ -26,7 +28,7 @@ def beacon(service, collect):
     """Report a view as a browser at an address of this machine."""
 
     def send(address=HERE, *, to=service, user_agent=CHROME, headers=None, **body):
-        transport = httpx.HTTPTransport(local_address=address, verify=NO_TLS)
+        transport = httpx.HTTPTransport(local_address=address)
         with httpx.Client(transport=transport, trust_env=False) as client:
             return client.post(
                 f"{to.url}/discovery/v1/view/{collect.tenant.domain}",

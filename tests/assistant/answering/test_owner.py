@@ -17,8 +17,10 @@ from search.indexing.ingest import ingest
 from search.retrieval.answerability import MIN_CLOSE_CHANCE
 from search.sources.markdown.folder import read_folder
 from tests.assistant.asking.test_message_v1 import ask
-from tests.conftest import NO_TLS, PAGES, PATIENCE, fake, logged_in
+from tests.conftest import PAGES, PATIENCE, fake, logged_in
 from tests.variants import first_of
+
+pytestmark = pytest.mark.slow
 
 INSTALL = "How do I install acme with pip?"
 NOTHING = {
@@ -326,9 +328,7 @@ def test_a_preview_respects_the_limit_of_running_answers(owner, project, monkeyp
 def browse(owner, project, model_service):
     """Post the page's form to the real service, as the owner."""
     cookies = {settings.SESSION_COOKIE_NAME: owner.cookies[settings.SESSION_COOKIE_NAME].value}
-    with httpx.Client(
-        base_url=model_service.url, cookies=cookies, timeout=PATIENCE, trust_env=False, verify=NO_TLS
-    ) as client:
+    with httpx.Client(base_url=model_service.url, cookies=cookies, timeout=PATIENCE, trust_env=False) as client:
 
         def post(**fields: str) -> str:
             form = client.get(page(project)).text

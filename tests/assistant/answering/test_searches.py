@@ -19,8 +19,10 @@ from tests.assistant.answering.test_pieces import Notebook
 from tests.assistant.answering.test_tools import SEARCH, Library
 from tests.assistant.asking import test_message_v2
 from tests.assistant.asking.test_message_v1 import INSTALL, ask, finish_of, parts, statuses, text, values
-from tests.conftest import NO_TLS, PATIENCE, wait_for
+from tests.conftest import PATIENCE, wait_for
 from tests.variants import first_of
+
+pytestmark = pytest.mark.slow
 
 LABELS = 'CALL: search {"query": "print a label on a thermal printer"}'
 SAY = "SAY: Use the function printLabel to print a label on a thermal printer [page:Printing labels]."
@@ -293,7 +295,7 @@ def test_a_reader_who_leaves_closes_the_request_of_a_later_round(model_service, 
     body |= calling(LABELS, f"THEN: {then}", marker=project.domain)
     url = f"{model_service.url}/discovery/v1/assistant/{project.domain}/message"
     with (
-        httpx.Client(timeout=PATIENCE, trust_env=False, verify=NO_TLS) as client,
+        httpx.Client(timeout=PATIENCE, trust_env=False) as client,
         client.stream("POST", url, json=body, headers=project.assistant) as stream,
     ):
         lines = stream.iter_lines()  # as long as it exists, the reader stays

@@ -9,8 +9,10 @@ from assistant.answering import follow_ups
 from assistant.answering.question import Question, Turn
 from assistant.models import Message, Thread
 from tests.assistant.asking.test_message_v2 import ask as ask_v2
-from tests.conftest import NO_TLS, PATIENCE, assert_error, fake, wait_for
+from tests.conftest import PATIENCE, assert_error, fake, wait_for
 from tests.variants import first_of
+
+pytestmark = pytest.mark.slow
 
 INSTALL = "How do I install acme with pip?"
 
@@ -27,7 +29,7 @@ class Reader(threading.Thread):
 
     def run(self):
         with (
-            httpx.Client(timeout=PATIENCE, trust_env=False, verify=NO_TLS) as client,
+            httpx.Client(timeout=PATIENCE, trust_env=False) as client,
             client.stream("POST", f"{self.url}/message", json=self.body, headers=self.tenant.assistant) as stream,
         ):
             self.thread_id = stream.headers["x-thread-id"]

@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, expect
 from analytics.models import PageView
 from tests import scenarios
 from tests.browser.test_widget import Host, make_host
-from tests.conftest import NO_TLS, PATIENCE, ROOT, Service, Tenant, wait_for
+from tests.conftest import PATIENCE, ROOT, Service, Tenant, wait_for
 from tests.docsite.server.operating.test_deploy_files import PROGRAMS, needs_program
 from tests.ports import free_port
 
@@ -111,7 +111,7 @@ def serve(program: str, folder: Path, service: Service, path: str) -> Iterator[s
 
 def answers(url: str, **options: Any) -> bool:
     try:
-        return httpx.get(url, verify=NO_TLS, trust_env=False, **options).status_code == 200
+        return httpx.get(url, verify=False, trust_env=False, **options).status_code == 200
     except httpx.TransportError:
         return False
 
@@ -191,7 +191,7 @@ def count(url: str, project: Tenant) -> None:
     """Readers of two addresses are two visitors, whatever they claim in front of the proxy."""
     PageView.objects.filter(project=project.project).delete()
     for address in ("127.0.0.2", "127.0.0.3"):
-        transport = httpx.HTTPTransport(local_address=address, verify=NO_TLS)
+        transport = httpx.HTTPTransport(local_address=address, verify=False)
         with httpx.Client(transport=transport, timeout=PATIENCE) as reader:
             for number in range(2):
                 body = {"id": str(uuid.uuid4()), "path": f"/{number}"}

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from docsite.extras.conformance.runner import SECTIONS, run_checks
 from docsite.extras.conformance.service import Service as Target
-from tests.conftest import NO_TLS, PATIENCE, Service, Tenant
+from tests.conftest import PATIENCE, Service, Tenant
 from tests.variants import first_of
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,7 @@ def visited(shared_project: Tenant, service: Service) -> Tenant:
         for number, path in enumerate(["/", "/install", "/install", "/configure"], 1)
     ]
     address = f"{service.url}/v1/collect/{project.project_id}/views"
-    with httpx.Client(timeout=PATIENCE, trust_env=False, verify=NO_TLS) as http:
+    with httpx.Client(timeout=PATIENCE, trust_env=False) as http:
         assert http.post(address, json={"views": views}, headers=project.admin).status_code == 200
     return project
 
@@ -48,7 +48,7 @@ def run_through(
     service: Service, tenant: Tenant, answers: Answers, damage: Damage, status: int | None = None
 ) -> dict[str, str]:
     """The problem of each rule that is broken when each answer of the service is damaged on its way."""
-    with httpx.Client(timeout=PATIENCE, trust_env=False, verify=NO_TLS) as real:
+    with httpx.Client(timeout=PATIENCE, trust_env=False) as real:
 
         def forward(request: httpx.Request) -> httpx.Response:
             sent = _without_host(request.headers)

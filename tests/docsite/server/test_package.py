@@ -10,7 +10,7 @@ import httpx
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
-from tests.conftest import NO_TLS, PATIENCE
+from tests.conftest import PATIENCE
 from tests.ports import free_port
 from tests.processes import ROOT
 
@@ -38,9 +38,7 @@ def test_an_installed_package_serves_pages_and_the_widget(tmp_path: Path, migrat
         assert process.stdout
         try:
             assert any("Ready" in line for line in process.stdout)
-            with httpx.Client(
-                base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE, trust_env=False, verify=NO_TLS
-            ) as client:
+            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE, trust_env=False) as client:
                 for path in ("/", "/changelog", "/de", "/widget.js", "/static/site/css/tokens.css", "/admin/login/"):
                     assert client.get(path).status_code == 200, path
         finally:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 import websockets.sync.client
 
-from tests.conftest import NO_TLS, PATIENCE, Tenant, assert_error, question
+from tests.conftest import PATIENCE, Tenant, assert_error, question
 from tests.variants import first_of
 
 pytestmark = pytest.mark.slow
@@ -35,7 +35,7 @@ def ask(service, tenant: Tenant, body: bytes | dict, protocol="v1") -> httpx.Res
     url = f"{service.url}/discovery/{protocol}/assistant/{tenant.domain}/message"
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     headers = {**tenant.assistant, "Content-Type": "application/json"}
-    with httpx.Client(timeout=PATIENCE, trust_env=False, verify=NO_TLS) as client:
+    with httpx.Client(timeout=PATIENCE, trust_env=False) as client:
         return client.post(url, content=content, headers=headers)
 
 
@@ -44,6 +44,12 @@ def with_parts(part: str, size: int = 2 * MIB - 400) -> bytes:
     parts = ",".join([part] * (size // (len(part) + 1)))
     messages = f'{{"role": "user", "parts": [{parts}]}}, {{"role": "user", "content": "How do I install acme?"}}'
     return f'{{"fp": "anonymous", "messages": [{messages}]}}'.encode()
+
+
+@pytest.fixture(scope="module")
+def service(start):
+    """A service with its work beside the requests, which reads the same texts."""
+    return start.fresh()
 
 
 def test_blanks_behind_a_bracket(model_service, project, nobody_waits):
@@ -88,7 +94,7 @@ def test_text_that_is_slow_to_normalize(service, project, nobody_waits, text):
         (mcp, {"json": {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": text}}}),
     ]  # fmt: skip
     before = cpu_seconds(service)
-    with nobody_waits(service), httpx.Client(timeout=PATIENCE, trust_env=False, verify=NO_TLS) as client:
+    with nobody_waits(service), httpx.Client(timeout=PATIENCE, trust_env=False) as client:
         assert ask(service, project, question(text[:32_000])).status_code == 200
         assert ask(service, project, question("Explain this", context=selections)).status_code == 200
         for url, request in requests:

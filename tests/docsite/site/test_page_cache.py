@@ -9,7 +9,9 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 
 from docsite.site.page_cache import MAX_RESPONSES, PageCache
-from tests.conftest import NO_TLS, PATIENCE, Service, wait_for
+from tests.conftest import PATIENCE, Service, wait_for
+
+pytestmark = pytest.mark.slow
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 STAFF = "page-cache-staff"
@@ -46,7 +48,7 @@ def site(start: Any, django_db_setup: None) -> Iterator[Site]:
 
     project, key, _ = create_project("page-cache", "Page cache", "https://docs.example.com", [])
     service = start(SITE_DOMAIN="page-cache", SITE_ASSISTANT_KEY=key)
-    with httpx.Client(base_url=service.url, timeout=PATIENCE, trust_env=False, verify=NO_TLS) as client:
+    with httpx.Client(base_url=service.url, timeout=PATIENCE, trust_env=False) as client:
         yield Site(service, project, client)
 
 

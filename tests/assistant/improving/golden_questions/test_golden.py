@@ -31,7 +31,7 @@ from search.retrieval import page_search, selection
 from search.signals import IndexWarning, index_staged
 from search.sources import Page
 from search.sources.markdown.folder import read_folder
-from tests.conftest import NO_TLS, PAGES, PATIENCE, wait_for
+from tests.conftest import PAGES, PATIENCE, wait_for
 
 INSTALL, LABELS, NOWHERE = "How do I install acme?", "How do I print a label?", "Which colour has the planet Mars?"
 
@@ -461,9 +461,10 @@ def test_a_stranger_sees_and_runs_nothing(project, asked, make_project):
     assert Client().post(f"{LIST}run/{project.domain}")["Location"].startswith("/admin/login/")
 
 
+@pytest.mark.slow
 def test_a_run_works_in_the_process_that_serves(project, asked, service):
     owner = staff(project)
-    with httpx.Client(base_url=service.url, verify=NO_TLS, trust_env=False, timeout=PATIENCE) as http:
+    with httpx.Client(base_url=service.url, trust_env=False, timeout=PATIENCE) as http:
         http.cookies.set("docs_session", owner.cookies["docs_session"].value)
         token = http.get(LIST).text.partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]
         answer = http.post(

@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 
 from docsite.extras.openid_connect.settings import OpenIdSettings
-from tests.conftest import NO_TLS, PATIENCE, ROOT
+from tests.conftest import PATIENCE, ROOT
 from tests.oidc_provider import CLIENT_ID, SECRET
 from tests.ports import free_port
 
@@ -53,7 +53,7 @@ class Provider:
         return browser, browser.get(self.authorize(start["Location"], subject))
 
     def _client(self) -> httpx.Client:
-        return httpx.Client(timeout=PATIENCE, trust_env=False, verify=NO_TLS)
+        return httpx.Client(timeout=PATIENCE, trust_env=False)
 
 
 def new_browser() -> Client:

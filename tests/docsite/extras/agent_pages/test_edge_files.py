@@ -18,7 +18,7 @@ import pytest
 from docsite.core import ids
 from docsite.core.tenants.models import Project
 from docsite.extras.agent_pages import edge
-from tests.conftest import NO_TLS, PATIENCE, Tenant, wait_for
+from tests.conftest import PATIENCE, Tenant, wait_for
 from tests.docsite.server.operating.test_deploy_files import PROGRAMS, needs_program
 from tests.ports import free_port
 from tests.variants import first_of
@@ -146,7 +146,7 @@ def serve(
     with log, subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=folder) as server:
         try:
             url = f"http://127.0.0.1:{port}"
-            with httpx.Client(base_url=url, verify=NO_TLS, timeout=PATIENCE, trust_env=False) as client:
+            with httpx.Client(base_url=url, verify=False, timeout=PATIENCE, trust_env=False) as client:
                 wait_for(lambda: server.poll() is not None or _answers(client), f"{program} to start")
                 assert server.poll() is None, (folder / "log").read_text()
                 yield client
@@ -296,6 +296,7 @@ def certify(file: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 @needs_program("nginx")
 def test_nginx_reads_only_from_a_service_with_a_certificate(project: Any, tmp_path: Path) -> None:
     trusted, other = certify(tmp_path / "trusted.pem"), certify(tmp_path / "other.pem")

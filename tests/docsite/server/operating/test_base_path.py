@@ -15,8 +15,10 @@ from websockets.sync.client import connect
 from docsite.core.base_path import mount, without_base
 from docsite.env import Env
 from tests.analytics.conftest import CHROME
-from tests.conftest import NO_TLS, PATIENCE, Service, Tenant, logged_in
+from tests.conftest import PATIENCE, Service, Tenant, logged_in
 from tests.variants import first_of
+
+pytestmark = pytest.mark.slow
 
 BASE = "/docs-service"
 
@@ -30,7 +32,7 @@ def mounted(start: Any, django_db_setup: None) -> Service:
 @pytest.fixture(params=["", BASE], ids=["the proxy removes it", "the proxy leaves it"])
 def browse(request: pytest.FixtureRequest, mounted: Service) -> Callable[..., httpx.Response]:
     """Send a request as the proxy does, which removes the path from the address or does not."""
-    client = httpx.Client(base_url=mounted.url, timeout=PATIENCE, verify=NO_TLS, headers={"User-Agent": CHROME})
+    client = httpx.Client(base_url=mounted.url, timeout=PATIENCE, headers={"User-Agent": CHROME})
 
     def send(method: str, address: str, **options: Any) -> httpx.Response:
         assert address.startswith(BASE), "a browser would leave the service"
@@ -138,11 +140,11 @@ def test_a_path_that_would_be_mistaken_is_refused_at_the_start(hosts: str, monke
 
 def test_a_missing_page_and_the_agent_files_know_the_base(mounted: Service, project: Tenant) -> None:
     plain = {"Accept-Encoding": "identity"}
-    page = httpx.get(f"{mounted.url}{BASE}/de/quickstrat", headers=plain, verify=NO_TLS)
+    page = httpx.get(f"{mounted.url}{BASE}/de/quickstrat", headers=plain)
     assert (page.status_code, int(page.headers["Content-Length"])) == (404, len(page.content))
     assert '<html lang="de"' in page.text
     assert f'href="{BASE}/de/quickstart"' in page.text
-    card = httpx.get(f"{mounted.url}{BASE}/mcp/{project.domain}/server-card", verify=NO_TLS).text
+    card = httpx.get(f"{mounted.url}{BASE}/mcp/{project.domain}/server-card").text
     assert f"{BASE}/mcp/{project.domain}" in card
 
 
@@ -158,4 +160,4 @@ def test_a_path_that_is_none_is_refused_at_the_start(hosts: str, monkeypatch: py
 def test_a_reader_cannot_move_the_links_of_others(service: Service) -> None:
     for name in ("Daphne-Root-Path", "X-Forwarded-Prefix", "X-Script-Name"):
         for headers in ({name: "/moved"}, {}):
-            assert "/moved" not in httpx.get(f"{service.url}/quickstart", headers=headers, verify=NO_TLS).text
+            assert "/moved" not in httpx.get(f"{service.url}/quickstart", headers=headers).text

@@ -16,7 +16,7 @@ import httpx
 import pytest
 import websockets
 
-from tests.conftest import NO_TLS, PATIENCE, question, wait_for
+from tests.conftest import PATIENCE, question, wait_for
 from tests.docsite.server.operating.test_deploy_files import DEPLOY, PROGRAMS, needs_program
 from tests.ports import free_port
 
@@ -54,7 +54,7 @@ def serve_site(folder: Path, port: int) -> Iterator[httpx.Client]:
     with subprocess.Popen([*command, "-e", str(folder / "error.log")]) as server:
         try:
             url = f"https://127.0.0.1:{ports['443']}"
-            with httpx.Client(base_url=url, verify=NO_TLS, timeout=PATIENCE, trust_env=False) as client:
+            with httpx.Client(base_url=url, verify=False, timeout=PATIENCE, trust_env=False) as client:
                 wait_for(lambda: _answers(client), "nginx to start")
                 yield client
         finally:
@@ -99,6 +99,7 @@ def test_a_page_keeps_the_error_of_nginx(site: httpx.Client) -> None:
     assert answer.headers["Content-Type"] == "text/html"
 
 
+@pytest.mark.slow
 def test_requests_streams_and_sockets_reach_the_service(tmp_path: Path, service, project) -> None:
     with serve_site(tmp_path, urlsplit(service.url).port or 0) as client:
         for prefix in ("/discovery", ""):
