@@ -205,7 +205,9 @@ Environment = frozenset[tuple[str, str]]
 class Start:
     """Start `manage.py serve` with extra environment. All but a few end with the file of tests that started them.
 
-    A start takes 0.2 s of processor time, and an idle service as much in half a minute.
+    A start takes 0.2 s of processor time. Services that tests share run with `--no-background`: their threads would
+    look for work in the projects of all tests, a quarter of a run's processor time. Tests of sources, deliveries,
+    alerts, groups, vectors or sweeps take `fresh`.
     """
 
     def __init__(self, factory: pytest.TempPathFactory) -> None:
@@ -220,26 +222,29 @@ class Start:
         if key in self._lasting:
             return self._lasting[key]
         if key not in self._shared:
-            self._shared[key] = self._start(manage, environment)
+            self._shared[key] = self._start(manage, environment, "--no-background")
         return self._shared[key]
 
     def lasting(self, **environment: str) -> Service:
         """A service with this environment that tests of many files use. It ends with the session."""
         key = frozenset(environment.items())
         if key not in self._lasting:
-            self._lasting[key] = self._start(manage, environment)
+            self._lasting[key] = self._start(manage, environment, "--no-background")
         return self._lasting[key]
 
     def fresh(self, run: Callable[..., None] = manage, **environment: str) -> Service:
-        """A service for one test or one file, which may end it and read its log. `run` calls `manage.py`."""
+        """A service for one test or one file, which may end it and read its log. `run` calls `manage.py`.
+
+        Unlike shared services, it runs the background threads.
+        """
         self._fresh.append(self._start(run, environment))
         return self._fresh[-1]
 
-    def _start(self, run: Callable[..., None], environment: dict[str, str]) -> Service:
+    def _start(self, run: Callable[..., None], environment: dict[str, str], *options: str) -> Service:
         port = free_port()
         log = self._factory.mktemp("serve") / "log"
         inherited = {name: value for name, value in os.environ.items() if name != ASYNC_UNSAFE}
-        process = Process(run, ("serve", "--port", str(port)), {**inherited, **environment}, log, log)
+        process = Process(run, ("serve", "--port", str(port), *options), {**inherited, **environment}, log, log)
         service = Service(f"http://127.0.0.1:{port}", process, log)
         wait_for(
             lambda: process.poll() is not None or (log.exists() and "Ready:" in log.read_text()), "the service to start"

@@ -16,11 +16,11 @@ EXAMPLES = 1_000 if IS_LONG else 50  # of each parser
 MAX_SECONDS = 10.0 if IS_LONG else 60.0  # for one response; tests share their machine
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def service(start: Any, django_db_setup: None) -> Service:
-    """The service without a model, and with limits that a run does not reach."""
+    """The service without a model, with limits that a run does not reach, and with its work beside the requests."""
     limits = [name for name in Env.model_fields if name.startswith("limit_")]
-    return start.lasting(**{name.upper(): "100000000/h" for name in limits})
+    return start.fresh(**{name.upper(): "100000000/h" for name in limits})
 
 
 @pytest.fixture

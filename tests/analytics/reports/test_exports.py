@@ -32,6 +32,8 @@ from tests.analytics.counting.history import view as seen
 from tests.conftest import PATIENCE, ROOT, assert_error, set_analytics
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("human", "ai", "total")
 MARCH = ("--from", "2026-03-01", "--to", "2026-04-01")
 
@@ -39,7 +41,7 @@ MARCH = ("--from", "2026-03-01", "--to", "2026-04-01")
 @pytest.fixture(scope="module")
 def other(start, django_db_setup):
     """A second process on the same database."""
-    return start()
+    return start.fresh()
 
 
 def totals_of(answer):

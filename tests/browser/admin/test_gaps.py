@@ -16,6 +16,12 @@ pytestmark = pytest.mark.browser
 QUESTION = "How do I rotate the keys?"
 
 
+@pytest.fixture(scope="module")
+def service(start: Any) -> Service:
+    """A service that asks fixed questions again."""
+    return start.fresh()
+
+
 @pytest.fixture
 def owner(browser: Browser, service: Service, project: Tenant) -> Iterator[Page]:
     """The owner of the project, logged in, whose scripts are off: every action is a form."""

@@ -10,6 +10,8 @@ from docsite.server.metrics import requests
 from docsite.server.metrics.endpoint import render
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 TOKEN = {"Authorization": "Bearer metrics-of-acme-1"}
 LINE = re.compile(r'(?P<name>[a-z_]+)(\{(?P<labels>[a-z]+="[^"]*"(,[a-z]+="[^"]*")*)\})? (?P<value>[0-9.e+-]+|inf)')
 
@@ -17,7 +19,7 @@ LINE = re.compile(r'(?P<name>[a-z_]+)(\{(?P<labels>[a-z]+="[^"]*"(,[a-z]+="[^"]*
 @pytest.fixture(scope="module")
 def measured(start, shared_project):
     """A service that has answered a search: before, its queues have no numbers."""
-    service = start(METRICS_TOKEN="metrics-of-acme-1")
+    service = start.fresh(METRICS_TOKEN="metrics-of-acme-1")
     search = f"{service.url}/v1/search/{shared_project.domain}"
     httpx.post(search, json={"query": "install"}, headers=shared_project.assistant).raise_for_status()
     return service
