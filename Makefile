@@ -52,13 +52,12 @@ test:  ## every behaviour once; installs what the tests need. Without root it na
 	else $(MAKE) --no-print-directory check python && sh tests/install.sh --dry-run || [ $$? = 3 ]; fi
 
 complete:
-	@$(MAKE) --no-print-directory --jobs 4 --output-sync=target packages widget collect
-	@$(MAKE) --no-print-directory --jobs 3 pytest check node-tests
+	@WAIT_FOR_CLIENTS=1 $(MAKE) --no-print-directory --jobs 6 --keep-going pytest check node-tests
 
 # It waits for much, which leaves a processor to others. The tests that call make are not part of this run of it.
 # The packages of tests/contract are installed meanwhile, which is a minute of waiting: the tests that need them wait.
-pytest:
-	MAKEFLAGS= WAIT_FOR_CLIENTS=1 $(PY) -m pytest $(PARALLEL) -m "not matrix and not faults"
+pytest: packages widget collect
+	MAKEFLAGS= $(PY) -m pytest $(PARALLEL) -m "not matrix and not faults"
 
 matrix: export MATRIX := 1
 matrix: packages widget node-tests collect $(EDGE)/node_modules/.package-lock.json  ## the variants, sizes and faults that `make test` leaves out
@@ -83,8 +82,8 @@ packages: | $(VENV)/bin/python  ## system packages for tests
 collect: $(VENV)/.installed-dev
 	@$(PY) -m pytest --collect-only -qq > $(VENV)/collect.log || (cat $(VENV)/collect.log; exit 1)
 
-node-tests: $(CLIENTS)/node_modules/.package-lock.json  ## the widget's modules; installs the clients that other tests speak through
-	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test $$(find tests/widget -name '*.test.js') > $(VENV)/node-tests.log && \
+node-tests: $(CLIENTS)/node_modules/.package-lock.json $(TOOLS)  ## the widget's modules; installs the clients that other tests speak through
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" nice node --test $$(find tests/widget -name '*.test.js') > $(VENV)/node-tests.log && \
 		tail -n 8 $(VENV)/node-tests.log || (cat $(VENV)/node-tests.log; exit 1)
 
 quick: $(VENV)/.installed-dev  ## the tests that need only Python, without the slow ones: 3 minutes
@@ -190,8 +189,9 @@ fix: $(VENV)/.installed-dev $(TOOLS)
 	$(VENV)/bin/ruff format .
 	@$(BROWSER) biome check --write
 
+# `nice`, here and for the tests of JavaScript: tests that run at the same time go first.
 types: $(VENV)/.installed-dev $(TOOLS)
-	$(VENV)/bin/mypy
+	nice $(VENV)/bin/mypy
 	@$(BROWSER) tsc --project static
 
 widget: $(WIDGET)/dist/widget.js  ## build the widget
