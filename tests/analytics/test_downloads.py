@@ -113,6 +113,7 @@ FILES: list[tuple[str, Read, tuple[str, ...], Read, tuple[str, ...]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "read", "names", "files", "choices"), first_of(FILES, 1, ids=[row[0] for row in FILES])
 )

@@ -62,6 +62,7 @@ def busy(project: Tenant) -> Tenant:
     return project
 
 
+@pytest.mark.slow
 def test_a_project_shows_the_numbers_of_its_reports_and_what_waits(busy: Tenant, people: People) -> None:
     shown = cards(people.owner)[busy.project.name]
     for words in (

@@ -108,6 +108,7 @@ def test_a_page_of_monday_shows_monday(site, address):
     assert re.search(PAGES[address].replace("0", "1"), read("from=2026-03-10T00:00&to=2026-03-11"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "column"),
     first_of(
@@ -143,6 +144,7 @@ def test_a_file_of_days_and_a_note_have_the_time_of_the_zone(site):
     assert note.at == MIDNIGHT - MINUTE
 
 
+@pytest.mark.slow
 def test_the_zone_of_a_page_ends_with_the_page(site, make_project):
     other = make_project()
     client = logged_in(f"both-{site.project.pk}", site.project.organization, other.project.organization)

@@ -87,6 +87,7 @@ def pin(clone: Path, url: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_tags_get_what_they_name_today(hub: Any, clone: Path) -> None:
     before = PIN.sub("", read(clone))  # the repository may have pins
     for _ in range(2):

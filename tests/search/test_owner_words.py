@@ -186,6 +186,7 @@ def test_a_running_service_uses_new_synonyms_within_seconds(people, project, ser
     wait_for(lambda: find_first() == ["/guides/labels"], "the synonym")
 
 
+@pytest.mark.slow
 def test_lines_are_added_saved_and_downloaded(people, project):
     page = f"/admin/project/{project.domain}/synonyms"
     assert 'value="k7s"' in people.owner.get(f"{page}?words=k7s").content.decode()

@@ -72,6 +72,7 @@ def test_a_stranger_finds_nothing(people: Any, project: Any, address: str) -> No
     assert public(project) == {"/a", "/in/b"}
 
 
+@pytest.mark.slow
 def test_groups_of_a_source_apply_when_they_are_saved(people: Any, project: Any, address: str) -> None:
     source = Source.objects.create(project=project.project, name="docs", location="https://docs.acme.example/")
     ingest(project.project, [Page("d", "/d", "# D\n\nThe valve.")], source=source)

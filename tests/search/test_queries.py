@@ -17,6 +17,8 @@ from tests.conftest import PATIENCE, assert_error, visitor_secret, wait_for
 from tests.search import serving
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
 PAGE = {"Origin": "https://docs.acme.example", "Content-Type": "text/plain"}

@@ -19,6 +19,8 @@ from docsite.core.http.client_address import parse_address
 from tests.analytics.conftest import CHROME, CURL, NOON, view
 from tests.conftest import assert_error
 
+pytestmark = pytest.mark.slow
+
 
 def observations(count, agent=CHROME):
     address = parse_address("198.51.100.1")

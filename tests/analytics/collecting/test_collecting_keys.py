@@ -6,6 +6,8 @@ from docsite.core.tenants.models import ApiKey
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GOOGLEBOT, GPTBOT, view
 from tests.conftest import assert_error
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def key(collect):

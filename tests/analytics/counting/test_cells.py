@@ -170,6 +170,7 @@ def test_a_sighting_older_than_the_trail_counts_as_new_and_takes_nothing_back():
     assert store.count(HOUR_0 + 20, HOUR_0 + 21, 2)[1, 0] == 1
 
 
+@pytest.mark.slow
 def test_a_bucket_survives_packing_whatever_its_numbers():
     numbers = np.array([1, -1, 127, 128, -128, 254, 255, 100_000, -100_000])
     slots = np.array([1, 8, 9, 70_000, 5, 6, 7, 8 << 20, 3])

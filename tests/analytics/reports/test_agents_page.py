@@ -59,6 +59,7 @@ def assistants_of(page):
     return [[text_of(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.S)] for row in body.split("</tr>")[:-1]]
 
 
+@pytest.mark.slow
 def test_agents_are_compared_with_the_period_before(site):
     rows = {row[0]: row[1:] for row in rows_of(read(site.teammate, f"{site.page}?range=7d"), "agents")}
     assert rows["ChatGPT-User OpenAI"][:2] == ["4", "+3"]

@@ -27,6 +27,7 @@ def marks(page):
     return [row[-1] for row in rows_of(page, "series") if row[-1]]
 
 
+@pytest.mark.slow
 def test_a_note_stands_at_its_day_until_it_is_deleted(people, project, report):
     note = {"at": "2026-03-10T09:30Z", "text": "Release  2.0 <b>\u202e", "back": f"?{MARCH}"}
     answer = people.owner.post(f"{report}/annotations", note)

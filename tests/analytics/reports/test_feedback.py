@@ -15,6 +15,8 @@ from assistant.models import Message, Thread
 from tests.conftest import assert_error, logged_in
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 DATES = {"dateFrom": "2026-03-01", "dateTo": "2026-04-01"}
 DOCS = "https://docs.acme.example"

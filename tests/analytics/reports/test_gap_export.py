@@ -4,11 +4,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.assistant.improving.gaps.conftest import store_answer
 from tests.conftest import Service, Tenant, assert_error
 
 
+@pytest.mark.slow
 def test_gaps_over_http(http: httpx.Client, service: Service, project: Tenant, make_project: Any) -> None:
     """Pages have every group once, although questions arrive meanwhile. Other projects are not found."""
     questions = ["rotate keys", "Rotating a key", "print labels in colour", "Does acme run on Solaris?"]

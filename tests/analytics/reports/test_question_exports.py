@@ -18,6 +18,8 @@ from tests.assistant.asking.test_message_v1 import INSTALL, ask, parts, text
 from tests.assistant.asking.test_message_v2 import ask as ask_v2
 from tests.conftest import assert_error, wait_for
 
+pytestmark = pytest.mark.slow
+
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 MARCH = (datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC))
 DATES = {"dateFrom": "2026-03-01", "dateTo": "2026-04-01"}

@@ -299,6 +299,7 @@ def test_pages_sort_by_each_column(busy, sort, paths):
     assert f'aria-sort="{"descending" if sort.startswith("-") else "ascending"}"' in page
 
 
+@pytest.mark.slow
 def test_the_table_is_the_export_page_by_page(site):
     site.view(*(seen(f"/page-{n:03}", ip=ip) for n in range(120) for ip in range(1, 2 + n % 3)))
     shown = [row for page in (1, 2, 3) for row in rows_of(site.read(f"{MARCH}&page={page}"), "pages")]

@@ -42,6 +42,7 @@ def test_a_link_is_shown_once_and_stored_as_a_digest(people, project, page, shar
     assert "share link" in LogEntry.objects.filter(object_id=project.project.pk).latest("pk").get_change_message()
 
 
+@pytest.mark.slow
 def test_whoever_has_the_link_reads_the_report_and_nothing_else(project, people, shared):
     answer = Client().get(f"{shared}?range=7d")
     shown = answer.content.decode()

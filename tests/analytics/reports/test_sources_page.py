@@ -75,6 +75,7 @@ def test_panels_show_every_dimension_to_the_people_of_the_organization(site):
     assert site.stranger.get(f"{site.page}/device.csv?range=7d").status_code == 404
 
 
+@pytest.mark.slow
 def test_a_value_filters_the_report_and_its_chip_removes_the_filter(site):
     page = read(site.owner, f"{site.page}?tab=sources&range=7d")
     (link,) = re.findall(r'<a href="([^"]*device=phone[^"]*)">', page)

@@ -87,6 +87,7 @@ def test_the_file_has_what_the_api_has(people, given):
     assert table[0]["comment"] == "'=SUM(A1)"
 
 
+@pytest.mark.slow
 def test_pages_have_ratings_and_a_trend(people, given):
     rows = {row["path"]: row for row in listed(people, given, name="pages")}
     assert rows["/install"] == {"path": "/install", "thumbsUp": 1, "thumbsDown": 1, "code": 0, "total": 2}

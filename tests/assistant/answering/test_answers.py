@@ -12,6 +12,8 @@ from search.sources import Page
 from tests.assistant.asking.test_message_v1 import INSTALL, ask, finish_of, parts, statuses, text, values
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 NEAREST = "The nearest pages:"
 
 

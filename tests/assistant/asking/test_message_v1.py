@@ -12,6 +12,8 @@ from search.models import Section
 from tests.conftest import assert_error, fake, question, wait_for
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 INSTALL = "How do I install acme with pip?"
 
 

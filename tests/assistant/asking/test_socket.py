@@ -143,6 +143,7 @@ async def test_a_refused_question_has_the_status_of_http(service, project, make_
         assert (await read(socket))[-1]["type"] == "finish", "the socket goes on"
 
 
+@pytest.mark.slow
 async def test_one_answer_at_a_time(model_service, project):
     async with connect(model_service, project) as socket:
         await socket.send(ask(project, context=fake("slow")))

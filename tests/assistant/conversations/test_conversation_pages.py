@@ -87,6 +87,7 @@ def test_filters_choose_conversations_newest_first(people, project):
     assert shown(people.owner, project, "?to=2026-01-01") == []
 
 
+@pytest.mark.slow
 def test_the_list_has_a_row_for_each_answer_and_exports_and_searches_one_for_each_conversation(people, project):
     first = ask(project, minutes=60, outcome="refused")
     second = ask(project, minutes=40)
@@ -219,6 +220,7 @@ def test_redacting_replaces_personal_data_in_all_texts(people, project):
     assert "No personal data was found." in people.owner.post(url, follow=True).content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("whose", "erased"), first_of([("conversation", 1), ("reader", 2)], 1))
 def test_erasing_is_confirmed_and_leaves_a_receipt(people, project, whose, erased):
     answer, _, other = (ask(project, fp=fp) for fp in ("reader-1", "reader-1", "reader-2"))

@@ -25,6 +25,8 @@ from tests.ports import free_port
 from tests.processes import constants
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 INSTALL = "How do I install acme with pip?"
 SORRY = "The answer broke off. Please try again."
 CITED = "https://docs.acme.example/install#with-pip:~:text=Run%20this%20command%20to%20install%20acme"

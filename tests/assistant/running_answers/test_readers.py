@@ -31,6 +31,8 @@ from tests.conftest import PATIENCE, assert_error, fake, question, wait_for
 from tests.processes import constants
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 INSTALL = "How do I install acme with pip?"
 ORIGIN = "https://docs.acme.example"
 AT_ONCE = 20  # readers in a wave; more than the database's threads, so that these all exist after one wave

@@ -22,6 +22,8 @@ from tests.assistant.asking.test_message_v1 import ask, parts, values
 from tests.conftest import PATIENCE, fake, question, wait_for
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAILY = "the project's daily token limit is reached"
 SHARE = "this address has used its share of the project's daily budget"

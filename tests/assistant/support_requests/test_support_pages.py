@@ -30,6 +30,7 @@ def settings_form(**fields):
     return {"emails": "", "webhook_url": "", "service_url": "https://docs-service.example", "save": "", **fields}
 
 
+@pytest.mark.slow
 def test_only_people_of_the_organization_see_requests(people, project, page):
     request = add(project.project)
     for address in (page, f"{page}/settings", f"{page}/{request.request_id}"):
@@ -68,6 +69,7 @@ def test_the_top_has_the_rate_of_forms_that_an_answer_solved(people, project, pa
     assert "25% of the forms that showed answers" in people.owner.get(page).content.decode()
 
 
+@pytest.mark.slow
 def test_the_list_asks_the_database_as_often_for_many_requests(people, project, page, django_assert_max_num_queries):
     for number in range(60):
         add(project.project, f"Number {number}")
@@ -136,6 +138,7 @@ def test_it_is_off_until_an_address_is_named(people, project, page):
     assert "a@acme.example" not in str(entry.details)
 
 
+@pytest.mark.slow
 def test_the_secret_is_shown_once(people, project, page):
     url = "https://help.acme.example/hooks"
     html = people.owner.post(f"{page}/settings", settings_form(webhook_url=url)).content.decode()

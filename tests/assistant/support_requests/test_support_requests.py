@@ -13,6 +13,8 @@ from docsite.privacy import erasure
 from tests.assistant.support_requests.conftest import DOCS, old_token
 from tests.conftest import assert_error, question, wait_for
 
+pytestmark = pytest.mark.slow
+
 
 def converse(project, fp="reader", *exchanges):
     thread = Thread.objects.create(project=project, fp=fp)

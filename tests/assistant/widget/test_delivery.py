@@ -14,6 +14,8 @@ from assistant.widget import files
 from docsite.core.http import scripts
 from tests.conftest import assert_error, logged_in
 
+pytestmark = pytest.mark.slow
+
 NAMES = (
     *("widget.js", "panel.js", "markdown.js", "highlight.js", "citation-card.js", "menu.js", "person-form.js"),
     *("search.js", "search-dialog.js", "deflect.js"),

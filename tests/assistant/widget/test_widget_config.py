@@ -7,6 +7,8 @@ from assistant.widget.api import QUOTED
 from docsite.privacy.models import AuditEntry
 from tests.conftest import assert_error, logged_in
 
+pytestmark = pytest.mark.slow
+
 WITHOUT_MODEL = {"aboutAnswersText": QUOTED}
 NOTHING = {"enabled": True, "appearance": {}, "labels": WITHOUT_MODEL, "starterQuestions": []}
 STARTERS = ["How do I install acme?", "Was kostet es?"]

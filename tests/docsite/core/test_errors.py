@@ -13,6 +13,8 @@ from docsite.core.access.api_middleware import as_api_error
 from docsite.core.http.errors import TooMany
 from tests.conftest import PATIENCE, assert_error, question
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("path", ["/v1/", "/v1/nothing", "/v2/x", "/discovery", "/discovery/v1/assistant/x", "/v9"])
 def test_an_unknown_path_is_a_json_404(http, service, path):

@@ -20,6 +20,8 @@ from docsite.core.http.ratelimit import Limit, Usage
 from tests.conftest import assert_error, question
 from tests.processes import constants
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def strict(start, django_db_setup):

@@ -85,6 +85,7 @@ NOT_LOOPBACK = (
 )
 
 
+@pytest.mark.slow
 async def test_only_the_demo_allows_pages_of_the_readers_own_machine(make_project, monkeypatch):
     """Its widget, its API with the socket, and its views; on no other project."""
     from docsite.asgi import application

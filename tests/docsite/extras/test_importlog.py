@@ -538,6 +538,7 @@ def test_it_says_what_became_of_each_line(make_project, tmp_path):
     ).exists()
 
 
+@pytest.mark.slow
 def test_standard_input_is_a_log_too(make_project):
     domain = make_project().domain
     lines = combined("/1") + combined("/2", agent=CHATGPT).strip()

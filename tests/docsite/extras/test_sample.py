@@ -32,6 +32,7 @@ def rows(project):
     ]
 
 
+@pytest.mark.slow
 def test_every_row_is_marked_and_lies_in_the_last_months(project, sample):
     now = timezone.now()
     assert (sample.conversations, sample.searches) == (120, 400)

@@ -13,6 +13,8 @@ import pytest
 
 from tests.conftest import PATIENCE, question
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
 pytest.importorskip("sentry_sdk")
 

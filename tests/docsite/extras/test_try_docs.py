@@ -210,6 +210,7 @@ def test_the_admin_says_that_a_project_is_a_trial(
     assert "Trial:" not in people.owner.get(f"/admin/project/{domain}/install").content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "robots", "says"),
     first_of(

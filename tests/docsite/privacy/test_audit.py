@@ -43,6 +43,7 @@ def test_changes_by_commands_are_recorded_with_the_command(project):
     assert entries(project)[-1] == ("analytics settings changed", f"command forgetvisitors ({who})")
 
 
+@pytest.mark.slow
 def test_settings_are_recorded_without_their_texts(project, owner):
     set_analytics(project.project, ai_scope="all")
     page = f"/admin/projects/project/{project.project.pk}/change/"

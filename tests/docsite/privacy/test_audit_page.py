@@ -22,6 +22,7 @@ async def body(answer) -> str:
     return b"".join([chunk async for chunk in answer.streaming_content]).decode()
 
 
+@pytest.mark.slow
 def test_owners_search_the_entries_of_their_organization(people, page, project):
     people.owner.post(f"/admin/projects/project/of/{project.domain}", {"kind": "assistant", "name": "New"})
     owner = f"owner of {project.domain}"

@@ -192,6 +192,7 @@ def test_a_receipt_says_where_copies_are(make_project, word):
     assert AuditEntry.objects.filter(action="erased").latest("pk").details["left"] == expected
 
 
+@pytest.mark.slow
 def test_a_log_that_a_reader_uses_is_emptied_when_the_reader_ends(make_project, word):
     """Its receipt says so, and others write meanwhile."""
     if connection.vendor != "sqlite":

@@ -167,6 +167,7 @@ def test_one_conversation_of_a_reader_is_erased(tenant):
     assert ChatId.objects.get(project=tenant.project).thread == second
 
 
+@pytest.mark.slow
 def test_a_running_answer_of_an_erased_reader_is_not_stored_again(model_service, http, project):
     url = f"{model_service.url}/discovery/v2/assistant/{project.domain}/message"
     body = question("Acme?", fp="reader", resumable=True, context=fake("slow"))
@@ -259,6 +260,7 @@ def test_the_command_prints_the_receipt(tenant):
     assert last_entry().actor.startswith("command erase (")
 
 
+@pytest.mark.slow
 def test_members_erase_readers_in_the_admin_and_superusers_everything(tenant, make_project):
     ask(tenant, "reader", "chat-1")
     url = f"/admin/privacy/auditentry/erase/{tenant.domain}"

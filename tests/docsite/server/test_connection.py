@@ -15,6 +15,8 @@ from tests.conftest import PATIENCE, assert_error
 from tests.processes import constants
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 POST = b"POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 UPGRADE = (
     b"Host: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -11,6 +11,8 @@ from tests import scenarios
 from tests.conftest import assert_error, question
 from tests.processes import manage
 
+pytestmark = pytest.mark.slow
+
 ORIGIN = {"Origin": "https://docs.acme.example"}
 
 

@@ -21,6 +21,8 @@ from docsite.server.middleware.security_headers import build_policy
 from tests import scenarios
 from tests.conftest import ROOT, logged_in, question
 
+pytestmark = pytest.mark.slow
+
 HTTPS = {"HTTPS_ONLY": "1", "TRUSTED_PROXIES": "127.0.0.1"}
 
 

@@ -17,6 +17,8 @@ from docsite.core.logs import JsonFormatter, LineFormatter, UnavailableFilter
 from tests.conftest import PATIENCE, ROOT, assert_error, fake, question
 from tests.processes import manage
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "Where did Xanthippe hide the zucchini"
 FP = "fingerprint-of-xanthippe"
 ADDRESS = "198.51.100.77"

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests import scenarios
 from tests.conftest import PATIENCE, wait_for
@@ -48,6 +49,7 @@ def check_answers(url: str) -> None:
             assert http.get(path).status_code == 404
 
 
+@pytest.mark.slow
 def test_a_worker_does_what_a_serving_process_leaves(tmp_path: Path, copy_database):
     database = copy_database(tmp_path)
     environment = scenarios.environment(database)

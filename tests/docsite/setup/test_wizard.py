@@ -60,6 +60,7 @@ def test_a_site_is_detected_with_five_addresses_of_which_each_was_opened(site, s
     assert f'name="docs_url" value="{site}"' in shown
 
 
+@pytest.mark.slow
 def test_a_site_without_a_sitemap_says_that_there_may_be_more(settings):
     with serve_site(has_sitemap=False) as address:
         hosts = (address.removeprefix("http://"),)

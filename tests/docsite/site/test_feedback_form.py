@@ -6,6 +6,8 @@ import pytest
 
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def site(start, django_db_setup):

@@ -162,6 +162,7 @@ def test_anchors_are_those_of_search_hits(page: Page) -> None:
     assert found == {heading.anchor for heading in page.rendered.headings}
 
 
+@pytest.mark.slow
 def test_links_lead_to_pages_and_anchors(get_page: Callable[[str], HttpResponse]) -> None:
     @functools.cache
     def read(path: str) -> Outline:

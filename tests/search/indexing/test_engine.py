@@ -54,6 +54,7 @@ def test_a_page_of_any_size_and_sign_is_indexed(make_project):
         assert [hit.path for hit in page_search.find(project, query)] == ["/a"], query
 
 
+@pytest.mark.slow
 @pytest.mark.stores
 def test_nothing_of_a_project_stays_when_it_goes(make_project):
     project = make_project().project

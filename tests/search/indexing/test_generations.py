@@ -86,6 +86,7 @@ def markers(texts) -> tuple[int, frozenset[str]]:
     return len(found), frozenset(word for text in found for word in ("alpha", "omega") if word in text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -217,6 +218,7 @@ def test_a_check_finds_in_the_staged_index_what_readers_find_later(make_project,
     assert leftovers(project) == (0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", first_of([True, False], 1))
 @pytest.mark.stores
 def test_an_ingest_that_begins_during_a_check_supersedes_the_older_one(make_project, strict):

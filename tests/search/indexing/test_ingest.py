@@ -41,6 +41,7 @@ def counts(summary: dict) -> tuple[int, ...]:
     return tuple(summary[name] for name in ("added", "changed", "unchanged", "removed"))
 
 
+@pytest.mark.slow
 def test_a_second_ingest_reads_only_what_changed(make_project, folder):
     tenant = make_project()
     assert counts(run(tenant.domain, folder)) == (2, 0, 0, 0)

@@ -133,6 +133,7 @@ def test_links_are_found_as_readers_see_them(site, body, expected):
     assert linked(site, body) == expected.replace("URL", f"{SITE}/api")
 
 
+@pytest.mark.slow
 def test_all_passages_take_a_query_for_pages_and_one_for_redirects_while_the_index_stays(site, pages):
     index_state.get_state(site)
     hits = [hit(f"[a](../api.md) [b](x{number}.md)") for number in range(20)]
@@ -194,6 +195,7 @@ def test_very_many_links_are_not_all_looked_for(site):
     assert linked(site, "[a](/guide)") == f"[a]({SITE}/guide)", "what was not looked for is not kept"
 
 
+@pytest.mark.slow
 def test_passages_have_links_that_work_anywhere(site, pages):
     markdown = "# Zebras\n\nZebras [eat](../api.md#food), [more][] of <a href='../gone.md'>it</a>.\n\n## End\n\nx"
     markdown += "\n\n[more]: deep/end.md\n"

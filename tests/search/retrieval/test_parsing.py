@@ -228,6 +228,7 @@ def test_on_a_large_site_one_of_the_rarer_words_is_needed_and_all_count():
     assert wide.needed == narrow.scored.keys()
 
 
+@pytest.mark.slow
 def test_a_filter_does_not_lose_pages_that_have_only_the_common_words(make_project):
     """The rarer words find enough, but all of it in the other version."""
     project = make_project().project
@@ -363,6 +364,7 @@ def test_an_address_is_searched_without_its_host_and_values(text, short):
     assert re.sub(" +", " ", analysis.shorten_addresses(text)) == short
 
 
+@pytest.mark.slow
 def test_a_stem_that_few_pages_have_brings_none_of_them_forward(make_project):
     english = [Page("e", f"/e{n}", f"Include a template of number {n}.", language="en") for n in range(30)]
     greek = [Page("g", f"/g{n}", "Την include για το template και πολλά άλλα λόγια.", language="el") for n in range(3)]

@@ -265,6 +265,7 @@ def seconds(page: str) -> float:
     return time.process_time() - began
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", first_of(PIECES, 2))
 def test_a_hostile_page_costs_time_in_proportion(piece):
     small, large = (piece * (size // len(piece)) for size in (6_000, 48_000))

@@ -308,6 +308,7 @@ def test_strangers_see_nothing_of_a_source(tenant, owner, stranger):
     assert tenant.project.sources.count() == 1
 
 
+@pytest.mark.slow
 def test_the_page_of_a_source_shows_its_progress(tenant, owner, guide):
     source = stored(tenant, guide)
     assert owner.get(page("read", source.pk)).status_code == 405

@@ -36,6 +36,7 @@ def count(project: Any) -> int:
     return SectionVector.objects.filter(project=project).count()
 
 
+@pytest.mark.slow
 def test_vectors_follow_an_ingest(
     thread: Any, pages: Any, embedder: FakeEmbedder, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -155,6 +155,7 @@ def test_owner_and_teammate_act_and_a_stranger_does_not(
         }
 
 
+@pytest.mark.slow
 def test_actions_have_their_effect(gaps: str, project: Tenant, people: People) -> None:
     """Each one is in the database and in the audit."""
     from django.contrib.auth import get_user_model

@@ -72,6 +72,7 @@ def test_readers_get_the_pin(
     assert "docs.acme.example/configure" in response.text
 
 
+@pytest.mark.slow
 def test_what_is_fixed_is_asked_again_at_each_new_index(project: Tenant, group: Any) -> None:
     """Once for each generation of the index. `answered_since` stays while it is answered."""
     from search.indexing.ingest import reindex

@@ -259,6 +259,7 @@ def test_a_limit_is_no_failure_of_the_model(make_project, subscribe, settings_of
     assert not Alert.objects.filter(project=project, topic="model").exists()
 
 
+@pytest.mark.slow
 def test_an_answered_rate_that_falls_is_told(make_project, subscribe):
     from assistant.models import GroupedQuestion
 

@@ -23,6 +23,8 @@ from tests.docsite.core.sign_on.conftest import new_browser
 from tests.oidc_provider import FAULTS, SECRET
 from tests.variants import first_of
 
+pytestmark = pytest.mark.slow
+
 PASSWORD = "correct-horse-battery"
 
 

@@ -151,6 +151,7 @@ def test_wrong_codes_keep_nobody_out_for_long(user, codes):
                 two_factor.verify(user, wrong)
 
 
+@pytest.mark.slow
 def test_it_is_switched_off_and_codes_are_renewed_only_with_a_code(user, codes):
     browser, _ = send_password(user)
     browser.post(CODE, {"code": next_code(user)})

@@ -49,6 +49,7 @@ def pages(mine) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_an_owner_sees_their_project_everywhere(owner, mine):
     for url in pages(mine):
         assert owner.get(url).status_code == 200, url

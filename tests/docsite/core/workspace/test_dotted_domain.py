@@ -31,6 +31,7 @@ def test_the_api_serves_it(http, service, dotted):
     assert http.post(f"{service.url}/mcp/{domain}", json=ping).json()["result"] == {}
 
 
+@pytest.mark.slow
 def test_its_pages_open(admin_client: Client, dotted):
     domain, _ = dotted
     for page in PAGES:

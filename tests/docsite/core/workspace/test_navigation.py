@@ -51,6 +51,7 @@ def test_every_page_has_a_place_of_its_own():
     assert sorted(set(places)) == places
 
 
+@pytest.mark.slow
 def test_a_stranger_finds_no_page_of_the_project(people, project):
     for page in navigation.all_pages():
         answer = people.stranger.get(page.url(project.project))

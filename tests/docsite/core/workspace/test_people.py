@@ -35,6 +35,7 @@ def member_of(project, name):
     return Membership.objects.get(organization=project.project.organization, user__username=name)
 
 
+@pytest.mark.slow
 def test_a_new_person_joins_by_a_link_once(people, page, project):
     link = invite(people.owner, page)
     assert link.rpartition("/")[2] not in people.owner.get(page).content.decode()

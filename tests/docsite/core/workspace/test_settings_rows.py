@@ -162,6 +162,7 @@ def test_a_project_does_not_leave_out_its_own_sites(owner, listed, named):
     assert named in answer.content.decode()
 
 
+@pytest.mark.slow
 def test_origins_are_written_one_a_line_and_forgiven_their_form(owner):
     project, client = owner
     page = f"/admin/projects/project/{project.pk}/change/"

@@ -31,6 +31,7 @@ def form_of(page: str) -> dict[str, str]:
     return fields
 
 
+@pytest.mark.slow
 def test_the_owner_chooses_who_may_use_the_server(people: People, project: Tenant) -> None:
     page = people.owner.get(change_url(project)).content.decode()
     assert '<option value="open" selected>Everyone, within the limits</option>' in page
@@ -62,6 +63,7 @@ def test_the_page_of_keys_says_that_the_server_is_off(people: People, project: T
     assert f"/mcp/{project.domain}" not in page
 
 
+@pytest.mark.slow
 def test_questions_and_reads_of_an_agent_are_in_the_reports_as_its_own(people: People, project: Tenant) -> None:
     address: Any = parse_address("203.0.113.9")
     agents.record_read(project.project, address, "zed-agent/1.2 (MCP client)", "/install")

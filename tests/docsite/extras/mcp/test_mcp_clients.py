@@ -19,6 +19,7 @@ def views_of(project: Tenant) -> Any:
     return PageView.objects.filter(project=project.project)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", first_of(["auto", "legacy"], 1))
 def test_the_python_client_calls_every_tool(service, project, mode):
     seen = run_python(f"{service.url}/mcp/{project.domain}", mode)

@@ -156,6 +156,7 @@ def test_a_judgement_needs_a_verdict_and_can_be_undone(project: Tenant, people: 
     assert Judgement.objects.filter(project=project.project).count() == 1
 
 
+@pytest.mark.slow
 def test_an_owner_judges_answers_and_takes_a_threshold(golden: Tenant, people: People) -> None:
     """One form for each answer. A viewer may read, a writer judge, an owner choose."""
     project = golden.project

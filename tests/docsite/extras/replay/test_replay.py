@@ -78,6 +78,7 @@ def days_from_now(days: int) -> tuple[datetime, datetime]:
     return timezone.now() - timedelta(days=7), timezone.now() + timedelta(days=days)
 
 
+@pytest.mark.slow
 def test_a_gap_is_previewed_closed_and_stays_closed(tenant: Tenant) -> None:
     """The whole story: forty readers ask, a page is written, and the digest says that it held."""
     project = tenant.project
@@ -284,6 +285,7 @@ def run(tenant: Tenant, folder: Path, capsys: Any, *options: str) -> tuple[int, 
     return status, capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_command_replays_a_folder(project: Tenant, acme_docs: Path, capsys: Any) -> None:
     """With the fields that it promises, and status 1 where a question is lost. Nothing is published."""
     skip_earlier()
@@ -353,6 +355,7 @@ def test_a_replay_that_takes_too_long_says_so(
     assert ("of 2 groups, the newest: the time was up" in page) == (not is_whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("readers", "is_closed"),
     first_of(

@@ -78,6 +78,7 @@ def test_a_question_without_a_fact_asks_for_no_page(heron: Tenant, monkeypatch: 
     assert audit.summarize(audit.load(question)) == ""
 
 
+@pytest.mark.slow
 def test_the_owner_sees_it_in_the_list_and_on_the_page_of_the_question(heron: Tenant) -> None:
     look(heron, "When does heron feed the fish?", ["/feed"], FEED)
     owner = logged_in(f"owner of {heron.domain}", heron.project.organization)

@@ -13,6 +13,7 @@ from tests import scenarios
 from tests.docsite.server.operating.backups import add_counters, count_counters, damage, write_without_end
 
 
+@pytest.mark.slow
 def test_a_backup_of_sqlite_beside_a_writer_is_restored_row_for_row(tmp_path: Path, copy_database: Any) -> None:
     old, new, backup = tmp_path / "old", tmp_path / "new", tmp_path / "backup"
     old.mkdir()

@@ -73,6 +73,7 @@ def test_each_check_of_the_service_says_what_to_do(db: Any, settings: Any, tmp_p
     assert service.check_release().advice == "Build them: make widget"
 
 
+@pytest.mark.slow
 def test_a_working_set_up_has_nothing_to_do(tmp_path: Path, copy_database: Any) -> None:
     result = scenarios.complete("doctor", **copy_database(tmp_path))
     faults = [line for line in result.stdout.splitlines() if line.startswith("✗") and "Clock" not in line]

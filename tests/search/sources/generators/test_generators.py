@@ -85,6 +85,7 @@ def test_only_headings_that_github_names_otherwise_are_changed():
     assert add_anchors(page, build_python_markdown_slugs()) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", first_of(["# a\n", "## a & b\n", "# a_1\n", "a\n===\n", "# `a\n", "!!! a\n    ", " ", "#"], 1)
 )
