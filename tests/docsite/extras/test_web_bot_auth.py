@@ -536,6 +536,7 @@ async def test_the_worker_reports_a_signed_agent_that_calls_itself_a_browser(age
     assert await asyncio.to_thread(list, row) == [("ai_agent", "sig")]
 
 
+@pytest.mark.node
 def test_the_package_of_npm_signs_what_we_accept(site, agent):
     jwk = {
         "kty": "OKP",
