@@ -126,7 +126,10 @@ def _read_certificates_once() -> Iterator[None]:
     cached = functools.cache(create)
 
     def choose(*purpose: Any, **options: Any) -> ssl.SSLContext:
-        """One context for each file of certificates. A call without a file may depend on a test's environment."""
+        """Create one context for each certificate file, and share it.
+
+        A call without a file gets a context of its own, since a test may have set `SSL_CERT_FILE`.
+        """
         return (cached if "cafile" in options else create)(*purpose, **options)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -41,9 +41,9 @@ _OLD_VALUES = "_values_before_the_change"
 
 
 def watch() -> None:
-    """Connect the receivers that write the audit.
+    """Begin to write the audit of this process, by receivers of Django's signals.
 
-    They record changes of audited models and of users, log-ins, log-outs, downloads and commands.
+    It records changes of audited models and of users, log-ins, log-outs, downloads and commands.
     """
     audited = [app.get_model(name) for app in apps.get_app_configs() for name in getattr(app, "audited", ())]
     for model in (*audited, get_user_model()):

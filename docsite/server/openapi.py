@@ -45,7 +45,7 @@ def build_document(base_url: str) -> dict[str, Any]:
 
 @cache
 def _describe_endpoints() -> dict[str, Any]:
-    """The document without the address of the service."""
+    """The OpenAPI document without `servers`, the part that depends on the address of a request."""
     document: dict[str, Any] = api.get_openapi_schema(path_prefix="")
     document["tags"] = [{"name": name, "description": text} for name, text in _TEXTS["tags"].items()]
     error = AnalyticsErrorResponse.model_json_schema(

@@ -1,4 +1,6 @@
-"""Threads: one in each process that answers requests stores what was asked for; one follows each new index."""
+"""Two threads. One writes the missing pages that this process was asked for from memory into the database.
+The other compares the pages of each new index with those before; like all work in the background, a worker may do it.
+"""
 
 from docsite.core.background import BackgroundThread
 from docsite.extras.dead_ends import recording, watching
@@ -12,7 +14,7 @@ class _Recorder(BackgroundThread):
     seconds = SECONDS
 
     def work(self) -> None:
-        """Store what waits in this process."""
+        """Store what was counted in memory."""
         recording.flush()
 
 

@@ -37,7 +37,7 @@ def receiver(settings_of):
 
 @pytest.fixture
 def send_all():
-    """Send everything that this test makes due. What other tests have left is not tried again."""
+    """Send the deliveries of this test that are due. Those that earlier tests left unsent are never sent."""
     Delivery.objects.filter(due_at__isnull=False).update(due_at=None)
 
     def send():

@@ -95,7 +95,7 @@ def written(project: Project, form: str, **options: Any) -> str:
 def test_a_process_without_other_background_work_stores_what_it_was_asked_for(
     service: Service, site: Project, http: httpx.Client
 ) -> None:
-    """As with `serve --no-background`: no worker can know it."""
+    """The service runs with `--no-background`. A worker could not store it: the counts are in the service's memory."""
     arguments = {"name": "read_page", "arguments": {"path": "/nowhere"}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments}
     headers = {"User-Agent": CLAUDE, "Accept": "application/json, text/event-stream"}
